@@ -1,0 +1,62 @@
+// Clocks and deadlines.
+//
+// A Deadline is data: "never", "at this time" or "within this span". The
+// endpoint turns it into a time of its own clock when a wait really begins, so
+// that an uncontended acquire reads no clock, and the simulated machine can
+// wait in virtual time.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+
+namespace keyway {
+
+/// Monotonic time of this host, in ns. For intervals.
+inline std::uint64_t steady_ns() {
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                        std::chrono::steady_clock::now().time_since_epoch())
+                                        .count());
+}
+
+/// Wall-clock time in ms since 1970 UTC. For expiry, which must mean the same on every rank.
+inline std::uint64_t wall_ms() {
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(
+                                        std::chrono::system_clock::now().time_since_epoch())
+                                        .count());
+}
+
+/// When to give up waiting. Value type.
+class Deadline {
+ public:
+  /// Waits for as long as it takes. Only for callers that have a deadline above them.
+  static constexpr Deadline never() { return Deadline(Kind::kNever, 0); }
+  /// Gives up at the first look: a try.
+  static constexpr Deadline now() { return Deadline(Kind::kWithin, 0); }
+  /// At an absolute time, in ns of the endpoint's clock.
+  static constexpr Deadline at_ns(std::uint64_t ns) { return Deadline(Kind::kAt, ns); }
+  /// Within a span that begins when the wait begins.
+  template <class Rep, class Period>
+  static constexpr Deadline within(std::chrono::duration<Rep, Period> span) {
+    const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(span).count();
+    return Deadline(Kind::kWithin, ns < 0 ? 0 : static_cast<std::uint64_t>(ns));
+  }
+
+  /// This deadline with its span begun at `now_ns`: pass the result to several waits that share it.
+  constexpr Deadline started(std::uint64_t now_ns) const {
+    return kind_ == Kind::kWithin ? at_ns(now_ns + ns_) : *this;
+  }
+  /// The absolute time in ns, for a deadline that has been started; the largest number for never().
+  constexpr std::uint64_t absolute_ns() const {
+    return kind_ == Kind::kAt ? ns_ : std::numeric_limits<std::uint64_t>::max();
+  }
+
+ private:
+  enum class Kind : std::uint8_t { kNever, kAt, kWithin };
+  constexpr Deadline(Kind kind, std::uint64_t ns) : ns_(ns), kind_(kind) {}
+
+  std::uint64_t ns_;
+  Kind kind_;
+};
+
+}  // namespace keyway

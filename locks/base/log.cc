@@ -1,0 +1,49 @@
+#include "keyway/locks/base/log.h"
+
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <cstdlib>
+#include <string>
+
+namespace keyway::log {
+namespace {
+
+spdlog::level::level_enum to_spdlog(Level level) {
+  switch (level) {
+    case Level::kTrace: return spdlog::level::trace;
+    case Level::kDebug: return spdlog::level::debug;
+    case Level::kInfo: return spdlog::level::info;
+    case Level::kWarning: return spdlog::level::warn;
+    case Level::kError: return spdlog::level::err;
+  }
+  return spdlog::level::err;
+}
+
+constexpr const char* kPattern = "%Y-%m-%d %H:%M:%S.%e %l keyway";
+
+spdlog::logger& logger() {
+  static const auto instance = [] {
+    auto made = std::make_shared<spdlog::logger>(
+        "keyway", std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
+    const char* wanted = std::getenv("KEYWAY_LOG");
+    made->set_level(wanted ? spdlog::level::from_str(wanted) : spdlog::level::warn);
+    made->set_pattern(std::string(kPattern) + ": %v");
+    return made;
+  }();
+  return *instance;
+}
+
+}  // namespace
+
+void write(Level level, std::string_view line) {
+  logger().log(to_spdlog(level), spdlog::string_view_t(line.data(), line.size()));
+}
+
+bool enabled(Level level) { return logger().should_log(to_spdlog(level)); }
+
+void set_origin(std::string_view origin) {
+  logger().set_pattern(std::string(kPattern) + " " + std::string(origin) + ": %v");
+}
+
+}  // namespace keyway::log

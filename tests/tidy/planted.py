@@ -1,0 +1,134 @@
+"""For each rule: trees that break it, with the breaches expected, and text that it must allow.
+
+A case is (files, breaches): files by path, breaches as "path:line". An empty list of breaches
+is text that looks like a breach and is none."""
+
+_HEADER = "// What it is.\n#pragma once\n"
+
+# The rules name what they forbid in pieces, and so does this file: it is checked by them too.
+_SLEEP_PY = "import time\ntime." + "sleep(1)\n"
+_HOME = "/ho" + "me/someone/keyway"
+_HOST = "build7.cor" + "p"
+_MIRROR = "registry.exa" + "mple.com"
+_ADDRESS = "8.8" + ".4.4"
+
+
+def _cc(path, text):
+    return {path: text}
+
+
+PLANTED = {
+    "includes_point_down": [
+        (_cc("locks/base/a.h", _HEADER + '#include "keyway/locks/fabric/endpoint.h"\n'),
+         ["locks/base/a.h:3"]),
+        (_cc("locks/fabric/a.cc", '#include "keyway/locks/distributed/lock.h"\n'),
+         ["locks/fabric/a.cc:1"]),
+        (_cc("locks/distributed/a.cc", '#include "keyway/kvstore/store.h"\n'),
+         ["locks/distributed/a.cc:1"]),
+        (_cc("workloads/a.cc", '#include "keyway/kvstore/store.h"\n'), ["workloads/a.cc:1"]),
+        (_cc("client/a.cc", '#include "keyway/server/loop.h"\n'), ["client/a.cc:1"]),
+        (_cc("kvstore/a.cc", '#include "volume.h"\n'), ["kvstore/a.cc:1"]),
+        (_cc("kvstore/a.cc", '#include "keyway/locks/base/status.h"\n#include <vector>\n'
+             '// #include "keyway/client/client.h"\n'), []),
+        (_cc("tools/kvload/a.cc", '#include "stores/gone.h"\n'), ["tools/kvload/a.cc:1"]),
+        ({"tools/kvload/a.cc": '#include "stores/b.h"\n#include "generated.h"\n',
+          "tools/kvload/stores/b.h": _HEADER}, []),
+        (_cc("tests/unit/base/a.cc", '#include "tests/support/child.h"\n'
+             '#include "keyway/client/client.h"\n'), []),
+    ],
+    "tests_are_registered": [
+        ({"tests/unit/base/a_test.cc": "", "tests/unit/base/CMakeLists.txt": "keyway_test(b b_test.cc)\n"},
+         ["tests/unit/base/a_test.cc:1"]),
+        ({"tests/unit/base/a_test.cc": "",
+          "tests/unit/base/CMakeLists.txt": "keyway_test(x SOURCES extra_test.cc aa_test.cc)\n"},
+         ["tests/unit/base/a_test.cc:1"]),
+        ({"tests/system/x/run_test.py": ""}, ["tests/system/x/run_test.py:1"]),
+        ({"tests/unit/base/a_test.cc": "", "tests/unit/CMakeLists.txt": "base/a_test.cc\n"}, []),
+    ],
+    "folders_have_readmes": [
+        ({"kvstore/a.cc": ""}, ["kvstore/README.md:1"]),
+        ({"kvstore/a.cc": "", "kvstore/README.md": "# kvstore\n\nThe store, at length.\n"},
+         ["kvstore/README.md:1"]),
+        ({"locks/README.md": "The locks, bottom up.\n", "locks/new/a.h": _HEADER},
+         ["locks/new/README.md:1"]),
+        ({"locks/README.md": "The locks, bottom up.\n", "locks/new/README.md": "Locks yet to be named.\n",
+          "locks/new/deep/CMakeLists.txt": "", "locks/new/part/a.h": _HEADER},
+         ["locks/new/deep/README.md:1"]),
+        ({"tests/README.md": "All tests, by altitude.\n", "tests/unit/base/a.cc": "",
+          "tests/unit/README.md": "Tests of one folder each.\n"}, []),
+    ],
+    "files_are_short": [
+        ({"kvstore/a.cc": "int x;\n" * 401}, ["kvstore/a.cc:401"]),
+        ({"keyway": "true\n" * 500}, ["keyway:500"]),
+        ({"kvstore/a.cc": "int x;\n" * 400, "docs/long.md": "word\n" * 900}, []),
+    ],
+    "headers_are_guarded": [
+        (_cc("client/a.h", "// What it is.\nint f();\n#pragma once\n"), ["client/a.h:1"]),
+        (_cc("client/a.h", "#ifndef A_H\n#define A_H\n#endif\n"), ["client/a.h:1"]),
+        (_cc("client/a.h", "/* What\n   it is. */\n#pragma once\nint f();\n"), []),
+    ],
+    "memory_has_owners": [
+        (_cc("kvstore/a.cc", "auto* p = new Node(1);\n"), ["kvstore/a.cc:1"]),
+        (_cc("kvstore/a.cc", "int f() {\n  return *new int[4];\n}\n"), ["kvstore/a.cc:2"]),
+        (_cc("kvstore/a.cc", "delete node;\ndelete[] nodes;\n"), ["kvstore/a.cc:1", "kvstore/a.cc:2"]),
+        (_cc("kvstore/a.cc", "void* p = std::malloc(8);\nstd::free(p);\n"),
+         ["kvstore/a.cc:1", "kvstore/a.cc:2"]),
+        (_cc("kvstore/a.cc", "X(const X&) = delete;\n// a new Node\nlog(\"new Node\");\n"
+             "auto* p = new (where) Node(1);\nheap.malloc(8);\nbool renewed = new_value(1);\n"), []),
+    ],
+    "nothing_sleeps": [
+        (_cc("tests/unit/a.cc", "std::this_thread::sleep_for(1ms);\n"), ["tests/unit/a.cc:1"]),
+        (_cc("client/a.cc", "\nusleep(10);\n::sleep(1);\n"), ["client/a.cc:2", "client/a.cc:3"]),
+        (_cc("client/a.cc", "// never sleep_for here\nlog(\"usleep\");\nint asleep(int);\n"), []),
+    ],
+    "scripts_do_not_sleep": [
+        ({"tests/system/a.py": _SLEEP_PY}, ["tests/system/a.py:2"]),
+        ({"tools/a.sh": "while true; do slee" + "p 1; done\n"}, ["tools/a.sh:1"]),
+        ({"tools/a.sh": "# slee" + "p 1\necho 'no sleep here'\n"}, []),
+    ],
+    "libraries_are_silent": [
+        (_cc("kvstore/a.cc", "std::exit(1);\n"), ["kvstore/a.cc:1"]),
+        (_cc("locks/base/a.cc", "std::cout << 1;\nprintf(\"x\");\n"),
+         ["locks/base/a.cc:1", "locks/base/a.cc:2"]),
+        (_cc("workloads/a.cc", "fmt::print(\"x\");\n"), ["workloads/a.cc:1"]),
+        (_cc("tools/kvload/a.cc", "std::cout << 1;\n"), []),
+        (_cc("client/a.cc", "guard.exit();\nreport.print(out);\nstd::snprintf(b, 1, \"\");\n"), []),
+    ],
+    "atomics_name_their_order": [
+        (_cc("kvstore/a.cc", "std::atomic<int> count_{0};\nint f() { return count_.load(); }\n"),
+         ["kvstore/a.cc:2"]),
+        ({"kvstore/a.h": _HEADER + "std::atomic<bool> stop_;\n", "kvstore/a.cc": "stop_.store(true);\n"},
+         ["kvstore/a.cc:1"]),
+        (_cc("kvstore/a.cc", "std::atomic<int> n_;\nvoid f() { ++n_; }\nvoid g() { n_ += 2; }\n"),
+         ["kvstore/a.cc:2", "kvstore/a.cc:3"]),
+        (_cc("kvstore/a.cc", "std::atomic_ref<int>(x).fetch_add(1);\n"), ["kvstore/a.cc:1"]),
+        (_cc("kvstore/a.cc", "std::atomic<int> n_;\nn_.load(std::memory_order_acquire);\n"
+             "n_.compare_exchange_strong(a,\n  b, std::memory_order_acq_rel);\n"
+             "endpoint.load(address);\nep.fetch_add(word, 1);\n"), []),
+    ],
+    "locks_know_no_fabric": [
+        (_cc("locks/distributed/a.h", _HEADER + '#include "keyway/locks/fabric/shm/shm_fabric.h"\n'),
+         ["locks/distributed/a.h:3"]),
+        (_cc("locks/distributed/a.cc", "MPI_Win_flush(0, w);\nfabric::MpiFabric f;\n"),
+         ["locks/distributed/a.cc:1", "locks/distributed/a.cc:2"]),
+        (_cc("locks/distributed/a.cc", "// as on mpi\nFompiSpin fompi_spin; // shm\n"), []),
+    ],
+    "locks_do_not_spin": [
+        (_cc("locks/distributed/a.cc", "while (true) {\n  if (ep.load(w) == 0) break;\n}\n"),
+         ["locks/distributed/a.cc:1"]),
+        (_cc("locks/distributed/a.cc", "while (ep.load(w) != 0) {}\n"), ["locks/distributed/a.cc:1"]),
+        (_cc("kvstore/a.cc", "std::this_thread::yield();\n"), ["kvstore/a.cc:1"]),
+        (_cc("locks/combining/a.cc", "for (;;) { ++spins; }\n"), ["locks/combining/a.cc:1"]),
+        (_cc("locks/distributed/a.cc", "while (true) {\n  if (ep.compare_swap(w, a, b) == a) return;\n}\n"
+             "for (;;) {\n  if (ep.load(w) == 0) return;\n  ep.wait_until(w, p, d);\n}\n"), []),
+        (_cc("locks/distributed/a.cc", "while (true) {\n  if (done(next())) break;\n}\n"), []),
+    ],
+    "no_machine_is_named": [
+        ({"docs/a.md": f"\nlook in {_HOME}\n"}, ["docs/a.md:2"]),
+        ({"tools/a.sh": f"ssh {_HOST} true\n"}, ["tools/a.sh:1"]),
+        ({"tools/a.sh": f"curl https://{_MIRROR}/x\n"}, ["tools/a.sh:1"]),
+        ({"tests/a.py": f"connect('{_ADDRESS}')\n"}, ["tests/a.py:1"]),
+        ({"docs/a.md": "and/or read/update /no/such /dev/shm /usr/include a/b/c 127.0.0.1 10.1.0.2\n"
+          "https://www.apache.org/licenses/LICENSE-2.0 build/dev/x\n"}, []),
+    ],
+}

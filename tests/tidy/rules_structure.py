@@ -1,0 +1,115 @@
+"""Rules on the shape of the tree: who includes whom, registered tests, READMEs, file lengths."""
+
+import pathlib
+import re
+
+from source import CODE_FOLDERS, Finding
+
+# What each folder may include, beside itself. The longest name that fits a file is its folder.
+_FABRIC = ("locks/base", "locks/threads", "locks/combining", "locks/fabric")
+_LOCKS = _FABRIC + ("locks/distributed",)
+_EVERYTHING = _LOCKS + ("kvstore", "client", "workloads", "server", "tools")
+MAY_INCLUDE = {
+    "locks/base": (),
+    "locks/threads": ("locks/base",),
+    "locks/combining": ("locks/base", "locks/threads"),
+    "locks/fabric": ("locks/base", "locks/threads", "locks/combining"),
+    "locks/distributed": _FABRIC,
+    "kvstore": _LOCKS,
+    "workloads": ("locks/base",),
+    "client": _LOCKS + ("kvstore",),
+    "server": _LOCKS + ("kvstore",),
+    "tools": _LOCKS + ("kvstore", "client", "workloads"),
+    "tests": _EVERYTHING,
+}
+MAX_LINES = 400
+COUNTED = (".h", ".cc", ".py", ".sh", ".cmake", "CMakeLists.txt", "keyway")
+
+
+def _folder_of(path):
+    fits = [f for f in MAY_INCLUDE if path == f or path.startswith(f + "/")]
+    return max(fits, key=len, default=None)
+
+
+def _is_own_header(paths, path, included):
+    """A program's or a test's own header: a plain name, or a path from its folder down."""
+    parts = path.split("/")
+    if parts[0] not in ("tools", "tests"):
+        return False
+    return "/" not in included or f"{parts[0]}/{parts[1]}/{included}" in paths
+
+
+def includes_point_down(tree):
+    """A folder includes only what design section 2 puts below it."""
+    paths = {f.path for f in tree.files}
+    for file in tree.cxx():
+        own = _folder_of(file.path)
+        for line, match in file.find(r'(?m)^\s*#\s*include\s+"([^"]+)"'):
+            included = match.group(1)
+            if not included.startswith("keyway/"):
+                if own == "tests" and included.startswith("tests/"):
+                    continue
+                if _is_own_header(paths, file.path, included):
+                    continue
+                yield Finding(file.path, line, f'include "{included}" by its full keyway/ path')
+                continue
+            target = _folder_of(included.removeprefix("keyway/"))
+            if own and target and target != own and target not in MAY_INCLUDE[own]:
+                yield Finding(file.path, line, f"{own} must not include {target}")
+
+
+def tests_are_registered(tree):
+    """Every *_test.* below tests/ is named in a CMakeLists.txt at or above its folder."""
+    lists = {f.path: f.text for f in tree.files
+             if f.in_folder("tests") and f.path.endswith("CMakeLists.txt")}
+    for file in tree.files:
+        path = pathlib.PurePosixPath(file.path)
+        if not file.in_folder("tests") or not re.fullmatch(r".+_test\.(cc|py|sh)", path.name):
+            continue
+        for folder in path.parents:
+            text = lists.get(f"{folder}/CMakeLists.txt", "")
+            if re.search(rf"(?<![\w-]){re.escape(str(path.relative_to(folder)))}\b", text):
+                break
+        else:
+            yield Finding(file.path, 1, "no CMakeLists.txt registers this test")
+
+
+def folders_have_readmes(tree):
+    """The two upper levels of folders, and every deeper one that is a target of its own, open
+    their README.md with a line that says their one job."""
+    texts = {f.path: f.text for f in tree.files}
+    folders = set()
+    for file in tree.files:
+        parts = file.path.split("/")[:-1]
+        if parts and parts[0] in CODE_FOLDERS:
+            folders.update("/".join(parts[:n]) for n in range(1, min(len(parts), 2) + 1))
+            if parts[0] != "tests" and file.path.endswith("/CMakeLists.txt"):
+                folders.add("/".join(parts))
+    for folder in sorted(folders):
+        readme = f"{folder}/README.md"
+        first = texts.get(readme, "").split("\n")[0]
+        if readme not in texts:
+            yield Finding(readme, 1, "missing: say this folder's one job in its first line")
+        elif len(first.split()) < 4:
+            yield Finding(readme, 1, f"'{first}' does not say the folder's job")
+
+
+def files_are_short(tree):
+    """A file of more than MAX_LINES lines hides something; exceptions carry their reason."""
+    for file in tree.files:
+        lines = file.text.count("\n")
+        if file.path.endswith(COUNTED) and lines > MAX_LINES:
+            yield Finding(file.path, lines, f"{lines} lines, more than {MAX_LINES}: split it")
+
+
+def headers_are_guarded(tree):
+    """Every header has #pragma once before its first line of code."""
+    for file in tree.cxx():
+        if file.path.endswith(".h"):
+            first = next((l for l in file.code.split("\n") if l.strip()), "")
+            if first.strip() != "#pragma once":
+                yield Finding(file.path, 1, "#pragma once must be its first line of code")
+
+
+RULES = (includes_point_down, tests_are_registered, folders_have_readmes, files_are_short,
+         headers_are_guarded)

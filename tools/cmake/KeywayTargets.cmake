@@ -1,0 +1,42 @@
+# keyway_library(NAME FOLDER dir [SOURCES ...] [DEPENDS ...] [PRIVATE_DEPENDS ...])
+#
+# One folder is one target. A target sees only the headers of its own folder and
+# of what it depends on: each gets a staging directory that holds one symbolic
+# link, `keyway/<folder>`, so that an upward include does not compile. The same
+# paths are installed, so `#include "keyway/kvstore/store.h"` is right everywhere.
+function(keyway_library name)
+  cmake_parse_arguments(ARG "" "FOLDER" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  set(target keyway_${name})
+  set(staging ${PROJECT_BINARY_DIR}/include/${name})
+  get_filename_component(parent keyway/${ARG_FOLDER} DIRECTORY)
+  file(MAKE_DIRECTORY ${staging}/${parent})
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${ARG_FOLDER} ${staging}/keyway/${ARG_FOLDER} SYMBOLIC)
+
+  if(ARG_SOURCES)
+    add_library(${target} ${ARG_SOURCES})
+    set(scope PUBLIC)
+    target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:keyway_build_flags>)
+  else()
+    add_library(${target} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  add_library(keyway::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+  target_compile_features(${target} ${scope} cxx_std_20)
+  target_include_directories(${target} ${scope}
+    $<BUILD_INTERFACE:${staging}> $<INSTALL_INTERFACE:include>)
+  target_link_libraries(${target} ${scope} ${ARG_DEPENDS})
+  if(ARG_PRIVATE_DEPENDS)
+    target_link_libraries(${target} PRIVATE ${ARG_PRIVATE_DEPENDS})
+  endif()
+  set_property(GLOBAL APPEND PROPERTY KEYWAY_LIBRARIES ${target})
+  set_property(GLOBAL APPEND PROPERTY KEYWAY_FOLDERS ${ARG_FOLDER})
+endfunction()
+
+# keyway_program(NAME SOURCES ... DEPENDS ...): one of the programs of design section 10.
+function(keyway_program name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE keyway_build_flags ${ARG_DEPENDS})
+  install(TARGETS ${name})
+endfunction()
