@@ -1,0 +1,67 @@
+// AgentSlots: which of a rank's agent slots are taken. Slots are handed out by the rank's own
+// process only.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+namespace keyway::fabric {
+
+/// Thread-safe.
+class AgentSlots {
+ public:
+  explicit AgentSlots(std::uint32_t count) : taken_(count, false) {}
+
+  /// The lowest free slot, or nothing when all are taken.
+  std::optional<std::uint32_t> take() {
+    const std::lock_guard guard(mutex_);
+    for (std::uint32_t slot = 0; slot < taken_.size(); ++slot) {
+      if (!taken_[slot]) {
+        taken_[slot] = true;
+        return slot;
+      }
+    }
+    return std::nullopt;
+  }
+  void give_back(std::uint32_t slot) {
+    const std::lock_guard guard(mutex_);
+    taken_[slot] = false;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<bool> taken_;  // guarded by mutex_
+};
+
+/// Holds one slot of a rank for an endpoint's life.
+class SlotHold {
+ public:
+  SlotHold() = default;
+  SlotHold(AgentSlots& slots, std::uint32_t slot) : slots_(&slots), slot_(slot) {}
+  SlotHold(SlotHold&& other) noexcept : slots_(other.slots_), slot_(other.slot_) {
+    other.slots_ = nullptr;
+  }
+  SlotHold& operator=(SlotHold&& other) noexcept {
+    if (this != &other) {
+      release();
+      slots_ = other.slots_;
+      slot_ = other.slot_;
+      other.slots_ = nullptr;
+    }
+    return *this;
+  }
+  ~SlotHold() { release(); }
+  std::uint32_t slot() const { return slot_; }
+
+ private:
+  void release() {
+    if (slots_ != nullptr) slots_->give_back(slot_);
+    slots_ = nullptr;
+  }
+  AgentSlots* slots_ = nullptr;
+  std::uint32_t slot_ = 0;
+};
+
+}  // namespace keyway::fabric

@@ -1,0 +1,258 @@
+#include "keyway/locks/fabric/mpi/mpi_fabric.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <exception>
+#include <limits>
+#include <utility>
+
+#include "keyway/locks/fabric/mpi/mpi_agreement.h"
+#include "keyway/locks/fabric/mpi/mpi_memory.h"
+#include "keyway/locks/fabric/mpi/progress_thread.h"
+#include "keyway/locks/fabric/mpi/rank_watch.h"
+
+namespace keyway::fabric {
+
+struct MpiFabric::State {
+  explicit State(std::shared_ptr<MpiInterface> interface, std::uint32_t agents)
+      : mpi(std::move(interface)), slots(agents) {}
+  ~State();
+
+  Status open(const Options& options);
+  /// Whether the host has fewer processors than its ranks have agents, `agents` each.
+  bool crowded(std::uint32_t agents) const { return ranks_on_host * agents > cores; }
+
+  std::shared_ptr<MpiInterface> mpi;
+  MPI_Comm comm = MPI_COMM_NULL;
+  std::uint32_t rank = 0;
+  std::uint32_t ranks = 0;
+  std::uint64_t segment_bytes = 0;
+  std::uint32_t ranks_on_host = 1;
+  std::uint32_t cores = 1;
+  AgentSlots slots;
+  std::unique_ptr<Topology> topology;
+  std::unique_ptr<MpiMemory> memory;
+  std::unique_ptr<RankWatch> watch;
+  std::unique_ptr<ProgressThread> progress;
+};
+
+namespace {
+
+// Starts a non-blocking collective and sees it through without keeping others out of MPI.
+template <class Start>
+void complete(MpiInterface& mpi, bool crowded, std::string_view name, Start&& start) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  const auto require = [&](int code) {
+    if (code != MPI_SUCCESS) MpiInterface::stop_job(mpi_status(code, name).message());
+  };
+  mpi.call([&] { require(start(&request)); });
+  const auto done = [&] {
+    int flag = 0;
+    mpi.call([&] { require(MPI_Test(&request, &flag, MPI_STATUS_IGNORE)); });
+    return flag != 0;
+  };
+  mpi_wait_loop(done, [] {}, crowded, Deadline::never());
+}
+
+Status within_bounds(const MpiFabric::Options& options, std::uint32_t ranks) {
+  if (ranks >= Address::kMaxRanks) {
+    return {Code::kInvalidArgument,
+            fmt::format("{} ranks: start at most {}", ranks, Address::kMaxRanks - 1)};
+  }
+  if (options.agents_per_rank == 0 || options.agents_per_rank > 0xffff) {
+    return {Code::kInvalidArgument, fmt::format("{} agents per rank: ask for 1 to 65535",
+                                                options.agents_per_rank)};
+  }
+  if (options.segment_bytes < kReservedBytes || options.segment_bytes > Address::kMaxOffset) {
+    return {Code::kInvalidArgument, fmt::format("segments of {} bytes: ask for {} to {}",
+                                                options.segment_bytes, kReservedBytes,
+                                                Address::kMaxOffset)};
+  }
+  return {};
+}
+
+Status same_everywhere(MPI_Comm comm, const MpiFabric::Options& options) {
+  const std::array agreed = {
+      AgreedOption::number("segment_bytes", options.segment_bytes),
+      AgreedOption::number("agents_per_rank", options.agents_per_rank),
+      AgreedOption::number("force_rma", options.force_rma ? 1 : 0),
+      AgreedOption::number("ranks_per_node", options.ranks_per_node),
+      AgreedOption::text("the topology", options.topology),
+  };
+  return agree_on(comm, agreed);
+}
+
+}  // namespace
+
+// Runs inside MpiInterface::call, on every rank.
+Status MpiFabric::State::open(const Options& options) {
+  int code = MPI_Comm_dup(options.comm, &comm);
+  if (code != MPI_SUCCESS) return mpi_status(code, "MPI_Comm_dup");
+  MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+  int number = 0;
+  MPI_Comm_rank(comm, &number);
+  rank = static_cast<std::uint32_t>(number);
+  MPI_Comm_size(comm, &number);
+  ranks = static_cast<std::uint32_t>(number);
+  segment_bytes = options.segment_bytes;
+
+  // From here on a failure is the same on every rank: these look at what all have agreed on, and
+  // what follows ends in agreement.
+  if (Status status = same_everywhere(comm, options); !status.ok()) return status;
+  if (Status status = within_bounds(options, ranks); !status.ok()) return status;
+  auto made = MpiMemory::create(comm, {options.segment_bytes, options.ranks_per_node,
+                                       options.force_rma});
+  if (!made.ok()) return made.status();
+  memory = std::move(*made);
+  auto map = Topology::override_with(options.topology,
+                                     Topology::from_nodes(memory->node_of_rank()));
+  if (!map.ok()) return map.status();
+  topology = std::make_unique<Topology>(std::move(*map));
+
+  auto watching = RankWatch::create(comm, memory->host_comm());
+  if (Status status = fabric::agree(comm, watching.status()); !status.ok()) return status;
+  watch = std::move(*watching);
+  int on_host = 0;
+  MPI_Comm_size(memory->host_comm(), &on_host);
+  ranks_on_host = static_cast<std::uint32_t>(on_host);
+  cores = discover_host().cores;
+  return {};
+}
+
+MpiFabric::State::~State() {
+  progress.reset();
+  mpi->call([&] {
+    watch.reset();
+    memory.reset();
+    if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
+  });
+}
+
+Result<MpiFabric> MpiFabric::create(const Options& options) {
+  auto mpi = MpiInterface::acquire();
+  if (!mpi.ok()) return mpi.status();
+  auto state = std::make_unique<State>(*mpi, options.agents_per_rank);
+  const Status status = (*mpi)->call([&] { return state->open(options); });
+  if (!status.ok()) return status;
+  if (!state->memory->one_class()) {
+    state->progress = std::make_unique<ProgressThread>(*mpi, options.progress_us);
+  }
+  return MpiFabric(std::move(state));
+}
+
+MpiFabric::MpiFabric(std::unique_ptr<State> state) : state_(std::move(state)) {}
+MpiFabric::MpiFabric(MpiFabric&&) noexcept = default;
+MpiFabric& MpiFabric::operator=(MpiFabric&&) noexcept = default;
+MpiFabric::~MpiFabric() {
+  if (state_ == nullptr) return;
+  if (std::uncaught_exceptions() > 0) {
+    MpiInterface::stop_job(fmt::format("rank {} leaves on an exception, and the others would wait "
+                                       "for it to close",
+                                       rank()));
+  }
+  // The wait for the others must let their last operations on us go on.
+  barrier();
+}
+
+Result<MpiEndpoint> MpiFabric::endpoint(std::uint32_t home) {
+  State& state = *state_;
+  if (home != state.rank) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("an agent of rank {} cannot have its home on rank {}", state.rank,
+                              home));
+  }
+  const auto slot = state.slots.take();
+  if (!slot) {
+    return Status(Code::kUnavailable,
+                  fmt::format("rank {} has no free agent slot; raise agents_per_rank", home));
+  }
+  MpiEndpoint made;
+  made.bases_ = state.memory->bases().data();
+  made.one_class_ = state.memory->one_class();
+  made.rank_ = state.rank;
+  made.ranks_ = state.ranks;
+  made.segment_bytes_ = state.segment_bytes;
+  made.topology_ = state.topology.get();
+  made.hold_ = SlotHold(state.slots, *slot);
+  if (!made.one_class_) {
+    // Slots are handed out from the lowest, so the number says how many agents there are.
+    made.crowded_ = state.crowded(*slot + 1);
+    made.channel_ = std::make_unique<RmaChannel>(state.mpi, state.memory->window(), state.ranks,
+                                                 made.crowded_);
+  }
+  return made;
+}
+
+std::uint32_t MpiFabric::ranks() const { return state_->ranks; }
+std::uint32_t MpiFabric::rank() const { return state_->rank; }
+const Topology& MpiFabric::topology() const { return *state_->topology; }
+std::uint64_t MpiFabric::segment_bytes() const { return state_->segment_bytes; }
+bool MpiFabric::one_class() const { return state_->memory->one_class(); }
+MpiInterface& MpiFabric::mpi() const { return *state_->mpi; }
+
+void MpiFabric::barrier() {
+  complete(*state_->mpi, state_->crowded(1), "MPI_Ibarrier",
+           [&](MPI_Request* request) { return MPI_Ibarrier(state_->comm, request); });
+}
+
+std::vector<std::vector<std::byte>> MpiFabric::gather(std::span<const std::byte> bytes) {
+  const bool here = state_->rank == 0;
+  const std::uint64_t total = allreduce_sum(bytes.size());
+  KW_CHECK_MSG(total <= std::numeric_limits<int>::max(), "MpiFabric::gather", "more than 2 GiB");
+  const int mine = static_cast<int>(bytes.size());
+  std::vector<int> sizes(here ? state_->ranks : 0);
+  complete(*state_->mpi, state_->crowded(1), "MPI_Igather", [&](MPI_Request* request) {
+    return MPI_Igather(&mine, 1, MPI_INT, sizes.data(), 1, MPI_INT, 0, state_->comm, request);
+  });
+  std::vector<int> starts;
+  int next = 0;
+  for (const int size : sizes) {
+    starts.push_back(next);
+    next += size;
+  }
+  std::vector<std::byte> all(static_cast<std::size_t>(next));
+  complete(*state_->mpi, state_->crowded(1), "MPI_Igatherv", [&](MPI_Request* request) {
+    return MPI_Igatherv(bytes.data(), mine, MPI_BYTE, all.data(), sizes.data(), starts.data(),
+                        MPI_BYTE, 0, state_->comm, request);
+  });
+  std::vector<std::vector<std::byte>> parts;
+  for (std::size_t rank = 0; rank < sizes.size(); ++rank) {
+    const auto part = std::span(all).subspan(static_cast<std::size_t>(starts[rank]),
+                                             static_cast<std::size_t>(sizes[rank]));
+    parts.emplace_back(part.begin(), part.end());
+  }
+  return parts;
+}
+
+void MpiFabric::broadcast(std::vector<std::byte>& bytes, std::uint32_t root) {
+  std::uint64_t size = bytes.size();
+  complete(*state_->mpi, state_->crowded(1), "MPI_Ibcast", [&](MPI_Request* request) {
+    return MPI_Ibcast(&size, 1, MPI_UINT64_T, static_cast<int>(root), state_->comm, request);
+  });
+  KW_CHECK_MSG(size <= std::numeric_limits<int>::max(), "MpiFabric::broadcast", "more than 2 GiB");
+  bytes.resize(size);
+  complete(*state_->mpi, state_->crowded(1), "MPI_Ibcast", [&](MPI_Request* request) {
+    return MPI_Ibcast(bytes.data(), static_cast<int>(size), MPI_BYTE, static_cast<int>(root),
+                      state_->comm, request);
+  });
+}
+
+std::uint64_t MpiFabric::allreduce(std::uint64_t value, MPI_Op op) {
+  std::uint64_t result = 0;
+  complete(*state_->mpi, state_->crowded(1), "MPI_Iallreduce", [&](MPI_Request* request) {
+    return MPI_Iallreduce(&value, &result, 1, MPI_UINT64_T, op, state_->comm, request);
+  });
+  return result;
+}
+std::uint64_t MpiFabric::allreduce_sum(std::uint64_t value) { return allreduce(value, MPI_SUM); }
+std::uint64_t MpiFabric::allreduce_min(std::uint64_t value) { return allreduce(value, MPI_MIN); }
+std::uint64_t MpiFabric::allreduce_max(std::uint64_t value) { return allreduce(value, MPI_MAX); }
+
+Status MpiFabric::agree(const Status& local) {
+  // Not to block inside MPI while a slower rank still works on our memory.
+  barrier();
+  return state_->mpi->call([&] { return fabric::agree(state_->comm, local); });
+}
+
+}  // namespace keyway::fabric

@@ -1,0 +1,92 @@
+// The mpi fabric: ranks are the processes of an MPI job, reached by passive-target one-sided
+// operations.
+//
+// *What.* MpiFabric owns this rank's part of a job-wide window and the threads that serve it;
+// MpiEndpoint is an agent's handle. It also offers the few collectives that opening a store and
+// reporting on it need.
+// *Thread safety.* create(), the destructor and the collectives are called by one thread per rank,
+// by all ranks in the same order; endpoint() by any thread. The fabric outlives its endpoints.
+// *Invariants.* E1..E5 of endpoint.h; P1, P2 of mpi_memory.h; G1 of progress_thread.h.
+// *Source.* Design section 4, rule 4.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "keyway/locks/base/status.h"
+#include "keyway/locks/base/topology.h"
+#include "keyway/locks/fabric/mpi/mpi_endpoint.h"
+#include "keyway/locks/fabric/mpi/mpi_interface.h"
+#include "keyway/locks/fabric/segment.h"
+
+namespace keyway::fabric {
+
+class MpiFabric {
+ public:
+  using Endpoint = MpiEndpoint;
+
+  /// Longest rest of the progress thread: what a remote operation may wait, in us, for a rank whose
+  /// agents are all busy outside MPI. Each rest costs such a rank a few us of a processor.
+  static constexpr std::uint32_t kDefaultProgressUs = 50;
+
+  struct Options {
+    MPI_Comm comm = MPI_COMM_WORLD;   // duplicated; its ranks are the fabric's
+    std::uint64_t segment_bytes = 0;  // SegmentLayout::size()
+    std::uint32_t agents_per_rank = kDefaultAgentsPerRank;
+    std::string topology;             // Topology::override_with; "" keeps what was discovered
+    bool force_rma = false;           // send the rma class through MPI even on one node
+    std::uint32_t ranks_per_node = 0; // 0: as discovered. n: only n consecutive ranks share memory,
+                                      // as if each n were a node of their own
+    std::uint32_t progress_us = kDefaultProgressUs;
+  };
+
+  /// Collective over options.comm. Initialises MPI when nobody has. The same Status on every rank:
+  /// when their options disagree, when one of them lacks memory, or when the wrong MPI runs.
+  static Result<MpiFabric> create(const Options& options);
+  MpiFabric(MpiFabric&&) noexcept;
+  MpiFabric& operator=(MpiFabric&&) noexcept;
+  /// Collective: waits until every rank closes, so no agent of any rank may be working any more.
+  /// A rank that gets here on an exception cannot wait: it stops the job and says so.
+  ~MpiFabric();
+
+  /// An endpoint for a new agent of this process; `home` must be rank().
+  Result<MpiEndpoint> endpoint(std::uint32_t home);
+  Result<MpiEndpoint> endpoint() { return endpoint(rank()); }
+
+  std::uint32_t ranks() const;
+  std::uint32_t rank() const;
+  const Topology& topology() const;
+  std::uint64_t segment_bytes() const;
+  /// Whether every access is direct: the job is one node and force_rma is off.
+  bool one_class() const;
+  /// For a program that calls MPI itself: MpiInterface::call makes its calls safe beside ours.
+  MpiInterface& mpi() const;
+
+  // --- Collectives. They let this rank's other threads and the job's one-sided operations go on.
+  void barrier();
+  /// The bytes of every rank, in rank order, on rank 0; empty elsewhere. At most 2 GiB in all.
+  std::vector<std::vector<std::byte>> gather(std::span<const std::byte> bytes);
+  /// Replaces `bytes` by those of rank `root`.
+  void broadcast(std::vector<std::byte>& bytes, std::uint32_t root);
+  std::uint64_t allreduce_sum(std::uint64_t value);
+  std::uint64_t allreduce_min(std::uint64_t value);
+  std::uint64_t allreduce_max(std::uint64_t value);
+  /// OK when `local` is OK on every rank; else, everywhere, the failure of the lowest rank that has
+  /// one.
+  Status agree(const Status& local);
+
+ private:
+  struct State;
+  explicit MpiFabric(std::unique_ptr<State> state);
+  std::uint64_t allreduce(std::uint64_t value, MPI_Op op);
+
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace keyway::fabric

@@ -1,0 +1,272 @@
+#include "keyway/locks/fabric/mpi/mpi_interface.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "keyway/locks/base/clock.h"
+#include "keyway/locks/base/rng.h"
+#include "keyway/locks/fabric/mpi/mpi_library.h"
+#include "keyway/locks/fabric/mpi/mpi_wait.h"
+
+namespace keyway::fabric {
+namespace {
+
+std::string error_text(int code) {
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  if (MPI_Error_string(code, text.data(), &length) != MPI_SUCCESS) return fmt::format("{}", code);
+  std::string line(text.data(), static_cast<std::size_t>(length));
+  for (char& c : line) {
+    if (c == '\n') c = ' ';
+  }
+  return line;
+}
+
+MPI_Op mpi_op(WordOp op) {
+  switch (op) {
+    case WordOp::kLoad: return MPI_NO_OP;
+    case WordOp::kStore: return MPI_REPLACE;
+    case WordOp::kAdd: return MPI_SUM;
+    case WordOp::kOr: return MPI_BOR;
+  }
+  return MPI_OP_NULL;
+}
+
+// Process-wide, as MPI itself is: the interface while somebody holds it, and what to do first
+// when the job is stopped.
+struct Process {
+  std::mutex mutex;
+  std::weak_ptr<MpiInterface> interface;                 // guarded by mutex
+  std::map<const void*, std::function<void()>> on_stop;  // guarded by mutex
+};
+Process& process() {
+  static Process the_process;
+  return the_process;
+}
+
+// Waits until the launcher has read what we wrote into its pipe. Hydra drops it when it learns of
+// MPI_Abort first (measured). A terminal or a file is never waited for, a launcher that does not
+// read not for long.
+void wait_until_read(int fd) {
+  struct stat kind {};
+  if (fstat(fd, &kind) != 0 || !S_ISFIFO(kind.st_mode)) return;
+  constexpr std::uint64_t kLongestNs = 1'000'000'000;
+  const std::uint64_t begun = steady_ns();
+  for (int unread = 1; unread > 0 && steady_ns() - begun < kLongestNs;) {
+    if (ioctl(fd, FIONREAD, &unread) != 0) return;
+    sched_yield();
+  }
+}
+
+Status initialise(bool& initialised_here) {
+  int initialised = 0;
+  int finalised = 0;
+  MPI_Initialized(&initialised);
+  MPI_Finalized(&finalised);
+  if (finalised != 0) {
+    return {Code::kUnavailable,
+            "MPI has been finalised and cannot start again; hold one MpiInterface for as long as "
+            "the program opens stores"};
+  }
+  initialised_here = initialised == 0;
+  int level = 0;
+  if (initialised_here) {
+    if (Status status = check_launcher(); !status.ok()) return status;
+    const int code = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level);
+    if (code != MPI_SUCCESS) return mpi_status(code, "MPI_Init_thread");
+  } else {
+    MPI_Query_thread(&level);
+  }
+  Status status = check_running_library();
+  if (status.ok() && level < MPI_THREAD_SERIALIZED) {
+    status = {Code::kUnavailable,
+              "MPI runs below MPI_THREAD_SERIALIZED; initialise it with MPI_Init_thread("
+              "..., MPI_THREAD_SERIALIZED, ...)"};
+  }
+  if (!status.ok() && initialised_here) MPI_Finalize();
+  return status;
+}
+
+}  // namespace
+
+Status mpi_status(int code, std::string_view operation) {
+  if (code == MPI_SUCCESS) return {};
+  return {Code::kUnavailable, fmt::format("{} failed: {}", operation, error_text(code))};
+}
+
+Result<std::shared_ptr<MpiInterface>> MpiInterface::acquire() {
+  Process& here = process();
+  const std::lock_guard guard(here.mutex);
+  if (auto existing = here.interface.lock()) return existing;
+  bool initialised_here = false;
+  if (Status status = initialise(initialised_here); !status.ok()) return status;
+  struct Public : MpiInterface {
+    explicit Public(bool initialised) : MpiInterface(initialised) {}
+  };
+  std::shared_ptr<MpiInterface> made = std::make_shared<Public>(initialised_here);
+  here.interface = made;
+  return made;
+}
+
+MpiInterface::MpiInterface(bool initialised_here) : initialised_here_(initialised_here) {
+  std::uint64_t seed = steady_ns() ^ static_cast<std::uint64_t>(getpid()) << 32;
+  unset_ = splitmix64(seed);
+}
+
+MpiInterface::~MpiInterface() {
+  int finalised = 0;
+  MPI_Finalized(&finalised);
+  if (initialised_here_ && finalised == 0) MPI_Finalize();
+}
+
+void MpiInterface::post_word(const MpiWindow& window, WordOp op, Address a,
+                             const std::uint64_t* operand, std::uint64_t* result) {
+  const std::lock_guard guard(mutex_);
+  count_entry();
+  check(MPI_Fetch_and_op(operand, result, MPI_UINT64_T, static_cast<int>(a.rank()),
+                         window.displacement(a), mpi_op(op), window.handle),
+        "MPI_Fetch_and_op", a.rank(), a.offset());
+}
+
+void MpiInterface::post_compare_swap(const MpiWindow& window, Address a,
+                                     const std::uint64_t* expected, const std::uint64_t* desired,
+                                     std::uint64_t* result) {
+  const std::lock_guard guard(mutex_);
+  count_entry();
+  check(MPI_Compare_and_swap(desired, expected, result, MPI_UINT64_T, static_cast<int>(a.rank()),
+                             window.displacement(a), window.handle),
+        "MPI_Compare_and_swap", a.rank(), a.offset());
+}
+
+namespace {
+
+// MPI counts are ints; bytes go in pieces of at most this many.
+constexpr std::uint64_t kMostBytesPerCall = 1u << 30;
+
+template <class Transfer>
+void in_pieces(Address a, std::uint64_t bytes, Transfer&& transfer) {
+  for (std::uint64_t done = 0; done < bytes; done += kMostBytesPerCall) {
+    transfer(a + done, done, static_cast<int>(std::min(kMostBytesPerCall, bytes - done)));
+  }
+}
+
+}  // namespace
+
+void MpiInterface::post_get(const MpiWindow& window, Address a, void* out, std::uint64_t bytes) {
+  const std::lock_guard guard(mutex_);
+  count_entry();
+  in_pieces(a, bytes, [&](Address at, std::uint64_t done, int count) {
+    check(MPI_Get(static_cast<std::byte*>(out) + done, count, MPI_BYTE, static_cast<int>(at.rank()),
+                  window.displacement(at), count, MPI_BYTE, window.handle),
+          "MPI_Get", at.rank(), at.offset());
+  });
+}
+
+void MpiInterface::post_put(const MpiWindow& window, Address a, const void* in,
+                            std::uint64_t bytes) {
+  const std::lock_guard guard(mutex_);
+  count_entry();
+  in_pieces(a, bytes, [&](Address at, std::uint64_t done, int count) {
+    check(MPI_Put(static_cast<const std::byte*>(in) + done, count, MPI_BYTE,
+                  static_cast<int>(at.rank()), window.displacement(at), count, MPI_BYTE,
+                  window.handle),
+          "MPI_Put", at.rank(), at.offset());
+  });
+}
+
+void MpiInterface::look() {
+  int there = 0;
+  // On the world: a probe of MPI_COMM_SELF returns without any progress in MPICH 4.0 (measured).
+  // The tag is the largest that every MPI has, so that no message is likely to match.
+  constexpr int kNobodysTag = 32767;
+  check(MPI_Iprobe(MPI_ANY_SOURCE, kNobodysTag, MPI_COMM_WORLD, &there, MPI_STATUS_IGNORE),
+        "MPI_Iprobe", 0, 0);
+}
+
+bool MpiInterface::arrived(const std::byte* hint) const {
+  std::uint64_t seen;
+  std::memcpy(&seen, hint, sizeof seen);
+  return seen != unset_;
+}
+
+bool MpiInterface::look_for(const std::byte* hint, int looks) {
+  for (int i = 0; i < looks; ++i) {
+    if (arrived(hint)) return true;
+    look();
+  }
+  return arrived(hint);
+}
+
+void MpiInterface::flush(const MpiWindow& window, std::uint32_t rank, const std::byte* hint,
+                         bool crowded) {
+  // Open MPI may hold an operation back until the flush, so waiting for its result first is in
+  // vain; and its flush gives the processor away by itself where there are more ranks than those.
+  if constexpr (kOpenMpi) hint = nullptr;
+  const auto flush_if = [&](int looks, bool impatient) {
+    const std::lock_guard guard(mutex_);
+    count_entry();
+    if (hint != nullptr && !look_for(hint, looks) && !impatient) return false;
+    check(MPI_Win_flush(static_cast<int>(rank), window.handle), "MPI_Win_flush", rank, 0);
+    return true;
+  };
+  if (flush_if(kLooksWhileHeld, false)) return;
+  std::uint64_t now = steady_ns();
+  const std::uint64_t patience_ends = now + kHintPatienceNs;
+  for (Turns turns(crowded, now);; now = steady_ns()) {
+    turns.look(now);
+    if (flush_if(kLooksWhileHeld, now >= patience_ends)) return;
+  }
+}
+
+void MpiInterface::progress(const MpiWindow& window) {
+  const std::unique_lock guard(mutex_, std::try_to_lock);
+  if (!guard.owns_lock()) return;
+  count_entry();
+  look();
+  check(MPI_Win_sync(window.handle), "MPI_Win_sync", 0, 0);
+}
+
+void MpiInterface::failed(int code, std::string_view operation, std::uint32_t rank,
+                          std::uint64_t offset) {
+  stop_job(fmt::format("{} on rank {} at offset {} failed: {}", operation, rank, offset,
+                       error_text(code)));
+}
+
+void MpiInterface::on_stop(const void* owner, std::function<void()> action) {
+  const std::lock_guard guard(process().mutex);
+  if (action) {
+    process().on_stop[owner] = std::move(action);
+  } else {
+    process().on_stop.erase(owner);
+  }
+}
+
+void MpiInterface::stop_job(std::string_view why) {
+  // Should MPI_Abort, or a lock, wait for a thread that is stuck inside MPI, the alarm ends us.
+  constexpr unsigned kAbortPatienceSeconds = 5;
+  alarm(kAbortPatienceSeconds);
+  std::fflush(nullptr);  // what the program has said so far comes first
+  {
+    const std::lock_guard guard(process().mutex);
+    for (auto& [owner, action] : process().on_stop) action();
+  }
+  const std::string line = fmt::format("keyway: {}; stopping the job\n", why);
+  // One write, so that lines of several ranks do not mix; nothing is left to do if it fails.
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
+  wait_until_read(STDERR_FILENO);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+  _exit(1);
+}
+
+}  // namespace keyway::fabric

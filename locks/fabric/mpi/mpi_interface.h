@@ -1,0 +1,134 @@
+// MpiInterface: the one place through which this process enters MPI.
+//
+// *What.* Owns the library's life (initialises MPI when nobody has, finalises only then) and
+// offers what the fabric needs of it: one-sided operations on a window, flush, progress, and
+// call() for everything else. An error of an operation is fatal for the job and says which peer,
+// operation and address.
+//
+// *Thread safety.* Every method may be called by any thread. MPI is initialised with
+// MPI_THREAD_SERIALIZED; one mutex makes the calls serial. A program that calls MPI itself while
+// agents of ours run does so inside call(). This class is the seam at which the thread-safety
+// models of design section 7 replace the mutex.
+//
+// *Invariants.*
+//   M1  MPI is entered only by a thread that holds the mutex, and nobody waits for another rank
+//       with the mutex held for longer than kLooksWhileHeld looks, except inside MPI_Win_flush
+//       and the collectives that open and close a fabric.
+//   M2  A result slot is read only with the mutex held, or after the flush that completes it: the
+//       library writes it inside an MPI call of some thread of this process.
+//
+// *Source.* Design section 4, rule 4.
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "keyway/locks/base/status.h"
+#include "keyway/locks/fabric/address.h"
+
+namespace keyway::fabric {
+
+/// A window of the job: rank r's segment begins at displacement start[r].
+struct MpiWindow {
+  MPI_Win handle = MPI_WIN_NULL;
+  std::vector<MPI_Aint> start;
+
+  MPI_Aint displacement(Address a) const {
+    return start[a.rank()] + static_cast<MPI_Aint>(a.offset());
+  }
+};
+
+/// The operations on a word, all of them MPI_Fetch_and_op: its MPI_NO_OP and MPI_REPLACE are the
+/// only word loads and stores that are atomic with the rest.
+enum class WordOp : std::uint8_t { kLoad, kStore, kAdd, kOr };
+
+class MpiInterface {
+ public:
+  /// The process's interface; made by the first caller, which initialises MPI unless the program
+  /// has. Ends when its last holder lets go; MPI cannot be initialised a second time, so a program
+  /// that opens several fabrics one after another holds one of these for its life.
+  /// Fails when the wrong MPI runs, or MPI was initialised below MPI_THREAD_SERIALIZED.
+  static Result<std::shared_ptr<MpiInterface>> acquire();
+  MpiInterface(const MpiInterface&) = delete;
+  MpiInterface& operator=(const MpiInterface&) = delete;
+  ~MpiInterface();
+
+  /// Runs function() as the only thread inside MPI. It must not wait for other ranks other than
+  /// by a blocking MPI call that all of them make.
+  template <class Function>
+  auto call(Function&& function) {
+    const std::lock_guard guard(mutex_);
+    count_entry();
+    return function();
+  }
+
+  /// Starts an operation. `operand` and `*result` stay put until a flush of a.rank().
+  void post_word(const MpiWindow& window, WordOp op, Address a, const std::uint64_t* operand,
+                 std::uint64_t* result);
+  void post_compare_swap(const MpiWindow& window, Address a, const std::uint64_t* expected,
+                         const std::uint64_t* desired, std::uint64_t* result);
+  void post_get(const MpiWindow& window, Address a, void* out, std::uint64_t bytes);
+  void post_put(const MpiWindow& window, Address a, const void* in, std::uint64_t bytes);
+
+  /// Completes all operations of this process to `rank`. `hint`, when not null, points to 8 bytes
+  /// that were set to unset() before an operation was posted that will overwrite them: until they
+  /// change, other threads may enter MPI; `crowded` as in mpi_wait.h.
+  void flush(const MpiWindow& window, std::uint32_t rank, const std::byte* hint, bool crowded);
+
+  /// Lets MPI work once, unless another thread does so at this moment.
+  void progress() {
+    const std::unique_lock guard(mutex_, std::try_to_lock);
+    if (guard.owns_lock()) look();
+  }
+  /// progress(), and a memory barrier in MPI's terms (MPI_Win_sync).
+  void progress(const MpiWindow& window);
+  /// How often this process has entered MPI; grows while somebody does.
+  std::uint64_t entries() const {
+    return entries_.load(std::memory_order_relaxed);  // a hint, publishes nothing
+  }
+  /// A value that no operation is likely to return: see flush().
+  std::uint64_t unset() const { return unset_; }
+
+  /// Says why on stderr and takes the whole job down. Safe with and without the mutex.
+  [[noreturn]] static void stop_job(std::string_view why);
+  /// stop_job calls action() before the job ends, e.g. so that peers do not report our end as
+  /// well. `owner` takes it back with an empty one.
+  static void on_stop(const void* owner, std::function<void()> action);
+
+ private:
+  // Looks at a result, each with one MPI_Iprobe, before the mutex is let go for a moment.
+  static constexpr int kLooksWhileHeld = 64;
+  // A hint that has not come true after this long is not waited for: the flush itself waits.
+  static constexpr std::uint64_t kHintPatienceNs = 20'000'000;
+
+  explicit MpiInterface(bool initialised_here);
+  void count_entry() {  // mutex held
+    entries_.store(entries_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+  void look();  // mutex held
+  bool arrived(const std::byte* hint) const;
+  bool look_for(const std::byte* hint, int looks);
+  void check(int code, std::string_view operation, std::uint32_t rank, std::uint64_t offset) {
+    if (code != MPI_SUCCESS) failed(code, operation, rank, offset);
+  }
+  [[noreturn]] static void failed(int code, std::string_view operation, std::uint32_t rank,
+                                  std::uint64_t offset);
+
+  std::mutex mutex_;  // whoever holds it may call MPI
+  std::atomic<std::uint64_t> entries_{0};
+  std::uint64_t unset_;
+  bool initialised_here_;
+};
+
+/// A sentence for an MPI error code, e.g. "MPI_Win_create failed: ...".
+Status mpi_status(int code, std::string_view operation);
+
+}  // namespace keyway::fabric

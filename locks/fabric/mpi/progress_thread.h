@@ -1,0 +1,44 @@
+// ProgressThread: answers other ranks while every agent of this process is busy elsewhere.
+//
+// *What.* Without RDMA hardware a one-sided operation progresses only while its target is inside
+// MPI. This thread enters MPI when no other thread of the process has done so since its last
+// look, and rests between looks.
+// *Thread safety.* Construct and destroy from one thread; the destructor joins.
+// *Invariants.* G1: while the thread lives, no longer than about twice `rest_us` passes without some
+// thread of the process having entered MPI (as the scheduler allows).
+// *Source.* Design section 4, rule 4; "software-emulated RMA that only progresses inside MPI
+// calls" is what users of this field complain of first.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "keyway/locks/fabric/mpi/mpi_interface.h"
+
+namespace keyway::fabric {
+
+class ProgressThread {
+ public:
+  ProgressThread(std::shared_ptr<MpiInterface> mpi, std::uint32_t rest_us);
+  ~ProgressThread();
+  ProgressThread(const ProgressThread&) = delete;
+  ProgressThread& operator=(const ProgressThread&) = delete;
+
+ private:
+  static constexpr std::uint32_t kShortestRestUs = 5;
+
+  void run();
+
+  std::shared_ptr<MpiInterface> mpi_;
+  std::chrono::microseconds rest_;
+  std::mutex mutex_;
+  std::condition_variable stopped_;
+  bool stop_ = false;  // guarded by mutex_
+  std::thread thread_;
+};
+
+}  // namespace keyway::fabric

@@ -1,0 +1,117 @@
+#include "keyway/locks/fabric/mpi/rma_channel.h"
+
+#include <cstring>
+#include <utility>
+
+#include "keyway/locks/fabric/mpi/mpi_library.h"
+
+namespace keyway::fabric {
+
+RmaChannel::RmaChannel(std::shared_ptr<MpiInterface> mpi, const MpiWindow& window,
+                       std::uint32_t ranks, bool crowded)
+    : mpi_(std::move(mpi)), window_(&window), crowded_(crowded), slots_(kResultSlots),
+      peers_(ranks) {}
+
+RmaChannel::~RmaChannel() { flush_all(); }
+
+RmaChannel::Slot& RmaChannel::next_slot(Address a) {
+  Slot& slot = slots_[posted_++ % kResultSlots];
+  // N1: still under way from the last round.
+  if (slot.result.sequence > peers_[slot.rank].flushed) complete(slot.rank);
+  slot.result = {mpi_->unset(), issued_ + 1};
+  slot.rank = a.rank();
+  return slot;
+}
+
+void RmaChannel::issue(std::uint32_t rank, const std::byte* hint) {
+  Peer& peer = peers_[rank];
+  peer.issued = ++issued_;
+  if (hint != nullptr) peer.hint = hint;
+  if (!peer.listed) {
+    peer.listed = true;
+    dirty_.push_back(rank);
+  }
+}
+
+void RmaChannel::complete(std::uint32_t rank) {
+  Peer& peer = peers_[rank];
+  const std::byte* hint = peer.hint;
+  if (hint == nullptr && crowded_ && !kOpenMpi) hint = mark_end(rank);
+  mpi_->flush(*window_, rank, hint, crowded_);
+  peer.flushed = peer.issued;
+  peer.hint = nullptr;
+}
+
+// A put tells nobody when it has arrived, and MPI_Win_flush keeps the processor while it waits,
+// which the target may need. A load posted behind the puts shows when they are likely through.
+const std::byte* RmaChannel::mark_end(std::uint32_t rank) {
+  Slot& slot = marker_;
+  slot.result.value = mpi_->unset();
+  mpi_->post_word(*window_, WordOp::kLoad, Address(rank, 0), &slot.operand, &slot.result.value);
+  return reinterpret_cast<const std::byte*>(&slot.result.value);
+}
+
+void RmaChannel::flush_all() {
+  for (const std::uint32_t rank : dirty_) {
+    flush(rank);
+    peers_[rank].listed = false;
+  }
+  dirty_.clear();
+}
+
+Pending RmaChannel::post_word(WordOp op, Address a, std::uint64_t operand) {
+  Slot& slot = next_slot(a);
+  slot.operand = operand;
+  mpi_->post_word(*window_, op, a, &slot.operand, &slot.result.value);
+  issue(a.rank(), reinterpret_cast<const std::byte*>(&slot.result.value));
+  return Pending::at(a.rank(), issued_, &slot.result);
+}
+
+Pending RmaChannel::post_compare_swap(Address a, std::uint64_t expected, std::uint64_t desired) {
+  Slot& slot = next_slot(a);
+  slot.operand = desired;
+  slot.expected = expected;
+  mpi_->post_compare_swap(*window_, a, &slot.expected, &slot.operand, &slot.result.value);
+  issue(a.rank(), reinterpret_cast<const std::byte*>(&slot.result.value));
+  return Pending::at(a.rank(), issued_, &slot.result);
+}
+
+PendingBytes RmaChannel::post_read(Address a, std::span<std::byte> out) {
+  const std::byte* hint = nullptr;
+  if (out.size() >= sizeof(std::uint64_t)) {
+    std::byte* tail = out.data() + out.size() - sizeof(std::uint64_t);
+    const std::uint64_t unset = mpi_->unset();
+    std::memcpy(tail, &unset, sizeof unset);
+    hint = tail;
+  }
+  mpi_->post_get(*window_, a, out.data(), out.size());
+  issue(a.rank(), hint);
+  return {a.rank(), issued_, out};
+}
+
+void RmaChannel::post_write(Address a, std::span<const std::byte> in) {
+  mpi_->post_put(*window_, a, in.data(), in.size());
+  issue(a.rank(), nullptr);
+}
+
+std::uint64_t RmaChannel::word(WordOp op, Address a, std::uint64_t operand) {
+  const Pending pending = post_word(op, a, operand);
+  return pending.value(flush(a.rank()));
+}
+
+std::uint64_t RmaChannel::compare_swap(Address a, std::uint64_t expected, std::uint64_t desired) {
+  const Pending pending = post_compare_swap(a, expected, desired);
+  return pending.value(flush(a.rank()));
+}
+
+void RmaChannel::read(Address a, std::span<std::byte> out) {
+  post_read(a, out);
+  flush(a.rank());
+}
+
+void RmaChannel::write(Address a, std::span<const std::byte> in) {
+  post_write(a, in);
+  flush(a.rank());
+}
+
+}  // namespace keyway::fabric

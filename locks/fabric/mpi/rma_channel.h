@@ -1,0 +1,83 @@
+// RmaChannel: one agent's operations that go through MPI, and what it must keep until they are
+// complete.
+//
+// *What.* Slots for operands and results (N1 of mpi_endpoint.h), and per rank how far the agent has
+// issued and flushed, so that the flush of a rank to which nothing is under way costs nothing.
+// *Thread safety.* Belongs to one agent.
+// *Invariants.* N1 of mpi_endpoint.h. C1: `flushed <= issued` for every rank, and every operation
+// to the rank with a sequence up to `flushed` is complete at the target.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "keyway/locks/fabric/mpi/mpi_interface.h"
+#include "keyway/locks/fabric/pending.h"
+
+namespace keyway::fabric {
+
+/// Words that an agent can have under way and unread at one time: see N1.
+inline constexpr std::uint64_t kResultSlots = 1024;
+
+class RmaChannel {
+ public:
+  /// The window outlives the channel. `crowded` as in mpi_wait.h.
+  RmaChannel(std::shared_ptr<MpiInterface> mpi, const MpiWindow& window, std::uint32_t ranks,
+             bool crowded);
+  /// Completes what is under way: MPI still writes to our slots and the caller's buffers.
+  ~RmaChannel();
+  RmaChannel(const RmaChannel&) = delete;
+  RmaChannel& operator=(const RmaChannel&) = delete;
+
+  // Blocking: complete at the target on return.
+  std::uint64_t word(WordOp op, Address a, std::uint64_t operand);
+  std::uint64_t compare_swap(Address a, std::uint64_t expected, std::uint64_t desired);
+  void read(Address a, std::span<std::byte> out);
+  void write(Address a, std::span<const std::byte> in);
+
+  Pending post_word(WordOp op, Address a, std::uint64_t operand);
+  Pending post_compare_swap(Address a, std::uint64_t expected, std::uint64_t desired);
+  PendingBytes post_read(Address a, std::span<std::byte> out);
+  void post_write(Address a, std::span<const std::byte> in);
+
+  Flushed flush(std::uint32_t rank) {
+    if (peers_[rank].flushed < peers_[rank].issued) complete(rank);
+    return {rank, issued_};
+  }
+  void flush_all();
+  void progress() { mpi_->progress(*window_); }
+
+ private:
+  struct Slot {
+    ResultSlot result;
+    std::uint64_t operand = 0;
+    std::uint64_t expected = 0;
+    std::uint32_t rank = 0;
+  };
+  struct Peer {
+    std::uint64_t issued = 0;
+    std::uint64_t flushed = 0;
+    const std::byte* hint = nullptr;  // where the last fetching operation will leave its result
+    bool listed = false;              // in dirty_
+  };
+
+  Slot& next_slot(Address a);
+  void issue(std::uint32_t rank, const std::byte* hint);
+  void complete(std::uint32_t rank);
+  const std::byte* mark_end(std::uint32_t rank);
+
+  std::shared_ptr<MpiInterface> mpi_;
+  const MpiWindow* window_;
+  bool crowded_;
+  std::uint64_t issued_ = 0;  // operations so far: the sequence of the last one
+  std::uint64_t posted_ = 0;  // slots handed out so far
+  std::vector<Slot> slots_;
+  Slot marker_;               // see mark_end
+  std::vector<Peer> peers_;
+  std::vector<std::uint32_t> dirty_;
+};
+
+}  // namespace keyway::fabric

@@ -1,0 +1,86 @@
+// What AddressSanitizer and ThreadSanitizer must be told when a thread changes stacks.
+// Without them every member is empty.
+//
+// AddressSanitizer is told by both sides of a switch: leave_for() before, arrived() after.
+// ThreadSanitizer keeps its own call stack per fiber, to which every instrumented function adds on
+// entry and from which it takes on exit. Only the scheduler tells it, before and after it resumes
+// a fiber: then each function leaves the stack that it entered, those of a fiber that ends included.
+#pragma once
+
+#include <cstddef>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/common_interface_defs.h>
+#endif
+#if defined(__SANITIZE_THREAD__)
+#include <sanitizer/tsan_interface.h>
+#endif
+
+namespace keyway::fabric {
+
+/// The shadow of one stack. Moves are copies of handles; not thread-safe.
+class SanitizerFiber {
+ public:
+  SanitizerFiber() = default;
+
+  /// The shadow of a fresh fiber stack.
+  static SanitizerFiber create([[maybe_unused]] const void* bottom, [[maybe_unused]] std::size_t bytes) {
+    SanitizerFiber made;
+#if defined(__SANITIZE_ADDRESS__)
+    made.bottom_ = bottom;
+    made.bytes_ = bytes;
+#endif
+#if defined(__SANITIZE_THREAD__)
+    made.tsan_ = __tsan_create_fiber(0);
+#endif
+    return made;
+  }
+  /// The shadow of the calling thread's own stack.
+  static SanitizerFiber of_thread() {
+    SanitizerFiber made;
+#if defined(__SANITIZE_THREAD__)
+    made.tsan_ = __tsan_get_current_fiber();
+#endif
+    return made;
+  }
+
+  /// AddressSanitizer: call on the old stack, just before the switch to `next`.
+  void leave_for([[maybe_unused]] SanitizerFiber& next, [[maybe_unused]] bool for_ever) {
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_start_switch_fiber(for_ever ? nullptr : &fake_stack_, next.bottom_, next.bytes_);
+    next.came_from_ = this;
+#endif
+  }
+  /// AddressSanitizer: call on the new stack, just after the switch.
+  void arrived() {
+#if defined(__SANITIZE_ADDRESS__)
+    // The thread's own stack bounds become known the first time that we leave it.
+    __sanitizer_finish_switch_fiber(fake_stack_, &came_from_->bottom_, &came_from_->bytes_);
+#endif
+  }
+  /// ThreadSanitizer: from here on the calling thread runs this stack. Inlined always: its own
+  /// entry and exit would lie on different stacks.
+  [[gnu::always_inline]] void running() {
+#if defined(__SANITIZE_THREAD__)
+    __tsan_switch_to_fiber(tsan_, 0);
+#endif
+  }
+  void destroy() {
+#if defined(__SANITIZE_THREAD__)
+    __tsan_destroy_fiber(tsan_);
+#endif
+  }
+
+ private:
+#if defined(__SANITIZE_ADDRESS__)
+  void* fake_stack_ = nullptr;
+  const void* bottom_ = nullptr;
+  std::size_t bytes_ = 0;
+  SanitizerFiber* came_from_ = nullptr;
+#endif
+#if defined(__SANITIZE_THREAD__)
+  void* tsan_ = nullptr;
+#endif
+};
+
+}  // namespace keyway::fabric

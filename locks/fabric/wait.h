@@ -1,0 +1,76 @@
+// How an agent on a real processor waits. The only place in Keyway that spins, yields or sleeps.
+//
+// *What.* wait_loop: look, spin a little, then give the processor away between looks: a thread
+// yields, a fiber switches to a sibling. `progress` is called between looks, so that a fabric
+// without hardware progress is driven by whoever waits.
+// *Thread safety.* Free functions without state.
+#pragma once
+
+#include <sched.h>
+
+#include <cstdint>
+
+#include "keyway/locks/base/clock.h"
+#include "keyway/locks/fabric/backoff.h"
+#include "keyway/locks/fabric/fiber.h"
+
+namespace keyway::fabric {
+
+/// Looks made before the processor is given away for the first time. Short: with more agents
+/// than cores, the one we wait for may need ours.
+inline constexpr int kSpinsBeforeYield = 100;
+
+inline void cpu_pause() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield" ::: "memory");
+#endif
+}
+
+/// Gives the processor away once: to a sibling fiber, or to another thread.
+inline void give_way() {
+  if (!this_fiber::yield()) sched_yield();
+}
+
+/// Returns true when done() has returned true, false when the deadline passed first. done() is
+/// looked at once more after the deadline.
+template <class Done, class Progress>
+bool wait_loop(Done&& done, Progress&& progress, Deadline deadline) {
+  if (done()) return true;
+  if (!this_fiber::active()) {
+    for (int spin = 0; spin < kSpinsBeforeYield; ++spin) {
+      cpu_pause();
+      if (done()) return true;
+    }
+  }
+  const std::uint64_t until = deadline.started(steady_ns()).absolute_ns();
+  while (true) {
+    progress();
+    if (done()) return true;
+    if (steady_ns() >= until) return done();
+    give_way();
+  }
+}
+
+/// Calls attempt() until it returns true; between attempts waits by `backoff`.
+template <class Attempt, class Progress>
+bool retry_loop(Attempt&& attempt, Progress&& progress, const Backoff& backoff,
+                std::uint64_t jitter_seed, Deadline deadline) {
+  if (attempt()) return true;
+  const std::uint64_t until = deadline.started(steady_ns()).absolute_ns();
+  BackoffSteps steps(backoff, jitter_seed ^ steady_ns());
+  while (true) {
+    const std::uint64_t now = steady_ns();
+    if (now >= until) return false;
+    const std::uint64_t span = steps.next_ns();
+    const std::uint64_t resume = span < until - now ? now + span : until;
+    do {
+      progress();
+      give_way();
+    } while (steady_ns() < resume);
+    if (attempt()) return true;
+  }
+}
+
+}  // namespace keyway::fabric

@@ -1,0 +1,131 @@
+// A rank whose program is busy elsewhere still answers. Guards the trap that without RDMA hardware
+// a target must enter MPI for anything to progress.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <filesystem>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "tests/support/mpi_job.h"
+
+using namespace keyway;
+using namespace keyway::fabric;
+using test::make_mpi_fabric;
+
+namespace {
+
+constexpr std::uint64_t kAsleep = kReservedBytes;
+constexpr std::uint64_t kCount = kReservedBytes + 64;
+constexpr std::uint64_t kSegment = kReservedBytes + 4096;
+
+// A named pipe, made by rank 0, on which the other ranks wait without entering MPI.
+std::string shared_pipe(MpiFabric& fabric) {
+  std::vector<std::byte> bytes;
+  if (fabric.rank() == 0) {
+    const auto path = std::filesystem::temp_directory_path() /
+                      ("keyway-progress-" + std::to_string(getpid()));
+    REQUIRE(mkfifo(path.c_str(), 0600) == 0);
+    for (const char c : path.string()) bytes.push_back(static_cast<std::byte>(c));
+  }
+  fabric.broadcast(bytes, 0);
+  std::string path;
+  for (const std::byte b : bytes) path.push_back(static_cast<char>(b));
+  return path;
+}
+
+// Opens the gate when the test has not done so for a while: a missing answer then fails the test
+// instead of hanging it. No outcome depends on how long anything takes.
+class Watchdog {
+ public:
+  Watchdog(int gate, std::size_t waiters) : thread_([this, gate, waiters] {
+    std::unique_lock guard(mutex_);
+    if (!done_.wait_for(guard, std::chrono::seconds(60), [this] { return over_; })) {
+      barked_ = true;
+      const std::string keys(waiters, 'x');
+      CHECK(write(gate, keys.data(), keys.size()) > 0);
+    }
+  }) {}
+  ~Watchdog() { thread_.join(); }
+  /// Whether the ranks were still asleep when this was called.
+  bool in_time() {
+    const std::lock_guard guard(mutex_);
+    over_ = true;
+    done_.notify_one();
+    return !barked_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable done_;
+  bool over_ = false;
+  bool barked_ = false;
+  std::thread thread_;
+};
+
+}  // namespace
+
+TEST_CASE("a rank that makes no calls is reached all the same") {
+  MpiFabric fabric = make_mpi_fabric(kSegment);
+  if (fabric.ranks() == 1) return;
+  MpiEndpoint ep = *fabric.endpoint();
+  const std::string path = shared_pipe(fabric);
+  const int gate = open(path.c_str(), O_RDWR);
+  REQUIRE(gate >= 0);
+  if (fabric.rank() != 0) {
+    ep.store(rma, {fabric.rank(), kAsleep}, 1);
+    char key = 0;
+    CHECK(read(gate, &key, 1) == 1);  // asleep, outside MPI
+    CHECK(ep.load(cpu, {fabric.rank(), kCount}) == 300);  // all had arrived before we woke
+  } else {
+    Watchdog watchdog(gate, fabric.ranks() - 1);
+    for (std::uint32_t rank = 1; rank < fabric.ranks(); ++rank) {
+      ep.wait_until_remote({rank, kAsleep}, [](std::uint64_t v) { return v == 1; },
+                           Backoff::none(), Deadline::never());
+      for (int i = 0; i < 300; ++i) ep.fetch_add(rma, {rank, kCount}, 1);
+    }
+    REQUIRE(watchdog.in_time());
+    const std::string keys(fabric.ranks() - 1, 'x');
+    CHECK(write(gate, keys.data(), keys.size()) == static_cast<ssize_t>(keys.size()));
+  }
+  close(gate);
+  fabric.barrier();
+  if (fabric.rank() == 0) std::filesystem::remove(path);
+}
+
+TEST_CASE("ranks that wait for their own words answer the others") {
+  MpiFabric fabric = make_mpi_fabric(kSegment);
+  MpiEndpoint ep = *fabric.endpoint();
+  // A ring: each waits for a word that its neighbour sets after having been reached itself.
+  const std::uint32_t next = (fabric.rank() + 1) % fabric.ranks();
+  const Address own(fabric.rank(), kCount);
+  for (std::uint64_t round = 1; round <= 100; ++round) {
+    if (fabric.rank() == 0) ep.store(rma, {next, kCount}, round);
+    const WaitResult seen = ep.wait_until(
+        own, [&](std::uint64_t v) { return v == round; },
+        Deadline::within(std::chrono::minutes(1)));
+    REQUIRE_FALSE(seen.expired);
+    if (fabric.rank() != 0) ep.store(rma, {next, kCount}, round);
+  }
+}
+
+TEST_CASE("a wait whose deadline passes says so and gives the last value") {
+  MpiFabric fabric = make_mpi_fabric(kSegment);
+  MpiEndpoint ep = *fabric.endpoint();
+  ep.store(rma, {fabric.rank(), kCount}, 5);
+  const auto never = [](std::uint64_t v) { return v == 6; };
+  const WaitResult own = ep.wait_until({fabric.rank(), kCount}, never, Deadline::now());
+  CHECK(own.expired);
+  CHECK(own.value == 5);
+  const WaitResult remote = ep.wait_until_remote(
+      {fabric.rank(), kCount}, never, Backoff{100, 1000}, Deadline::now());
+  CHECK(remote.expired);
+  CHECK(remote.value == 5);
+  CHECK_FALSE(ep.retry_until([] { return false; }, Backoff::none(), Deadline::now()));
+}

@@ -1,0 +1,24 @@
+# keyway_local_client: the client library for tests that use local: alone.
+#
+# It is keyway::client, but for ThreadSanitizer, where it is built without MPI: UCX, which MPICH
+# brings along, puts its own madvise() in place of the system's, and that takes a lock in a thread
+# that ThreadSanitizer has already taken down, which crashes.
+if(TARGET keyway_local_client)
+  return()
+endif()
+if(NOT KEYWAY_SANITIZE STREQUAL "thread" OR KEYWAY_MPI STREQUAL "none")
+  add_library(keyway_local_client INTERFACE)
+  target_link_libraries(keyway_local_client INTERFACE keyway::client)
+  return()
+endif()
+
+set(client ${PROJECT_SOURCE_DIR}/client)
+set(staging ${PROJECT_BINARY_DIR}/include/local_client)
+file(MAKE_DIRECTORY ${staging}/keyway/client_backend)
+file(CREATE_LINK ${client} ${staging}/keyway/client SYMBOLIC)
+file(CREATE_LINK ${client}/backend/without_mpi/backends.h
+     ${staging}/keyway/client_backend/backends.h SYMBOLIC)
+add_library(keyway_local_client STATIC ${client}/backend_shm.cc ${client}/session.cc
+            ${client}/store.cc ${client}/uri.cc)
+target_include_directories(keyway_local_client PUBLIC ${staging})
+target_link_libraries(keyway_local_client PUBLIC keyway::kvstore PRIVATE keyway_build_flags)

@@ -1,0 +1,117 @@
+#!/bin/bash
+# Runs an MPICH job on several hosts that are network namespaces of this one.
+#
+#   netns_mpirun.sh N_HOSTS RANKS_PER_HOST COMMAND [ARGUMENT...]
+#
+# Ranks of one host are consecutive. Hosts are named node0, node1, ... (their own UTS namespace too)
+# and reach each other only through virtual Ethernet, so that MPI sees several nodes and must use
+# TCP between them. Everything lives in unnamed namespaces held open by child processes: nothing is
+# left in /run/netns, two runs do not meet, and what is made here ends with this script.
+# KEYWAY_MPIEXEC names MPICH's mpiexec (default mpirun.mpich).
+# Exit code: the job's; 77 when this machine does not let us make namespaces.
+set -u
+
+if [ $# -lt 3 ]; then
+  echo "usage: $0 N_HOSTS RANKS_PER_HOST COMMAND [ARGUMENT...]" >&2
+  exit 2
+fi
+if [ "$(id -u)" != 0 ] && [ -z "${KEYWAY_NETNS_INNER:-}" ]; then
+  if ! unshare --user --map-root-user --net true 2>/dev/null; then
+    echo "$0: network namespaces need root or unprivileged user namespaces" >&2
+    exit 77
+  fi
+  KEYWAY_NETNS_INNER=1 exec unshare --user --map-root-user "$0" "$@"
+fi
+
+hosts=$1 ranks_per_host=$2
+shift 2
+mpiexec=${KEYWAY_MPIEXEC:-mpirun.mpich}
+work=$(mktemp -d) || exit 2
+holders=()
+namespaces=()
+job=
+
+# shellcheck disable=SC2317  # called by the trap
+clean_up() {
+  trap - EXIT
+  trap '' INT TERM HUP
+  if [ -n "$job" ]; then kill -TERM "$job" 2>/dev/null; fi
+  # Whatever still runs in our namespaces was started by the job, and only by it. The namespaces
+  # are known by their ids, since a signal to the whole group may have ended their holders.
+  local process id
+  for process in /proc/[0-9]*; do
+    id=$(readlink "$process/ns/net" 2>/dev/null) || continue
+    case " ${namespaces[*]} " in
+      *" $id "*) kill -KILL "${process#/proc/}" 2>/dev/null ;;
+    esac
+  done
+  rm -rf "$work"
+}
+trap clean_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+# Starts a process that holds a network and a UTS namespace open; its pid is left in `held`.
+# It says "ready" through a pipe once the namespaces exist.
+hold_namespaces() {
+  local ready
+  mkfifo "$work/ready.$1" || exit 2
+  setpriv --pdeathsig KILL unshare --net --uts setpriv --pdeathsig KILL bash -c \
+    'trap "" INT TERM HUP; hostname "$1" && echo ready >"$2"; exec sleep infinity' - "$1" "$work/ready.$1" \
+    </dev/null >/dev/null 2>"$work/error.$1" &
+  held=$!
+  exec {ready_fd}<>"$work/ready.$1"
+  if ! read -r -t 10 -u "$ready_fd" ready || [ "$ready" != ready ]; then
+    echo "$0: no network namespace: $(cat "$work/error.$1")" >&2
+    exit 77
+  fi
+  exec {ready_fd}>&-
+  holders+=("$held")
+  namespaces+=("$(readlink "/proc/$held/ns/net")")
+  disown "$held"
+}
+
+inside() {
+  local holder=$1
+  shift
+  nsenter --net="/proc/$holder/ns/net" --uts="/proc/$holder/ns/uts" "$@"
+}
+
+hold_namespaces switch
+switch=$held
+inside "$switch" ip link add kwbridge type bridge || exit 77
+inside "$switch" ip link set kwbridge up || exit 77
+
+host_list=
+for ((i = 0; i < hosts; i++)); do
+  hold_namespaces "node$i"
+  inside "$switch" ip link add "port$i" type veth peer name eth0 netns "$held" || exit 77
+  inside "$switch" ip link set "port$i" master kwbridge up || exit 77
+  inside "$held" ip address add "10.99.$((i / 250)).$((i % 250 + 1))/16" dev eth0 || exit 77
+  inside "$held" ip link set eth0 up || exit 77
+  inside "$held" ip link set lo up || exit 77
+  echo "10.99.$((i / 250)).$((i % 250 + 1)) $held" >>"$work/hosts"
+  host_list+="${host_list:+,}10.99.$((i / 250)).$((i % 250 + 1)):$ranks_per_host"
+done
+
+# In place of ssh: hydra calls it as LAUNCHER [-x] HOST COMMAND...
+cat >"$work/launch" <<EOF
+#!/bin/bash
+while [ "\${1#-}" != "\$1" ]; do shift; done
+host=\$1
+shift
+holder=\$(awk -v host="\$host" '\$1 == host { print \$2 }' "$work/hosts")
+exec nsenter --net="/proc/\$holder/ns/net" --uts="/proc/\$holder/ns/uts" bash -c "\$*"
+EOF
+chmod +x "$work/launch"
+
+export UCX_TLS=tcp,self UCX_NET_DEVICES=eth0
+first=${holders[1]}
+nsenter --net="/proc/$first/ns/net" --uts="/proc/$first/ns/uts" \
+  "$mpiexec" -launcher ssh -launcher-exec "$work/launch" -iface eth0 \
+  -hosts "$host_list" -n "$((hosts * ranks_per_host))" "$@" </dev/null &
+job=$!
+wait "$job"
+status=$?
+job=
+exit "$status"
