@@ -1,0 +1,158 @@
+// foMPI-RW: readers and a writer in one counter, with LOCKALL; with back-off it is GBH.
+//
+// *What.* A reader-writer lock without queues, best effort: it is neither fair nor free of
+// starvation. Word 0 of the line counts: bit 0 a writer holds it, bits 63..1 readers, so a reader
+// adds 2. The group line's word 0 (foMPI's master word) counts bits 31..0 exclusive holders and
+// aspirants of the group, bits 63..32 holders of LOCKALL; each excludes the other.
+// *Thread safety.* As lock.h says.
+// *Invariants.*
+//   G1  Bit 0 is set by a compare-and-swap from 0 and cleared by its setter only.
+//   G2  Every failed attempt takes back exactly what it added (L2).
+//   G3  With lockall=on an exclusive holder has 1 in the master word for as long as it holds.
+// *Source.* Gerstenberger, Besta, Hoefler (SC'13) as told in the SCC paper, section 4.2. Deviation:
+// a writer releases by subtracting 1, not by storing zero: a store would wipe out the +2 of a
+// reader that is about to back out, and its -2 would then make the counter negative.
+// Levers: backoff_min_ns, backoff_max_ns, lockall (on: foMPI's master word; off: word 0 alone,
+// for locks that are never taken all at once, such as the store's stripes).
+#pragma once
+
+#include "keyway/locks/distributed/grant_record.h"
+#include "keyway/locks/distributed/lock.h"
+
+namespace keyway::locks {
+
+class FompiRw {
+ public:
+  static constexpr std::string_view kName = "fompi-rw";
+  static constexpr std::string_view kNameWithBackoff = "gbh";
+  /// GBH's default back-off: from about one remote atomic to about a hundred of them.
+  static constexpr fabric::Backoff kDefaultBackoff{500, 50'000};
+
+  static Result<FompiRw> make(LockParams params) {
+    FompiRw lock;
+    auto backoff = params.take_backoff(params.kind() == kNameWithBackoff ? kDefaultBackoff
+                                                                         : fabric::Backoff::none());
+    if (!backoff.ok()) return backoff.status();
+    lock.backoff_ = *backoff;
+    auto lockall = params.take_switch("lockall", true);
+    if (!lockall.ok()) return lockall.status();
+    lock.lockall_ = *lockall;
+    if (auto rest = params.require_all_taken(); !rest.ok()) return rest;
+    return lock;
+  }
+  LockTraits traits() const { return {.name = name(), .readers_share = true}; }
+
+  template <fabric::Endpoint E>
+  Result<Grant> acquire(LockAgent<E>& agent, const LockSite& site, Mode mode,
+                        Deadline deadline) const {
+    if (!attempt(agent, site, mode)) {
+      ++agent.stats.contended;
+      if (!agent.ep.retry_until([&] { return attempt(agent, site, mode); }, backoff_, deadline)) {
+        ++agent.stats.timeouts;
+        return timed_out(dump(agent, site));
+      }
+    }
+    return granted(agent, site, mode);
+  }
+
+  template <fabric::Endpoint E>
+  Result<Grant> try_acquire(LockAgent<E>& agent, const LockSite& site, Mode mode) const {
+    if (attempt(agent, site, mode)) return granted(agent, site, mode);
+    ++agent.stats.try_failures;
+    return Code::kBusy;
+  }
+
+  template <fabric::Endpoint E>
+  void release(LockAgent<E>& agent, const LockSite& site, Grant& grant) const {
+    E& ep = agent.ep;
+    ep.flush(site.line.rank());  // L3; a reader's posted reads as well
+    if (grant.mode == Mode::kRead) {
+      ep.fetch_add(fabric::rma, site.line, minus(kReader));
+      return;
+    }
+    ep.fetch_add(fabric::rma, site.line, minus(kWriter));  // G1
+    if (uses_master(site)) ep.fetch_add(fabric::rma, site.group, minus(kExclusive));
+  }
+
+  /// LOCKALL: shared access to every lock of the group at once; one atomic, whatever their number.
+  /// Refuses a kind made with lockall=off.
+  template <fabric::Endpoint E>
+  Status acquire_all(LockAgent<E>& agent, fabric::Address group, Deadline deadline) const {
+    if (!lockall_ || group.is_null()) {
+      return {Code::kUnsupported, "LOCKALL needs a lock made with lockall=on and a group line"};
+    }
+    const bool entered = agent.ep.retry_until(
+        [&] {
+          const std::uint64_t old = agent.ep.fetch_add(fabric::rma, group, kAll);
+          if ((old & kExclusiveMask) == 0) return true;
+          agent.ep.fetch_add(fabric::rma, group, minus(kAll));  // G2
+          return false;
+        },
+        backoff_, deadline);
+    if (entered) return {};
+    ++agent.stats.timeouts;
+    return {Code::kTimeout, "the deadline passed while waiting for LOCKALL: writers hold locks of the group"};
+  }
+  template <fabric::Endpoint E>
+  void release_all(LockAgent<E>& agent, fabric::Address group) const {
+    agent.ep.fetch_add(fabric::rma, group, minus(kAll));
+  }
+
+  template <fabric::Endpoint E>
+  LockDump dump(LockAgent<E>& agent, const LockSite& site) const {
+    LockDump dump{.kind = std::string(name())};
+    const std::uint64_t word = agent.ep.load(fabric::rma, site.line);
+    dump.write_held = (word & kWriter) != 0;
+    dump.readers = word / kReader;
+    if (uses_master(site)) dump.all_holders = agent.ep.load(fabric::rma, site.group) / kAll;
+    if (const std::uint64_t holder = dump_record(agent, site, dump); holder != 0) {
+      dump.holder = fabric::AgentId::from_word(holder);
+    }
+    return dump;
+  }
+
+ private:
+  static constexpr std::uint64_t kWriter = 1;
+  static constexpr std::uint64_t kReader = 2;
+  static constexpr std::uint64_t kExclusive = 1;
+  static constexpr std::uint64_t kExclusiveMask = 0xffffffff;
+  static constexpr std::uint64_t kAll = 1ULL << 32;
+  static constexpr std::uint64_t minus(std::uint64_t amount) { return ~amount + 1; }
+
+  std::string_view name() const { return backoff_.max_ns == 0 ? kName : kNameWithBackoff; }
+  bool uses_master(const LockSite& site) const { return lockall_ && !site.group.is_null(); }
+
+  template <fabric::Endpoint E>
+  bool attempt(LockAgent<E>& agent, const LockSite& site, Mode mode) const {
+    E& ep = agent.ep;
+    if (mode == Mode::kRead) {
+      if ((ep.fetch_add(fabric::rma, site.line, kReader) & kWriter) == 0) return true;
+      ep.fetch_add(fabric::rma, site.line, minus(kReader));  // G2
+      return false;
+    }
+    if (uses_master(site) && ep.fetch_add(fabric::rma, site.group, kExclusive) >= kAll) {
+      ep.fetch_add(fabric::rma, site.group, minus(kExclusive));  // G2
+      return false;
+    }
+    if (ep.compare_swap(fabric::rma, site.line, 0, kWriter) == 0) return true;
+    if (uses_master(site)) ep.fetch_add(fabric::rma, site.group, minus(kExclusive));  // G2
+    return false;
+  }
+
+  template <fabric::Endpoint E>
+  static Grant granted(LockAgent<E>& agent, const LockSite& site, Mode mode) {
+    Grant grant{.mode = mode};
+    if (mode == Mode::kRead) {
+      ++agent.stats.reads;
+    } else {
+      ++agent.stats.writes;
+      record_grant(agent, site, grant, agent.ep.agent().word());
+    }
+    return grant;
+  }
+
+  fabric::Backoff backoff_;
+  bool lockall_ = true;
+};
+
+}  // namespace keyway::locks

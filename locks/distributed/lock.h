@@ -1,0 +1,111 @@
+// The lock concept: what every kind in this folder offers, and the words they share.
+//
+// *What.* A lock kind is a value that holds parameters only. The lock itself is the words at a
+// LockSite; who acquires is a LockAgent. So one kind object serves a million locks.
+// *Thread safety.* Kind objects are immutable. A LockAgent and a Grant belong to one agent.
+// *Invariants.*
+//   L1  A granted writer excludes everyone; granted readers exclude writers only.
+//   L2  A failed or timed-out acquire leaves nothing behind that could hold up others.
+//   L3  release() completes everything that the holder posted to the lock's home rank before
+//       anybody else is granted. What it posted to other ranks the holder flushes itself.
+//   L4  Every exclusive grant of one lock has a greater fencing token than the ones before it.
+// *Source.* Design section 5.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "keyway/locks/base/clock.h"
+#include "keyway/locks/base/status.h"
+#include "keyway/locks/distributed/lock_params.h"
+#include "keyway/locks/fabric/address.h"
+
+namespace keyway::locks {
+
+enum class Mode : std::uint8_t { kRead, kWrite };
+
+/// Bytes of one lock at its home rank: one cache line, so that a lock costs one miss.
+///   word 0  the kind's main word (a state or a queue tail)
+///   word 1  fencing token: exclusive grants so far
+///   word 2  last exclusive holder: AgentId::word(), or its node's address for queued kinds;
+///           meaningful while word 0 says "held"
+///   word 3  the kind's second word
+///   words 4..7 reserved for kinds that need more
+inline constexpr std::uint64_t kLockLineBytes = 64;
+inline constexpr std::uint64_t kTokenOffset = 8;
+inline constexpr std::uint64_t kHolderOffset = 16;
+inline constexpr std::uint64_t kSecondOffset = 24;
+
+/// Where a lock lives. Zeroed memory is a free lock.
+struct LockSite {
+  fabric::Address line;   // kLockLineBytes at the lock's home rank, aligned to them
+  fabric::Address group;  // line of the group of locks it belongs to (foMPI's master); may be null
+};
+
+/// What a kind promises, for tests and reports.
+struct LockTraits {
+  std::string_view name;      // as in `--lock NAME`
+  bool readers_share = false;  // readers enter together
+  bool fifo = false;           // exclusive grants in the order of their first atomic
+  bool queued = false;         // waits on a word of its own and needs a queue node
+};
+
+/// Proof of holding. Give it back to release() exactly once.
+struct Grant {
+  Mode mode = Mode::kWrite;
+  std::uint32_t node = 0;    // queue node, for queued kinds
+  bool token_known = true;   // else the lock line has it after a flush of the home rank
+  std::uint64_t token = 0;   // 0 for a shared grant
+};
+
+/// A picture of a lock for people: who holds it, who waits. Taken without stopping anybody, so
+/// it may be out of date in any detail.
+struct LockDump {
+  std::string kind;
+  fabric::Address line;
+  bool write_held = false;
+  bool holder_known = false;
+  fabric::AgentId holder;
+  std::uint64_t readers = 0;
+  std::uint64_t all_holders = 0;  // agents that hold LOCKALL on the lock's group
+  std::uint64_t token = 0;
+  std::vector<fabric::AgentId> queue;  // waiting, in order, where the kind knows it
+
+  /// One line: "gbh at rank 2 +0x1240: written by agent 1.3 (token 17), waiting: 0.1 2.0".
+  std::string describe() const;
+};
+
+/// Counters of one agent. Plain numbers: only its agent writes them.
+struct LockStats {
+  std::uint64_t reads = 0;      // shared grants
+  std::uint64_t writes = 0;     // exclusive grants
+  std::uint64_t contended = 0;  // acquires that had to wait or retry, granted or not
+  std::uint64_t try_failures = 0;
+  std::uint64_t timeouts = 0;
+  std::uint64_t handovers = 0;  // releases that woke a successor
+
+  LockStats& operator+=(const LockStats& other);
+};
+
+template <class E>
+class LockAgent;
+
+/// L is a lock kind that runs on endpoints of type E.
+template <class L, class E>
+concept LockKind = requires(const L& lock, LockAgent<E>& agent, const LockSite& site, Mode mode,
+                            Deadline deadline, Grant& grant, const LockParams& params) {
+  { L::make(params) } -> std::same_as<Result<L>>;
+  { lock.traits() } -> std::same_as<LockTraits>;
+  { lock.acquire(agent, site, mode, deadline) } -> std::same_as<Result<Grant>>;
+  { lock.try_acquire(agent, site, mode) } -> std::same_as<Result<Grant>>;
+  { lock.release(agent, site, grant) } -> std::same_as<void>;
+  { lock.dump(agent, site) } -> std::same_as<LockDump>;
+};
+
+/// The Status of an acquire that ran out of time; names holder and queue.
+Status timed_out(const LockDump& dump);
+
+}  // namespace keyway::locks

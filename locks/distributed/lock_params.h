@@ -1,0 +1,35 @@
+// LockParams: a lock kind and its levers as text, "gbh:backoff_max_ns=20000,lockall=off".
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "keyway/locks/base/status.h"
+#include "keyway/locks/fabric/backoff.h"
+
+namespace keyway::locks {
+
+class LockParams {
+ public:
+  /// "kind" or "kind:lever=value,lever=value". Fails with a sentence on anything else.
+  static Result<LockParams> parse(std::string_view text);
+
+  const std::string& kind() const { return kind_; }
+  /// Removes a lever and reads it as a number; `fallback` when it is not there.
+  Result<std::uint64_t> take_number(const std::string& lever, std::uint64_t fallback);
+  /// The same for on/off.
+  Result<bool> take_switch(const std::string& lever, bool fallback);
+  /// backoff_min_ns and backoff_max_ns; refuses 0 for the first and max below min. With
+  /// `fallback` none and neither given there is no back-off.
+  Result<fabric::Backoff> take_backoff(const fabric::Backoff& fallback);
+  /// Fails when a lever is left that nobody took: it does not exist.
+  Status require_all_taken() const;
+
+ private:
+  std::string kind_;
+  std::map<std::string, std::string> levers_;
+};
+
+}  // namespace keyway::locks

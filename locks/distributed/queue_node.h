@@ -1,0 +1,111 @@
+// Queue nodes: the words on which the queued kinds wait, and each agent's pool of them.
+//
+// *What.* A node is a cache line in its agent's home rank: a link to the next node and a status.
+// Every rank has room for nodes_per_agent nodes for each agent slot, at the same offset.
+// *Thread safety.* A NodePool belongs to one agent. The words of a node are shared as the lock
+// that uses it says.
+// *Invariants.*
+//   N1  A node that another agent may still touch is never handed out: a waiter that gives up
+//       leaves its node `abandoned`, and only the releaser that steps over it makes it `idle`.
+//   N2  N1 also holds when the agent's slot goes to a new agent: the status is in the segment.
+// *Source.* HPDC'16 section 2.4 (NEXT and WAIT); giving up follows the skipping of Scott and
+// Scherer's timed queue locks (PPoPP'01), with the node kept out of use instead of unlinked.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "keyway/locks/base/status.h"
+#include "keyway/locks/fabric/endpoint.h"
+#include "keyway/locks/fabric/segment.h"
+
+namespace keyway::locks {
+
+/// A node's status word.
+enum NodeStatus : std::uint64_t {
+  kNodeIdle = 0,       // nobody else refers to it
+  kNodeWaiting = 1,    // its agent waits to be granted
+  kNodeGranted = 2,    // its agent holds the lock
+  kNodeAbandoned = 3,  // its agent gave up; whoever releases next steps over it
+};
+
+inline constexpr std::uint64_t kNodeBytes = fabric::kCacheLine;
+inline constexpr std::uint64_t kNextOffset = 0;
+inline constexpr std::uint64_t kStatusOffset = 8;
+inline constexpr std::uint32_t kDefaultNodesPerAgent = 256;
+
+/// Where the nodes of every rank are. The same on all ranks.
+struct NodeRegion {
+  std::uint64_t offset = 0;
+  std::uint32_t nodes_per_agent = 0;
+  std::uint32_t agents_per_rank = 0;
+
+  static NodeRegion reserve(fabric::SegmentLayout& layout, std::uint32_t agents_per_rank,
+                            std::uint32_t nodes_per_agent = kDefaultNodesPerAgent) {
+    const std::uint64_t bytes = kNodeBytes * nodes_per_agent * agents_per_rank;
+    return {layout.reserve(bytes), nodes_per_agent, agents_per_rank};
+  }
+  fabric::Address node(fabric::AgentId agent, std::uint32_t index) const {
+    const std::uint64_t at = static_cast<std::uint64_t>(agent.slot) * nodes_per_agent + index;
+    return {agent.rank, offset + at * kNodeBytes};
+  }
+  /// Whose node it is: a queue names its waiters by this.
+  fabric::AgentId owner(fabric::Address node) const {
+    const std::uint64_t at = (node.offset() - offset) / kNodeBytes;
+    return {node.rank(), static_cast<std::uint32_t>(at / nodes_per_agent)};
+  }
+};
+
+template <fabric::Endpoint E>
+class NodePool {
+ public:
+  NodePool(E& ep, const NodeRegion& region) : ep_(ep), region_(region) {
+    KW_CHECK(ep.agent().slot < region.agents_per_rank);
+    free_.reserve(region.nodes_per_agent);
+    for (std::uint32_t i = region.nodes_per_agent; i-- > 0;) {
+      (is_abandoned(i) ? limbo_ : free_).push_back(i);  // N2
+    }
+    limbo_.reserve(region.nodes_per_agent);
+  }
+
+  /// The index of a node nobody refers to.
+  Result<std::uint32_t> take() {
+    if (free_.empty()) reclaim();
+    if (free_.empty()) {
+      return Status(Code::kUnavailable,
+                    fmt::format("the agent's {} queue nodes are all in use; raise nodes_per_agent "
+                                "or hold fewer locks at once",
+                                region_.nodes_per_agent));
+    }
+    const std::uint32_t index = free_.back();
+    free_.pop_back();
+    return index;
+  }
+  void give_back(std::uint32_t index) { free_.push_back(index); }
+  /// Its agent gave up waiting; N1.
+  void abandon(std::uint32_t index) { limbo_.push_back(index); }
+
+  fabric::Address address(std::uint32_t index) const { return region_.node(ep_.agent(), index); }
+  const NodeRegion& region() const { return region_; }
+
+ private:
+  bool is_abandoned(std::uint32_t index) {
+    return ep_.load(fabric::rma, address(index) + kStatusOffset) == kNodeAbandoned;
+  }
+  void reclaim() {
+    std::erase_if(limbo_, [this](std::uint32_t index) {
+      if (is_abandoned(index)) return false;
+      free_.push_back(index);
+      return true;
+    });
+  }
+
+  E& ep_;
+  NodeRegion region_;
+  std::vector<std::uint32_t> free_;
+  std::vector<std::uint32_t> limbo_;
+};
+
+}  // namespace keyway::locks

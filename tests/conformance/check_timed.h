@@ -1,0 +1,157 @@
+// Checks: giving up. L2: whoever gives up leaves nothing behind that could hold up others.
+#pragma once
+
+#include "tests/conformance/check_exclusion.h"
+
+namespace keyway::conformance {
+
+/// Waiters give up several times in a row while the lock is held; then it is handed on as if they
+/// had never come, with and without somebody waiting behind them.
+template <class World, class L>
+Outcome check_giving_up(const L& lock, const Setting& setting) {
+  const Shape shape{.agents = 4, .nodes_per_agent = 8};
+  return play<World>(shape, setting, [&](auto& me) {
+    for (std::uint32_t round = 0; round < 8; ++round) {
+      const bool somebody_waits = round % 2 == 0;
+      const std::uint32_t begun = kFreeWords;  // the last agent is about to wait
+      {
+        std::optional<decltype(me.hold(lock, 0, Mode::kWrite))> held;
+        if (me.is(0)) held.emplace(me.hold(lock, 0, Mode::kWrite));
+        me.meet();
+        for (int times = 0; !me.is(0) && times < 3; ++times) {
+          const Mode mode = me.rng().below(2) == 0 ? Mode::kRead : Mode::kWrite;
+          me.expect_timeout(lock, 0, mode,
+                            Deadline::within(std::chrono::nanoseconds(me.rng().below(20'000))),
+                            "of a held lock");
+        }
+        me.meet();  // three abandoned places for each of three agents
+        if (me.is(3) && somebody_waits) {
+          me.add(begun, 1);
+          auto granted = me.hold(lock, 0, Mode::kWrite);
+          visit_alone(me, 0, granted, true);
+        }
+        if (me.is(0) && somebody_waits) {
+          me.await_word(begun, round / 2 + 1, "the last agent did not come");
+          if (lock.traits().queued) {
+            held->token();  // completes the record, so that the dump starts at us
+            me.await([&] { return lock.dump(me.agent(), me.site()).queue.size() == 1; },
+                     "dump does not show exactly the one agent that waits");
+          }
+        }
+      }
+      me.meet();
+      if (me.is(1)) me.hold_at_once(lock, 0, Mode::kWrite).release();
+      me.meet();
+    }
+  });
+}
+
+/// D2: grants and expiries race. Whatever wins, the lock is free once everybody is done.
+template <class World, class L>
+Outcome check_expiry_race(const L& lock, const Setting& setting) {
+  const Shape shape{.agents = 4, .nodes_per_agent = 8};
+  return play<World>(shape, setting, [&](auto& me) {
+    for (std::uint32_t round = 0; round < setting.rounds / 2; ++round) {
+      std::optional<decltype(me.hold(lock, 0, Mode::kWrite))> mine;
+      const bool holder = me.is(round % me.agents());
+      if (holder) mine.emplace(me.hold_at_once(lock, 0, Mode::kWrite));  // L2, of the round before
+      me.meet();
+      if (holder) {
+        for (auto steps = me.rng().below(6); steps > 0; --steps) me.wobble();
+        mine->release();
+      } else {
+        const Mode mode = me.rng().below(4) == 0 ? Mode::kRead : Mode::kWrite;
+        auto held = me.acquire(lock, 0, mode,
+                               Deadline::within(std::chrono::nanoseconds(me.rng().below(4'000))));
+        me.expect(held.ok() || held.code() == Code::kTimeout, "L2: a node did not come back: {}",
+                  held.status().message());
+        if (held.ok() && mode == Mode::kRead && lock.traits().readers_share) visit_shared(me, 0);
+        else if (held.ok()) visit_alone(me, 0, *held, true);
+      }
+      me.meet();
+    }
+  });
+}
+
+/// N1: nodes in use or abandoned are not handed out; when none is left the error says what to do,
+/// and when the lock has moved on they come back.
+template <class World, class L>
+Outcome check_node_supply(const L& lock, const Setting& setting) {
+  const Shape shape{.agents = 2, .locks = 4, .nodes_per_agent = 2};
+  if (!lock.traits().queued) return {};
+  return play<World>(shape, setting, [&](auto& me) {
+    const auto expect_exhausted = [&](std::uint32_t k) {
+      for (const bool wait : {true, false}) {
+        auto held = wait ? me.acquire(lock, k, Mode::kWrite, Deadline::now())
+                         : me.try_acquire(lock, k, Mode::kWrite);
+        me.expect(!held.ok() && held.code() == Code::kUnavailable &&
+                      held.status().message().find("nodes_per_agent") != std::string_view::npos,
+                  "N1: a third node of two: {}", held.ok() ? "granted" : held.status().message());
+      }
+    };
+    for (std::uint32_t round = 0; round < 4; ++round) {
+      if (me.is(0)) {  // all in use
+        auto first = me.hold_at_once(lock, 1, Mode::kWrite);
+        auto second = me.hold_at_once(lock, 2, Mode::kWrite);
+        expect_exhausted(3);
+        first.release();
+        me.hold_at_once(lock, 3, Mode::kWrite).release();
+      }
+      me.meet();
+      {
+        std::optional<decltype(me.hold(lock, 0, Mode::kWrite))> held;
+        if (me.is(0)) held.emplace(me.hold_at_once(lock, 0, Mode::kWrite));
+        me.meet();
+        if (me.is(1)) {  // all abandoned
+          me.expect_timeout(lock, 0, Mode::kWrite, Deadline::now(), "of a held lock");
+          me.expect_timeout(lock, 0, Mode::kWrite, Deadline::now(), "of a held lock");
+          expect_exhausted(3);
+          me.reborn();  // N2: the slot's next agent does not get them either
+          expect_exhausted(3);
+        }
+        me.meet();
+      }
+      me.meet();
+      if (me.is(1)) {
+        auto one = me.hold_at_once(lock, 0, Mode::kWrite);
+        auto two = me.hold_at_once(lock, 3, Mode::kWrite);
+      }
+      me.meet();
+    }
+  });
+}
+
+/// N2: an agent ends with an abandoned node in the middle of a queue; the next agent of its slot
+/// takes part at once, and the queue behind stays whole.
+template <class World, class L>
+Outcome check_slot_reuse(const L& lock, const Setting& setting) {
+  const Shape shape{.agents = 3, .locks = 2, .nodes_per_agent = 4};
+  return play<World>(shape, setting, [&](auto& me) {
+    for (std::uint32_t round = 0; round < 6; ++round) {
+      {
+        std::optional<decltype(me.hold(lock, 0, Mode::kWrite))> held;
+        if (me.is(0)) held.emplace(me.hold_at_once(lock, 0, Mode::kWrite));
+        me.meet();
+        if (me.is(1)) {
+          const fabric::AgentId before = me.ep().agent();
+          me.expect_timeout(lock, 0, Mode::kWrite, Deadline::now(), "of a held lock");
+          me.reborn();
+          me.expect(me.ep().agent() == before, "the slot was not reused: this check checks nothing");
+          for (int times = 0; times < 3; ++times) me.hold_at_once(lock, 1, Mode::kWrite).release();
+          me.set(kFreeWords, round + 1);
+        }
+        if (me.is(2)) me.await_word(kFreeWords, round + 1, "the agent was not reborn");
+        if (!me.is(0)) {  // both wait behind the abandoned node
+          me.add(kFreeWords + 1, 1);
+          auto granted = me.hold(lock, 0, Mode::kWrite);
+          visit_alone(me, 0, granted, true);
+        } else {
+          me.await_word(kFreeWords + 1, 2 * (round + 1), "nobody came to wait");
+        }
+      }
+      me.meet();
+    }
+  });
+}
+
+}  // namespace keyway::conformance

@@ -1,0 +1,195 @@
+// D-MCS with one defect of choice; see mutant_spin.h. No defect may make an agent wait for ever in
+// release(), which has no deadline: a kill is a verdict, not a hang.
+#pragma once
+
+#include "keyway/locks/distributed/grant_record.h"
+#include "keyway/locks/distributed/lock.h"
+
+namespace keyway::conformance {
+
+enum class McsDefect {
+  kNone,
+  kLostLink,             // release leaves when the successor has not linked itself yet
+  kFlagAfterSwap,        // the waiter sets its flag after the tail leads others to it
+  kGivesUpWithoutCas,    // D2: a store, so that a grant that came first is lost
+  kReusesAbandoned,      // N1: the node goes back to the pool at once
+  kDoesNotWait,          // a waiter enters as soon as it has linked itself
+  kReleaseSkipsFlush,    // L3
+  kGrantsAbandoned,      // the releaser does not step over those who gave up
+  kForgetsIdle,          // D3: nodes stepped over never come back
+  kRejoins,              // fifo: a waiter keeps leaving its place to queue again
+  kTryQueues,            // try joins the queue and gives up: no try
+};
+
+template <McsDefect D>
+class MutantMcs {
+ public:
+  static Result<MutantMcs> make(const locks::LockParams&) { return MutantMcs(); }
+  locks::LockTraits traits() const { return {.name = "mutant-mcs", .fifo = true, .queued = true}; }
+
+  template <fabric::Endpoint E>
+  Result<locks::Grant> acquire(locks::LockAgent<E>& agent, const locks::LockSite& site,
+                               locks::Mode mode, Deadline deadline) const {
+    if (D != McsDefect::kRejoins) return acquire_once(agent, site, mode, deadline);
+    const Deadline until = deadline.started(agent.ep.now_ns());
+    while (true) {
+      const bool last = agent.ep.now_ns() >= until.absolute_ns();
+      auto granted = acquire_once(agent, site, mode, Deadline::now());
+      if (granted.ok() || granted.code() != Code::kTimeout || last) return granted;
+    }
+  }
+
+  template <fabric::Endpoint E>
+  Result<locks::Grant> try_acquire(locks::LockAgent<E>& agent, const locks::LockSite& site,
+                                   locks::Mode mode) const {
+    if (D == McsDefect::kTryQueues) {
+      auto made = acquire_once(agent, site, mode, Deadline::now());
+      return made.ok() ? std::move(made) : Result<locks::Grant>(Code::kBusy);
+    }
+    auto taken = prepare(agent);
+    if (!taken.ok()) return taken.status();
+    const auto me = agent.nodes.address(*taken);
+    if (agent.ep.compare_swap(fabric::rma, site.line, 0, me.word()) == 0) {
+      return granted(agent, site, mode, *taken);
+    }
+    agent.nodes.give_back(*taken);
+    ++agent.stats.try_failures;
+    return Code::kBusy;
+  }
+
+  template <fabric::Endpoint E>
+  void release(locks::LockAgent<E>& agent, const locks::LockSite& site, locks::Grant& grant) const {
+    E& ep = agent.ep;
+    if (D != McsDefect::kReleaseSkipsFlush) ep.flush(site.line.rank());
+    const auto mine = agent.nodes.address(grant.node);
+    auto at = mine;
+    for (int steps = 0; steps < kMaxSteps; ++steps) {
+      const auto next = successor(agent, site, at);
+      const bool done = next.is_null() || grant_to(ep, next);
+      if (at != mine && D != McsDefect::kForgetsIdle) {
+        ep.store(fabric::rma, at + locks::kStatusOffset, locks::kNodeIdle);
+      }
+      if (done) {
+        if (!next.is_null()) ++agent.stats.handovers;
+        break;
+      }
+      at = next;
+    }
+    agent.nodes.give_back(grant.node);
+  }
+
+  template <fabric::Endpoint E>
+  locks::LockDump dump(locks::LockAgent<E>& agent, const locks::LockSite& site) const {
+    locks::LockDump dump{.kind = "mutant-mcs"};
+    dump.write_held = agent.ep.load(fabric::rma, site.line) != 0;
+    const auto holder = fabric::Address::from_word(locks::dump_record(agent, site, dump));
+    if (holder.is_null()) return dump;
+    const auto& region = agent.nodes.region();
+    dump.holder = region.owner(holder);
+    auto next = agent.ep.load(fabric::rma, holder);
+    for (int steps = 0; next != 0 && steps < kMaxSteps; ++steps) {
+      const auto waiter = fabric::Address::from_word(next);
+      if (agent.ep.load(fabric::rma, waiter + locks::kStatusOffset) == locks::kNodeWaiting) {
+        dump.queue.push_back(region.owner(waiter));
+      }
+      next = agent.ep.load(fabric::rma, waiter);
+    }
+    return dump;
+  }
+
+ private:
+  static constexpr int kMaxSteps = 64;  // a defect can close the queue to a ring
+
+  template <fabric::Endpoint E>
+  static Result<std::uint32_t> prepare(locks::LockAgent<E>& agent) {
+    auto taken = agent.nodes.take();
+    if (!taken.ok()) return taken;
+    const auto me = agent.nodes.address(*taken);
+    agent.ep.post_store(fabric::rma, me, 0);
+    if (D != McsDefect::kFlagAfterSwap) {
+      agent.ep.post_store(fabric::rma, me + locks::kStatusOffset, locks::kNodeWaiting);
+    }
+    agent.ep.flush(me.rank());
+    return taken;
+  }
+
+  template <fabric::Endpoint E>
+  static Result<locks::Grant> acquire_once(locks::LockAgent<E>& agent, const locks::LockSite& site,
+                                           locks::Mode mode, Deadline deadline) {
+    auto taken = prepare(agent);
+    if (!taken.ok()) return taken.status();
+    E& ep = agent.ep;
+    const auto me = agent.nodes.address(*taken);
+    const std::uint64_t predecessor = ep.swap(fabric::rma, site.line, me.word());
+    if (predecessor != 0) {
+      ++agent.stats.contended;
+      ep.store(fabric::rma, fabric::Address::from_word(predecessor), me.word());
+      if (D == McsDefect::kFlagAfterSwap) {
+        ep.store(fabric::rma, me + locks::kStatusOffset, locks::kNodeWaiting);
+      }
+      if (D == McsDefect::kDoesNotWait) return granted(agent, site, mode, *taken);
+      const auto waited = ep.wait_until(
+          me + locks::kStatusOffset, [](std::uint64_t s) { return s != locks::kNodeWaiting; },
+          deadline);
+      if (waited.expired && give_up(ep, me)) {
+        if (D == McsDefect::kReusesAbandoned) {
+          agent.nodes.give_back(*taken);
+        } else {
+          agent.nodes.abandon(*taken);
+        }
+        ++agent.stats.timeouts;
+        return locks::timed_out(MutantMcs().dump(agent, site));
+      }
+    }
+    return granted(agent, site, mode, *taken);
+  }
+
+  template <class E>
+  static bool give_up(E& ep, fabric::Address me) {
+    const auto status = me + locks::kStatusOffset;
+    if (D == McsDefect::kGivesUpWithoutCas) {
+      ep.store(fabric::rma, status, locks::kNodeAbandoned);
+      return true;
+    }
+    return ep.compare_swap(fabric::rma, status, locks::kNodeWaiting, locks::kNodeAbandoned) ==
+           locks::kNodeWaiting;
+  }
+  template <class E>
+  static bool grant_to(E& ep, fabric::Address next) {
+    const auto status = next + locks::kStatusOffset;
+    if (D == McsDefect::kGrantsAbandoned) {
+      ep.store(fabric::rma, status, locks::kNodeGranted);
+      return true;
+    }
+    return ep.compare_swap(fabric::rma, status, locks::kNodeWaiting, locks::kNodeGranted) ==
+           locks::kNodeWaiting;
+  }
+
+  template <fabric::Endpoint E>
+  static fabric::Address successor(locks::LockAgent<E>& agent, const locks::LockSite& site,
+                                   fabric::Address at) {
+    E& ep = agent.ep;
+    std::uint64_t next = ep.load(fabric::rma, at);
+    if (next == 0) {
+      if (ep.compare_swap(fabric::rma, site.line, at.word(), 0) == at.word()) return {};
+      if (D == McsDefect::kLostLink) return {};
+      // A queue that a defect has torn must not hold the test up: its rest counts as lost.
+      const auto patience = Deadline::within(std::chrono::seconds(D == McsDefect::kNone ? 60 : 2));
+      next = ep.wait_until_remote(at, [](std::uint64_t n) { return n != 0; },
+                                  fabric::Backoff::none(), patience)
+                 .value;
+    }
+    return fabric::Address::from_word(next);
+  }
+
+  template <fabric::Endpoint E>
+  static locks::Grant granted(locks::LockAgent<E>& agent, const locks::LockSite& site,
+                              locks::Mode mode, std::uint32_t node) {
+    ++(mode == locks::Mode::kRead ? agent.stats.reads : agent.stats.writes);
+    locks::Grant grant{.mode = mode, .node = node};
+    locks::record_grant(agent, site, grant, agent.nodes.address(node).word());
+    return grant;
+  }
+};
+
+}  // namespace keyway::conformance

@@ -1,0 +1,57 @@
+// What a conformance check says, and what it is run with.
+//
+// A check returns an Outcome instead of asserting, so that the mutants' test can ask that a
+// check *fails*. Inside a check an agent reports by throwing Broken, which play() turns into
+// the Outcome.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace keyway::conformance {
+
+/// What went wrong, in a sentence that begins with the invariant; nothing when the check passed.
+using Outcome = std::optional<std::string>;
+
+/// Environment variable that replaces the seed of every check.
+inline constexpr const char* kSeedVariable = "KEYWAY_TEST_SEED";
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+inline constexpr std::uint32_t kRounds = 60;
+#else
+inline constexpr std::uint32_t kRounds = 400;
+#endif
+
+inline std::uint64_t seed_from_environment() {
+  const char* text = std::getenv(kSeedVariable);
+  return text == nullptr ? 1 : std::strtoull(text, nullptr, 10);
+}
+
+struct Setting {
+  std::uint64_t seed = seed_from_environment();
+  std::uint32_t rounds = kRounds;     // visits of each agent in a stress loop
+  std::chrono::seconds patience{60};  // a wait that lasts longer is reported as stuck; no check
+                                      // passes or fails by being quick
+};
+
+/// An agent saw an invariant broken.
+class Broken : public std::exception {
+ public:
+  explicit Broken(std::string text) : text_(std::move(text)) {}
+  const char* what() const noexcept override { return text_.c_str(); }
+
+ private:
+  std::string text_;
+};
+
+/// An agent stops because another one has reported.
+class GaveUp : public std::exception {};
+
+}  // namespace keyway::conformance

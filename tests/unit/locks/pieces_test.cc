@@ -1,0 +1,136 @@
+// The pieces of the queued kinds and of every dump: NodeRegion, NodePool, LockDump, LockStats.
+#include <catch2/catch.hpp>
+
+#include <set>
+
+#include "keyway/locks/distributed/any_lock.h"
+#include "keyway/locks/distributed/lock_agent.h"
+#include "keyway/locks/fabric/shm/shm_fabric.h"
+#include "tests/conformance/lock_conformance.h"
+
+namespace keyway::locks {
+namespace {
+
+using fabric::Address;
+using fabric::AgentId;
+using fabric::rma;
+using fabric::ShmEndpoint;
+using fabric::ShmFabric;
+
+struct Machine {
+  explicit Machine(std::uint32_t nodes_per_agent) {
+    fabric::SegmentLayout layout;
+    region = NodeRegion::reserve(layout, kAgents, nodes_per_agent);
+    shm.emplace(*ShmFabric::create(
+        {.ranks = 2, .segment_bytes = layout.size(), .agents_per_rank = kAgents}));
+  }
+  static constexpr std::uint32_t kAgents = 3;
+  NodeRegion region;
+  std::optional<ShmFabric> shm;
+};
+
+TEST_CASE("every agent has nodes of its own, a cache line each, which name it") {
+  const Machine machine(4);
+  std::set<std::uint64_t> seen;
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    for (std::uint32_t slot = 0; slot < Machine::kAgents; ++slot) {
+      for (std::uint32_t i = 0; i < 4; ++i) {
+        const Address node = machine.region.node({rank, slot}, i);
+        CHECK(node.offset() % fabric::kCacheLine == 0);
+        CHECK(machine.region.owner(node) == AgentId{rank, slot});
+        CHECK(seen.insert(node.word()).second);
+      }
+    }
+  }
+}
+
+TEST_CASE("N1: a pool hands out each node once, and an abandoned one when it is idle again") {
+  Machine machine(2);
+  auto ep = *machine.shm->endpoint(1);
+  NodePool<ShmEndpoint> pool(ep, machine.region);
+  const auto first = *pool.take();
+  const auto second = *pool.take();
+  CHECK(first != second);
+  const auto none = pool.take();
+  CHECK(none.code() == Code::kUnavailable);
+  CHECK(none.status().message().find("nodes_per_agent") != std::string_view::npos);
+  ep.store(rma, pool.address(first) + kStatusOffset, kNodeAbandoned);
+  pool.abandon(first);
+  CHECK_FALSE(pool.take().ok());
+  pool.give_back(second);
+  CHECK(*pool.take() == second);
+  CHECK_FALSE(pool.take().ok());
+  ep.store(rma, pool.address(first) + kStatusOffset, kNodeIdle);  // a releaser stepped over it
+  CHECK(*pool.take() == first);
+}
+
+TEST_CASE("N2: the next agent of a slot does not get nodes that are still queued") {
+  Machine machine(2);
+  Address queued;
+  {
+    auto ep = *machine.shm->endpoint(0);
+    NodePool<ShmEndpoint> pool(ep, machine.region);
+    queued = pool.address(*pool.take());
+    ep.store(rma, queued + kStatusOffset, kNodeAbandoned);
+  }
+  auto ep = *machine.shm->endpoint(0);
+  NodePool<ShmEndpoint> pool(ep, machine.region);
+  CHECK(pool.address(*pool.take()) != queued);
+  CHECK_FALSE(pool.take().ok());
+  ep.store(rma, queued + kStatusOffset, kNodeIdle);
+  CHECK(pool.address(*pool.take()) == queued);
+}
+
+TEST_CASE("a dump reads as one line") {
+  LockDump dump{.kind = "gbh", .line = Address(2, 0x1240)};
+  CHECK(dump.describe() == "gbh at rank 2 +0x1240: free");
+  dump.readers = 1;
+  CHECK(dump.describe() == "gbh at rank 2 +0x1240: read by 1 agent");
+  dump.readers = 0;
+  dump.all_holders = 2;
+  CHECK(dump.describe() == "gbh at rank 2 +0x1240: free, LOCKALL held by 2 agents");
+  dump.all_holders = 0;
+  dump.write_held = true;
+  CHECK(dump.describe() == "gbh at rank 2 +0x1240: written by an agent not yet named (token 0)");
+  dump.holder_known = true;
+  dump.holder = {1, 3};
+  dump.token = 17;
+  dump.queue = {{0, 1}, {2, 0}};
+  const std::string text =
+      "gbh at rank 2 +0x1240: written by agent 1.3 (token 17), waiting: 0.1 2.0";
+  CHECK(dump.describe() == text);
+  CHECK(timed_out(dump) == Code::kTimeout);
+  CHECK(timed_out(dump).message().find(text) != std::string_view::npos);
+}
+
+TEST_CASE("statistics add up field by field") {
+  LockStats sum{1, 2, 3, 4, 5, 6};
+  sum += LockStats{10, 20, 30, 40, 50, 60};
+  CHECK(sum.reads == 11);
+  CHECK(sum.writes == 22);
+  CHECK(sum.contended == 33);
+  CHECK(sum.try_failures == 44);
+  CHECK(sum.timeouts == 55);
+  CHECK(sum.handovers == 66);
+}
+
+TEST_CASE("LOCKALL needs a group and a kind that keeps the master word") {
+  Machine machine(1);
+  auto ep = *machine.shm->endpoint(0);
+  LockAgent<ShmEndpoint> agent(ep, machine.region);
+  const auto off = *FompiRw::make(*LockParams::parse("gbh:lockall=off"));
+  const auto on = *FompiRw::make(*LockParams::parse("gbh"));
+  CHECK(off.acquire_all(agent, Address(0, 64), Deadline::now()) == Code::kUnsupported);
+  CHECK(on.acquire_all(agent, Address(), Deadline::now()) == Code::kUnsupported);
+}
+
+// A kind that has no line in the conformance table would go unchecked.
+TEST_CASE("every kind is in the conformance table") {
+  for (const auto name : AnyLock::kNames) {
+    const auto listed = [&](std::string_view kind) { return kind.substr(0, kind.find(':')) == name; };
+    CHECK(std::any_of(conformance::kKinds.begin(), conformance::kKinds.end(), listed));
+  }
+}
+
+}  // namespace
+}  // namespace keyway::locks
