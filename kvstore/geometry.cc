@@ -1,0 +1,109 @@
+#include "keyway/kvstore/geometry.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "keyway/kvstore/element.h"
+
+namespace keyway::store {
+namespace {
+
+/// Fewest chunks that make a heap worth having: one for overflow buckets, a few for elements.
+constexpr std::uint64_t kMinChunks = 8;
+constexpr std::uint64_t kMinTableBytes = 16 * 1024;
+
+constexpr std::uint64_t kPerChunk = kChunkBytes + kBitmapBytes + 8;
+constexpr std::uint64_t kAlignSlack = 4 * fabric::kCacheLine;
+// Entries hold offset / 8 in 40 bits.
+constexpr std::uint64_t kMaxMemoryBytes = (EntryWord::kOffsetMask + 1) * 8;
+constexpr std::uint32_t kMaxAgents = 0xffff;
+
+// Buckets such that table and heap fill up together when elements have the expected size. `bytes`
+// are for them and for their stripes, of which there are no more than buckets.
+std::uint64_t default_buckets(std::uint64_t bytes, std::uint64_t element, std::uint64_t stripes) {
+  element = std::min(element, kMaxKeyBytes + kMaxValueBytes);
+  const bool inlined = element <= kInlineBytes;
+  const double entries = kDefaultLoad * (inlined ? kEntryWords / kInlineEntryWords : kEntryWords);
+  const std::uint32_t heap_class = class_for(element_bytes(element, 0, false));
+  const std::uint64_t block = heap_class < kClasses ? class_bytes(heap_class) : element;
+  const double heap_share = inlined ? 8.0 : static_cast<double>(block);
+  const auto fit = [&](std::uint64_t budget, std::uint64_t bytes_per_bucket) {
+    const double each = heap_share * entries + static_cast<double>(bytes_per_bucket);
+    return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(static_cast<double>(budget) / each));
+  };
+  const std::uint64_t with_own_stripe = fit(bytes, kBucketBytes + kStripeBytes);
+  return with_own_stripe <= stripes ? with_own_stripe
+                                    : fit(bytes - stripes * kStripeBytes, kBucketBytes);
+}
+
+Status refuse(std::string message) { return {Code::kInvalidArgument, std::move(message)}; }
+
+// Before any arithmetic, so that no product of sizes can wrap around.
+Status check_bounds(const GeometryOptions& options) {
+  if (options.memory_bytes < kMinMemoryBytes) {
+    return refuse(fmt::format("memory={} bytes per rank is too little; give at least {} (1 MiB)",
+                              options.memory_bytes, kMinMemoryBytes));
+  }
+  if (options.memory_bytes > kMaxMemoryBytes) {
+    return refuse(fmt::format("memory={} bytes per rank is too much; give at most {} (8 TiB)",
+                              options.memory_bytes, kMaxMemoryBytes));
+  }
+  if (options.stripes == 0 || options.element_bytes == 0 || options.agents_per_rank == 0 ||
+      options.nodes_per_agent == 0) {
+    return refuse("stripes, element_bytes, agents and nodes_per_agent must be at least 1");
+  }
+  if (options.agents_per_rank > kMaxAgents) {
+    return refuse(fmt::format("{} agents per rank are too many; ask for at most {}",
+                              options.agents_per_rank, kMaxAgents));
+  }
+  if (options.buckets > kMaxMemoryBytes / kBucketBytes) {
+    return refuse(fmt::format("buckets={} per rank are too many; ask for at most {}",
+                              options.buckets, kMaxMemoryBytes / kBucketBytes));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Geometry> Geometry::plan(const GeometryOptions& options) {
+  if (auto status = check_bounds(options); !status.ok()) return status;
+  Geometry made;
+  fabric::SegmentLayout layout;
+  made.header_ = layout.reserve(kHeaderBytes);
+  made.nodes_ = locks::NodeRegion::reserve(layout, options.agents_per_rank, options.nodes_per_agent);
+  const std::uint64_t fixed = layout.size();
+  const auto too_small = [&](std::uint64_t need) {
+    return refuse(fmt::format("memory={} bytes per rank is too little for {} agents with {} queue "
+                              "nodes each, {} buckets and a heap; give at least {}",
+                              options.memory_bytes, options.agents_per_rank,
+                              options.nodes_per_agent, made.buckets_, need));
+  };
+  const std::uint64_t least = fixed + kAlignSlack + kMinChunks * kPerChunk;
+  if (least + kMinTableBytes > options.memory_bytes) return too_small(least + kMinTableBytes);
+  made.buckets_ = options.buckets != 0
+                      ? options.buckets
+                      : default_buckets(options.memory_bytes - least, options.element_bytes,
+                                        options.stripes);
+  // A stripe is a power of two of buckets, so that finding it is a shift.
+  const std::uint64_t per_stripe = (made.buckets_ + options.stripes - 1) / options.stripes;
+  made.stripe_shift_ = static_cast<std::uint32_t>(std::bit_width(per_stripe - 1));
+  made.stripes_ = made.stripe_of(made.buckets_ - 1) + 1;
+  made.stripe_region_ = layout.reserve(made.stripes_ * kStripeBytes);
+  made.table_ = layout.reserve(made.buckets_ * kBucketBytes);
+
+  const std::uint64_t used = layout.size() + kAlignSlack;
+  if (used + kMinChunks * kPerChunk > options.memory_bytes) {
+    return too_small(used + kMinChunks * kPerChunk);
+  }
+  made.chunks_ = (options.memory_bytes - used) / kPerChunk;
+  made.chunk_states_ = layout.reserve(made.chunks_ * 8);
+  made.chunk_bitmaps_ = layout.reserve(made.chunks_ * kBitmapBytes);
+  made.heap_ = layout.reserve(made.heap_bytes());
+  made.segment_bytes_ = layout.size();
+  KW_CHECK(made.segment_bytes_ <= options.memory_bytes);
+  return made;
+}
+
+}  // namespace keyway::store

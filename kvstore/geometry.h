@@ -1,0 +1,112 @@
+// Geometry: how a rank's memory budget becomes lock region, bucket table and heap.
+//
+// Every rank has the same geometry, so the address of any bucket, lock or block of any rank is
+// arithmetic. All sizes are fixed when the store opens.
+#pragma once
+
+#include <cstdint>
+
+#include "keyway/kvstore/bucket.h"
+#include "keyway/kvstore/key_hash.h"
+#include "keyway/kvstore/size_class.h"
+#include "keyway/locks/base/status.h"
+#include "keyway/locks/distributed/lock.h"
+#include "keyway/locks/distributed/queue_node.h"
+#include "keyway/locks/fabric/segment.h"
+
+namespace keyway::store {
+
+inline constexpr std::uint64_t kDefaultMemoryBytes = 1ULL << 30;
+inline constexpr std::uint64_t kMinMemoryBytes = 1ULL << 20;
+inline constexpr std::uint32_t kDefaultStripes = 4096;
+inline constexpr std::uint32_t kDefaultElementBytes = 128;
+/// Entries of a bucket in use at the default load: 5.25 of 7.
+inline constexpr double kDefaultLoad = 0.75;
+
+/// What is asked for. Zero means: choose for me.
+struct GeometryOptions {
+  std::uint64_t memory_bytes = kDefaultMemoryBytes;     // per rank, all included
+  std::uint64_t element_bytes = kDefaultElementBytes;   // expected key + value, average
+  std::uint64_t buckets = 0;                            // per rank
+  std::uint32_t stripes = kDefaultStripes;              // per rank, at most; a power of two is best
+  std::uint32_t agents_per_rank = fabric::kDefaultAgentsPerRank;
+  std::uint32_t nodes_per_agent = locks::kDefaultNodesPerAgent;
+};
+
+/// A stripe's place: a lock line and, on the next line, its counters.
+///   word 0  elements in the stripe      words 1..7  reserved (sampling of reads, writes, locality)
+inline constexpr std::uint64_t kStripeBytes = 2 * fabric::kCacheLine;
+inline constexpr std::uint64_t kStripeCountOffset = fabric::kCacheLine;
+
+/// Words of the volume header, which is also the line of the lock group (word 0: foMPI's master).
+inline constexpr std::uint64_t kHeaderBytes = 1024;
+inline constexpr std::uint64_t kFreshChunkOffset = 64;  // word: chunks handed out for the first time
+inline constexpr std::uint64_t kExpiringOffset = 72;    // word: elements of the volume with an expiry
+inline constexpr std::uint64_t kHintsOffset = 128;      // a word per class: chunk + 1 with room, or 0
+static_assert(kHintsOffset + kClasses * 8 <= kHeaderBytes);
+
+/// Words of a chunk's bitmap: bit set means block leased or live. One cache line.
+inline constexpr std::uint64_t kBitmapWords = kChunkBytes / kMinBlockBytes / 64;
+inline constexpr std::uint64_t kBitmapBytes = kBitmapWords * 8;
+
+class Geometry {
+ public:
+  /// Fails with a sentence when the budget is too small or an option is out of bounds.
+  static Result<Geometry> plan(const GeometryOptions& options);
+
+  std::uint64_t segment_bytes() const { return segment_bytes_; }
+  std::uint64_t buckets() const { return buckets_; }
+  std::uint64_t stripes() const { return stripes_; }
+  std::uint64_t chunks() const { return chunks_; }
+  std::uint64_t heap_bytes() const { return chunks_ * kChunkBytes; }
+  const locks::NodeRegion& nodes() const { return nodes_; }
+
+  /// Bucket of a hash, by its high bits.
+  std::uint64_t bucket_of(std::uint64_t hash) const {
+    return static_cast<std::uint64_t>((static_cast<Wide>(hash) * buckets_) >> 64);
+  }
+  std::uint64_t stripe_of(std::uint64_t bucket) const { return bucket >> stripe_shift_; }
+  /// The first bucket after a stripe.
+  std::uint64_t stripe_end(std::uint64_t stripe) const {
+    return std::min(buckets_, (stripe + 1) << stripe_shift_);
+  }
+
+  fabric::Address header(std::uint32_t rank) const { return {rank, header_}; }
+  fabric::Address stripe_line(std::uint32_t rank, std::uint64_t stripe) const {
+    return {rank, stripe_region_ + stripe * kStripeBytes};
+  }
+  locks::LockSite lock_site(std::uint32_t rank, std::uint64_t stripe) const {
+    return {stripe_line(rank, stripe), header(rank)};
+  }
+  fabric::Address bucket(std::uint32_t rank, std::uint64_t index) const {
+    return {rank, table_ + index * kBucketBytes};
+  }
+  fabric::Address chunk_state(std::uint32_t rank, std::uint64_t chunk) const {
+    return {rank, chunk_states_ + chunk * 8};
+  }
+  fabric::Address chunk_bitmap(std::uint32_t rank, std::uint64_t chunk) const {
+    return {rank, chunk_bitmaps_ + chunk * kBitmapBytes};
+  }
+  fabric::Address chunk(std::uint32_t rank, std::uint64_t index) const {
+    return {rank, heap_ + index * kChunkBytes};
+  }
+  std::uint64_t chunk_of(std::uint64_t offset) const { return (offset - heap_) / kChunkBytes; }
+
+ private:
+  __extension__ using Wide = unsigned __int128;
+
+  std::uint64_t header_ = 0;
+  locks::NodeRegion nodes_;
+  std::uint64_t stripe_region_ = 0;
+  std::uint64_t table_ = 0;
+  std::uint64_t chunk_states_ = 0;
+  std::uint64_t chunk_bitmaps_ = 0;
+  std::uint64_t heap_ = 0;
+  std::uint64_t segment_bytes_ = 0;
+  std::uint64_t buckets_ = 0;
+  std::uint64_t stripes_ = 0;
+  std::uint64_t chunks_ = 0;
+  std::uint32_t stripe_shift_ = 0;
+};
+
+}  // namespace keyway::store

@@ -1,0 +1,133 @@
+// The overflow heap of every rank, as one agent sees it: leases blocks, hands them out, frees them.
+//
+// *What.* A rank's heap is an array of chunks. A chunk's state word says what it is cut into and
+// how many of its blocks are not free; a bitmap line says which. An agent takes a whole chunk (or
+// what is left of one) with a few atomics and then carves it without talking to anybody, so that a
+// put costs no allocator round trip. A freed block stays with the agent that freed it, up to a
+// chunk's worth per class, and beyond that returns to the owner.
+// *Thread safety.* A Heap belongs to one agent; the words in the segments are shared by all.
+// *Invariants.*
+//   H1  In every chunk, set bits <= the state's count: leasing counts first and then sets bits,
+//       freeing clears the bit first and then counts. So an agent that has counted k blocks in
+//       will find k clear bits.
+//   H2  A chunk changes its class, or becomes free, only while its count is 0, by compare-and-swap
+//       of the whole state; H1 makes that safe against agents that still look at it.
+//   H3  Block spans of live, free and leased blocks and free chunks add up to the heap.
+//   H4  No lock is taken: an agent that stops here holds up nobody.
+// *Source.* Design section 6. Rejected: free lists in the freed blocks (a remote pop needs a read
+// for each block, and coalescing needs the owner).
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "keyway/kvstore/geometry.h"
+#include "keyway/kvstore/types.h"
+#include "keyway/locks/fabric/endpoint.h"
+
+namespace keyway::store {
+
+/// A chunk's state word.
+///   bits 63..56  class + 1; 0 the chunk is free; kRunHead the first of a run, kRunRest within one
+///   bits 31..0   blocks that are not free; for a run's head the chunks of the run
+class ChunkState {
+ public:
+  static constexpr std::uint64_t kRunHead = 0xfe;
+  static constexpr std::uint64_t kRunRest = 0xff;
+
+  constexpr explicit ChunkState(std::uint64_t word) : word_(word) {}
+  constexpr ChunkState(std::uint64_t kind, std::uint64_t count) : word_(kind << 56 | count) {}
+  static constexpr ChunkState cut(std::uint32_t size_class, std::uint64_t count) {
+    return {size_class + 1ULL, count};
+  }
+  constexpr std::uint64_t word() const { return word_; }
+  constexpr bool free() const { return word_ == 0; }
+  constexpr std::uint64_t kind() const { return word_ >> 56; }
+  constexpr bool is_cut() const { return kind() >= 1 && kind() <= kClasses; }
+  constexpr std::uint32_t size_class() const { return static_cast<std::uint32_t>(kind() - 1); }
+  constexpr std::uint64_t count() const { return word_ & 0xffffffff; }
+
+ private:
+  std::uint64_t word_;
+};
+static_assert(kClasses + 1 < ChunkState::kRunHead);
+
+/// A block that an element or an overflow bucket lives in.
+struct Block {
+  std::uint64_t offset = 0;
+  std::uint32_t size_class = 0;  // kRunClass: a run of chunks
+};
+
+template <fabric::Endpoint E>
+class Heap {
+ public:
+  Heap(E& ep, const Geometry& geometry);
+  Heap(const Heap&) = delete;
+  Heap& operator=(const Heap&) = delete;
+  ~Heap() { return_all(); }
+
+  /// A block for `bytes` on `rank`; nothing when the heap has none.
+  std::optional<Block> allocate(std::uint32_t rank, std::uint64_t bytes);
+  /// Gives a block back. Nobody may refer to it any more.
+  void free(std::uint32_t rank, const Block& block, std::uint64_t bytes);
+  /// Makes sure that `count` blocks for `bytes` can be allocated without failing.
+  bool ensure(std::uint32_t rank, std::uint64_t bytes, std::uint64_t count);
+  /// Whether that many are in hand now.
+  bool ready(std::uint32_t rank, std::uint64_t bytes, std::uint64_t count);
+
+  /// Leased and not handed out: the spans of the blocks in this agent's hands.
+  std::uint64_t leased_bytes(std::uint32_t rank) const;
+  /// Returns what ensure() has set aside and nobody took, beyond a chunk's worth of each class.
+  void trim();
+  /// Returns every leased block to its owner.
+  void return_all();
+  /// Walks the chunks of a rank.
+  HeapReport report(std::uint32_t rank);
+  /// The bytes that a block counts for (H3).
+  std::uint64_t span(const Block& block, std::uint64_t bytes) const;
+
+ private:
+  // One rank's blocks in this agent's hands, by class; runs that are set aside by ensure().
+  struct Leases {
+    std::array<std::vector<std::uint64_t>, kClasses> blocks;  // offsets
+    std::array<std::uint64_t, kClasses> last_chunk{};         // chunk + 1 it last leased from, or 0
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> runs;  // chunks, offset
+    std::uint64_t rover = 0;                                  // where the next search begins
+    bool set_aside = false;                                   // by ensure(), and not yet trimmed
+  };
+  static constexpr std::uint64_t kNone = ~0ULL;
+  static constexpr std::uint64_t minus(std::uint64_t amount) { return ~amount + 1; }
+  // State words read at a time by a search.
+  static constexpr std::uint64_t kScanWords = 64;
+
+  Leases& leases(std::uint32_t rank);
+  bool refill(std::uint32_t rank, std::uint32_t size_class);
+  bool lease_from(std::uint32_t rank, std::uint64_t chunk, std::uint32_t size_class);
+  bool collect_bits(std::uint32_t rank, std::uint64_t chunk, std::uint32_t size_class, std::uint64_t count);
+  bool claim_chunk(std::uint32_t rank, std::uint64_t chunk, std::uint32_t size_class);
+  bool lease_fresh(std::uint32_t rank, std::uint32_t size_class);
+  bool lease_by_search(std::uint32_t rank, std::uint32_t size_class);
+  void return_block(std::uint32_t rank, std::uint32_t size_class, std::uint64_t offset);
+  void return_class(std::uint32_t rank, std::uint32_t size_class, std::uint64_t keep = 0);
+  void return_rank(std::uint32_t rank);
+  std::uint64_t allocate_run(std::uint32_t rank, std::uint64_t chunks);
+  bool claim_run(std::uint32_t rank, std::uint64_t first, std::uint64_t chunks);
+  std::uint64_t search_run(std::uint32_t rank, std::uint64_t chunks);
+  void free_run(std::uint32_t rank, std::uint64_t offset, std::uint64_t chunks);
+  template <class Visit>
+  void each_state(std::uint32_t rank, std::uint64_t from, std::uint64_t to, Visit&& visit);
+  static std::uint64_t bitmap_mask(std::uint32_t size_class, std::uint64_t word);
+
+  E& ep_;
+  const Geometry& geometry_;
+  std::vector<std::unique_ptr<Leases>> leases_;  // by rank, made on first use
+};
+
+}  // namespace keyway::store
+
+#include "keyway/kvstore/heap_lease.h"
+#include "keyway/kvstore/heap_run.h"

@@ -1,0 +1,76 @@
+// Heap<E>: runs of whole chunks, for elements larger than a chunk. Included by heap.h.
+#pragma once
+
+#include "keyway/kvstore/heap.h"
+
+namespace keyway::store {
+
+using fabric::rma;
+
+/// Offset of a run, or kNone.
+template <fabric::Endpoint E>
+std::uint64_t Heap<E>::allocate_run(std::uint32_t rank, std::uint64_t chunks) {
+  Leases& held = leases(rank);
+  for (auto& run : held.runs) {
+    if (run.first != chunks) continue;
+    const std::uint64_t offset = run.second;
+    run = held.runs.back();
+    held.runs.pop_back();
+    return offset;
+  }
+  std::uint64_t first = search_run(rank, chunks);
+  if (first == kNone) {
+    return_rank(rank);
+    first = search_run(rank, chunks);
+  }
+  return first == kNone ? kNone : geometry_.chunk(rank, first).offset();
+}
+
+/// Claims chunks first .. first + chunks - 1, or none of them.
+template <fabric::Endpoint E>
+bool Heap<E>::claim_run(std::uint32_t rank, std::uint64_t first, std::uint64_t chunks) {
+  const ChunkState rest(ChunkState::kRunRest, 0);
+  for (std::uint64_t i = 0; i < chunks; ++i) {
+    if (ep_.compare_swap(rma, geometry_.chunk_state(rank, first + i), 0, rest.word()) != 0) {
+      while (i-- > 0) ep_.store(rma, geometry_.chunk_state(rank, first + i), 0);
+      return false;
+    }
+  }
+  const ChunkState head(ChunkState::kRunHead, chunks);
+  ep_.store(rma, geometry_.chunk_state(rank, first), head.word());
+  return true;
+}
+
+/// The first chunk of a newly claimed run, or kNone: chunks never used before if there are enough,
+/// else the first gap that is wide enough.
+template <fabric::Endpoint E>
+std::uint64_t Heap<E>::search_run(std::uint32_t rank, std::uint64_t chunks) {
+  if (chunks > geometry_.chunks()) return kNone;
+  const fabric::Address fresh = geometry_.header(rank) + kFreshChunkOffset;
+  std::uint64_t first = ep_.load(rma, fresh);
+  while (first + chunks <= geometry_.chunks()) {
+    const std::uint64_t seen = ep_.compare_swap(rma, fresh, first, first + chunks);
+    if (seen == first && claim_run(rank, first, chunks)) return first;
+    first = seen == first ? ep_.load(rma, fresh) : seen;
+  }
+  std::uint64_t gap = 0;
+  std::uint64_t found = kNone;
+  each_state(rank, 0, geometry_.chunks(), [&](std::uint64_t chunk, ChunkState state) {
+    gap = state.free() ? gap + 1 : 0;
+    if (gap < chunks) return false;
+    if (claim_run(rank, chunk + 1 - chunks, chunks)) found = chunk + 1 - chunks;
+    gap = 0;
+    return found != kNone;
+  });
+  return found;
+}
+
+template <fabric::Endpoint E>
+void Heap<E>::free_run(std::uint32_t rank, std::uint64_t offset, std::uint64_t chunks) {
+  const std::uint64_t first = geometry_.chunk_of(offset);
+  for (std::uint64_t i = chunks; i-- > 0;) {
+    ep_.store(rma, geometry_.chunk_state(rank, first + i), 0);
+  }
+}
+
+}  // namespace keyway::store

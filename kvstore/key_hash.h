@@ -1,0 +1,25 @@
+// Where a key belongs: its owner rank, its bucket and its tag.
+//
+// Owner: CRC16 of the key, or of its {hash tag}, modulo 16384 gives a slot; equal runs of slots
+// belong to the ranks, so that clients of Redis Cluster can go to the owner. Bucket and tag: XXH3,
+// independent of the slot, so that the keys of one rank spread over all of its buckets.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace keyway::store {
+
+inline constexpr std::uint32_t kSlots = 16384;
+
+/// Slot of a key, 0..16383: CRC16 (XMODEM) of what is between the first '{' and the next '}' when
+/// that is not empty, else of the whole key. Redis Cluster specification, "Key distribution model".
+std::uint32_t slot_of(std::string_view key);
+/// The rank that owns a slot.
+constexpr std::uint32_t owner_of_slot(std::uint32_t slot, std::uint32_t ranks) {
+  return static_cast<std::uint32_t>(static_cast<std::uint64_t>(slot) * ranks / kSlots);
+}
+/// XXH3-64.
+std::uint64_t hash_key(std::string_view key);
+
+}  // namespace keyway::store

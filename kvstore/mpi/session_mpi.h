@@ -1,0 +1,12 @@
+// The store on the mpi fabric is compiled once, in session_mpi.cc.
+#pragma once
+
+#include "keyway/kvstore/session.h"
+#include "keyway/locks/fabric/mpi/mpi_endpoint.h"
+
+namespace keyway::store {
+
+extern template class Heap<fabric::MpiEndpoint>;
+extern template class Session<fabric::MpiEndpoint>;
+
+}  // namespace keyway::store

@@ -1,0 +1,227 @@
+// Session: one agent's access to the store. Every operation of the store is here.
+//
+// *What.* Get, put and the rest, on any rank's volume: on local memory through the `cpu` class, on
+// remote memory one-sided through the `rma` class. Both run the same code under the same lock; only
+// the access class differs.
+// *Thread safety.* A session belongs to one agent. Sessions share nothing but the segments.
+// *Invariants.*
+//   K1  Bucket lines, elements and stripe counters change only under their stripe's lock held for
+//       writing, and are read only under it (a batch get peeks at lines without it, to prefetch).
+//   K2  At most one live entry of a key exists, in the chain of its bucket.
+//   K3  A failed write changes nothing: what it needs is allocated before anything is touched.
+//   K4  A block is freed after the last word that refers to it is gone, and may be reused at once:
+//       readers hold the stripe's lock while they copy.
+//   K5  Several stripes are locked in the order of (rank, stripe), so no cycle can form.
+// *Source.* Design section 6; HPDC'16 section 5.3 (volumes with overflow heaps).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "keyway/kvstore/bucket.h"
+#include "keyway/kvstore/element.h"
+#include "keyway/kvstore/geometry.h"
+#include "keyway/kvstore/heap.h"
+#include "keyway/kvstore/types.h"
+#include "keyway/locks/distributed/any_lock.h"
+#include "keyway/locks/distributed/lock_agent.h"
+
+namespace keyway::store {
+
+template <fabric::Endpoint E>
+class Session {
+ public:
+  Session(E endpoint, const Geometry& geometry, const locks::AnyLock& lock,
+          const SessionOptions& options);
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // --- one key: session_read.h, session_write.h
+  Status get(std::string_view key, std::string& out);
+  /// Bytes [offset, offset + length) of the value, cut at its end.
+  Status get_range(std::string_view key, std::uint64_t offset, std::uint64_t length, std::string& out);
+  Result<ElementInfo> info(std::string_view key);
+  Status put(std::string_view key, std::string_view value, const PutOptions& options);
+  Status compare_and_set(std::string_view key, std::string_view expected, std::string_view value);
+  Status erase(std::string_view key);
+  Result<std::int64_t> increment(std::string_view key, std::int64_t delta);
+  Result<std::uint64_t> append(std::string_view key, std::string_view suffix);
+  Result<std::uint64_t> set_range(std::string_view key, std::uint64_t offset, std::string_view bytes,
+                                  PutIf when);
+  Status set_expiry(std::string_view key, std::uint64_t expires_at_ms);
+
+  // --- several keys: session_multi.h
+  void get_many(std::span<const std::string_view> keys, std::span<std::string> out,
+                std::span<Code> codes);
+  Status get_all(std::span<const std::string_view> keys,
+                 std::vector<std::optional<std::string>>& out);
+  Status put_all(std::span<const std::pair<std::string_view, std::string_view>> pairs,
+                 const PutOptions& options);
+  Result<std::uint64_t> erase_all(std::span<const std::string_view> keys);
+  Status transact(std::span<const std::string_view> keys, const TransactionBody& body);
+
+  // --- the whole: session_walk.h
+  Result<std::uint64_t> scan(std::uint64_t cursor, std::uint64_t limit, const ElementSink& sink);
+  Result<std::uint64_t> scan_from(std::string_view key, std::uint64_t limit, const ElementSink& sink);
+  Result<std::uint64_t> sweep_expired(std::uint32_t rank);
+  Status clear();
+  std::uint64_t size();
+  Result<VolumeReport> report(std::uint32_t rank);
+
+  std::uint32_t owner_of(std::string_view key) const;
+  std::uint64_t leased_bytes(std::uint32_t rank) const { return heap_.leased_bytes(rank); }
+  const locks::LockStats& lock_stats() const { return agent_.stats; }
+  E& endpoint() { return ep_; }
+
+ private:
+  struct Location {
+    std::uint64_t hash = 0;
+    std::uint64_t bucket = 0;
+    std::uint64_t stripe = 0;
+    std::uint32_t rank = 0;
+  };
+  // A copy of one line of a bucket's chain.
+  struct Line {
+    fabric::Address at;
+    Bucket bucket;
+    bool dirty = false;
+  };
+  // What locate() found: an entry of chain_, its element, and whether that is past its expiry.
+  struct Found {
+    std::uint32_t line = 0;
+    std::uint32_t at = 0;  // 0: nothing found
+    EntryWord entry;
+    ElementView element;
+    bool expired = false;
+
+    bool live() const { return at != 0 && !expired; }
+  };
+  // What a mutator wants done with its key.
+  struct Decision {
+    enum class Action : std::uint8_t { kNothing, kWrite, kErase };
+    Action action = Action::kNothing;
+    Code code = Code::kOk;
+    std::string_view value;  // may not point into the element it replaces
+    std::uint64_t expires_at_ms = kNoExpiry;
+
+    static Decision fail(Code code) { return {.code = code}; }
+    static Decision write(std::string_view value, std::uint64_t expires_at_ms) {
+      return {.action = Action::kWrite, .value = value, .expires_at_ms = expires_at_ms};
+    }
+    static Decision erase() { return {.action = Action::kErase}; }
+  };
+  // A write of a multi-key operation, as far as the heap is concerned.
+  struct PlannedWrite {
+    Location location;
+    std::string_view key;
+    std::uint64_t value_bytes = 0;
+    bool expires = false;
+    bool keep_expiry = false;  // as the element that is there does, if any
+
+    bool inlined() const { return !expires && key.size() + value_bytes <= kInlineBytes; }
+    std::uint64_t bytes() const { return element_bytes(key.size(), value_bytes, expires); }
+  };
+  class BlockNeeds;
+  // A block that a write has made free; returned once the stripe's lock is.
+  struct Garbage {
+    std::uint32_t rank = 0;
+    Block block;
+    std::uint64_t bytes = 0;
+  };
+  class StripeSet;
+
+  // session_read.h
+  static Status check_key(std::string_view key);
+  static Status check_value(std::uint64_t bytes);
+  Location place(std::string_view key) const;
+  template <class Use>
+  auto with_access(std::uint32_t rank, Use&& use);
+  template <class Access>
+  void prefetch(Access access, const Location& location) const;
+  template <class Access>
+  void prefetch_element(Access access, std::uint32_t rank, EntryWord entry) const;
+  template <class Access>
+  std::span<const std::byte> fetch(Access access, std::uint32_t rank, EntryWord entry);
+  template <class Access>
+  Code locate(Access access, const Location& location, std::string_view key, Found& found);
+  template <class Use>
+  Status read_key(std::string_view key, Use&& use);
+  static bool is_past(std::uint64_t expires_at_ms);
+
+  // session_write.h
+  template <class Mutate>
+  Status modify(std::string_view key, Mutate&& mutate);
+  template <class Access, class Mutate>
+  Status modify_locked(Access access, const Location& location, std::string_view key, Mutate&& mutate);
+  template <class Access>
+  Status apply_write(Access access, const Location& location, std::string_view key,
+                     const Decision& decision, const Found& found);
+  static bool fits_in_place(const Found& found, std::uint64_t key_bytes, std::uint64_t value_bytes,
+                            bool expires);
+  template <class Access>
+  bool rewrite_in_place(Access access, const Location& location, std::string_view key,
+                        const Decision& decision, const Found& found);
+  template <class Access>
+  void apply_erase(Access access, const Location& location, const Found& found);
+  template <class Access>
+  void put_element(Access access, fabric::Address at, std::string_view key, const Decision& decision,
+                   std::uint16_t version);
+  void drop_entry(std::uint32_t rank, const Found& found);
+  void unlink_if_empty(std::uint32_t rank, std::uint32_t line);
+  std::optional<std::uint32_t> line_with_room(std::uint32_t words, const Found& leaving) const;
+  template <class Access>
+  void commit(Access access);
+  void count_elements(const Location& location, std::int64_t change);
+  void count_expiring(std::uint32_t rank, std::int64_t change);
+  bool sweep_for_room(std::uint32_t rank);
+  void discard(std::uint32_t rank, const Block& block, std::uint64_t bytes);
+  void collect_garbage();
+
+  // session_multi.h
+  void get_window(std::span<const std::string_view> keys, std::span<std::string> out,
+                  std::span<Code> codes);
+  void prefetch_window(std::span<const Location> window);
+  Status reserve_writes(std::span<const PlannedWrite> writes);
+  void need_at_most(BlockNeeds& needs, std::span<const PlannedWrite> writes) const;
+  void need_exactly(BlockNeeds& needs, std::span<const PlannedWrite> writes);
+
+  // session_walk.h
+  template <class Access, class Visit>
+  Status walk_bucket(Access access, std::uint32_t rank, std::uint64_t bucket, Visit&& visit);
+  template <class Visit>
+  Status walk_volume(std::uint32_t rank, locks::Mode mode, Visit&& visit);
+  Result<std::uint64_t> scan_at(std::uint64_t cursor, std::uint64_t limit, std::string_view from,
+                                const ElementSink& sink);
+
+  // Between two sweeps by a session whose writes find the heap full.
+  static constexpr std::uint64_t kSweepPauseNs = 100'000'000;
+
+  Deadline deadline() const { return Deadline::within(options_.timeout); }
+
+  E ep_;
+  const Geometry& geometry_;
+  const locks::AnyLock& lock_;
+  SessionOptions options_;
+  locks::LockAgent<E> agent_;
+  Heap<E> heap_;
+  // Buffers of the operation under way, kept so that a warm session does not allocate.
+  std::vector<Line> chain_;
+  std::vector<std::byte> fetched_;    // a remote element
+  std::vector<std::byte> composed_;   // an element to be written to a remote rank
+  std::string built_;                 // a value made from the old one
+  std::vector<Garbage> garbage_;
+  std::uint64_t next_sweep_ns_ = 0;
+  std::vector<std::pair<std::string, std::string>> scanned_;
+};
+
+}  // namespace keyway::store
+
+#include "keyway/kvstore/session_multi.h"
+#include "keyway/kvstore/session_read.h"
+#include "keyway/kvstore/session_walk.h"
+#include "keyway/kvstore/session_write.h"

@@ -1,0 +1,196 @@
+// Session<E>: finding and reading one key. Included by session.h.
+#pragma once
+
+#include <fmt/format.h>
+
+#include "keyway/kvstore/session.h"
+
+namespace keyway::store {
+
+template <fabric::Endpoint E>
+Session<E>::Session(E endpoint, const Geometry& geometry, const locks::AnyLock& lock,
+                    const SessionOptions& options)
+    : ep_(std::move(endpoint)), geometry_(geometry), lock_(lock), options_(options),
+      agent_(ep_, geometry.nodes()), heap_(ep_, geometry) {
+  chain_.reserve(8);
+  garbage_.reserve(8);
+}
+
+template <fabric::Endpoint E>
+Status Session<E>::check_key(std::string_view key) {
+  if (!key.empty() && key.size() <= kMaxKeyBytes) return {};
+  return {Code::kInvalidArgument,
+          fmt::format("a key has {} bytes; it must have 1 to {}", key.size(), kMaxKeyBytes)};
+}
+
+template <fabric::Endpoint E>
+Status Session<E>::check_value(std::uint64_t bytes) {
+  if (bytes <= kMaxValueBytes) return {};
+  return {Code::kInvalidArgument,
+          fmt::format("a value has {} bytes; it may have at most {}", bytes, kMaxValueBytes)};
+}
+
+template <fabric::Endpoint E>
+std::uint32_t Session<E>::owner_of(std::string_view key) const {
+  return ep_.ranks() == 1 ? 0 : owner_of_slot(slot_of(key), ep_.ranks());
+}
+
+template <fabric::Endpoint E>
+typename Session<E>::Location Session<E>::place(std::string_view key) const {
+  Location location;
+  location.hash = hash_key(key);
+  location.bucket = geometry_.bucket_of(location.hash);
+  location.stripe = geometry_.stripe_of(location.bucket);
+  location.rank = owner_of(key);
+  return location;
+}
+
+/// Calls use(cpu) or use(rma): the one place where the path is chosen.
+template <fabric::Endpoint E>
+template <class Use>
+auto Session<E>::with_access(std::uint32_t rank, Use&& use) {
+  return ep_.is_local(rank) ? use(fabric::cpu) : use(fabric::rma);
+}
+
+/// The lock's and the bucket's misses overlap.
+template <fabric::Endpoint E>
+template <class Access>
+void Session<E>::prefetch([[maybe_unused]] Access access, const Location& location) const {
+  if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
+    __builtin_prefetch(ep_.view(geometry_.stripe_line(location.rank, location.stripe)), 1);
+    __builtin_prefetch(ep_.view(geometry_.bucket(location.rank, location.bucket)));
+  }
+}
+
+template <fabric::Endpoint E>
+template <class Access>
+void Session<E>::prefetch_element([[maybe_unused]] Access access, std::uint32_t rank,
+                                  EntryWord entry) const {
+  if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
+    // The first lines; the hardware prefetcher follows a longer element by itself.
+    constexpr std::uint64_t kLines = 4;
+    const std::byte* at = ep_.view({rank, entry.offset()});
+    const std::uint64_t bytes =
+        entry.size_class() == kRunClass ? kChunkBytes : class_bytes(entry.size_class());
+    for (std::uint64_t i = 0; i < std::min(bytes, kLines * fabric::kCacheLine); i += fabric::kCacheLine) {
+      __builtin_prefetch(at + i);
+    }
+    __builtin_prefetch(at + std::min(bytes, kLines * fabric::kCacheLine) - 1);
+  }
+}
+
+/// The bytes of a heap element: in place when local; else one bulk read of its whole block (two
+/// reads for a run, whose length only its header tells). Empty when the checksum does not match.
+template <fabric::Endpoint E>
+template <class Access>
+std::span<const std::byte> Session<E>::fetch(Access access, std::uint32_t rank, EntryWord entry) {
+  const fabric::Address at{rank, entry.offset()};
+  if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
+    prefetch_element(access, rank, entry);
+    const std::byte* start = ep_.view(at);
+    const std::uint64_t bytes = entry.size_class() == kRunClass
+                                    ? element_bytes_from_header({start, kElementHeaderBytes})
+                                    : class_bytes(entry.size_class());
+    return {start, bytes};
+  } else {
+    std::uint64_t bytes = kElementHeaderBytes;
+    if (entry.size_class() == kRunClass) {
+      fetched_.resize(bytes);
+      ep_.read(access, at, fetched_);
+      bytes = element_bytes_from_header(fetched_);
+    } else {
+      bytes = class_bytes(entry.size_class());
+    }
+    fetched_.resize(bytes);
+    ep_.read(access, at, fetched_);
+    if (!element_intact(fetched_)) return {};
+    return fetched_;
+  }
+}
+
+template <fabric::Endpoint E>
+bool Session<E>::is_past(std::uint64_t expires_at_ms) {
+  return expires_at_ms != kNoExpiry && expires_at_ms <= wall_ms();
+}
+
+/// Reads the bucket's chain into chain_ up to the line that holds the key, or to its end. The
+/// stripe's lock is held. kCorruption is the only failure; `found.at` says whether the key is there.
+template <fabric::Endpoint E>
+template <class Access>
+Code Session<E>::locate(Access access, const Location& location, std::string_view key, Found& found) {
+  const std::uint64_t tag = tag_of(location.hash);
+  chain_.clear();
+  fabric::Address at = geometry_.bucket(location.rank, location.bucket);
+  while (true) {
+    Line& line = chain_.emplace_back();
+    line.at = at;
+    ep_.read(access, at, std::as_writable_bytes(std::span(line.bucket.words)));
+    const Bucket& bucket = line.bucket;
+    for (std::uint32_t i = 1; i < kBucketWords; i += bucket.entry(i).words()) {
+      const EntryWord entry = bucket.entry(i);
+      if (entry.kind() == EntryKind::kEmpty) break;
+      if (entry.tag() != tag) continue;
+      ElementView element;
+      if (entry.kind() == EntryKind::kInline) {
+        element.key = bucket.inline_key(i);
+        element.value = bucket.inline_value(i);
+      } else {
+        const auto bytes = fetch(access, location.rank, entry);
+        if (bytes.empty()) return Code::kCorruption;
+        element = parse_element(bytes);
+      }
+      if (element.key != key) continue;
+      found = {static_cast<std::uint32_t>(chain_.size() - 1), i, entry, element,
+               is_past(element.expires_at_ms)};
+      return Code::kOk;
+    }
+    if (bucket.link() == 0) return Code::kOk;
+    at = {location.rank, bucket.link()};
+  }
+}
+
+/// Calls use(element) under the stripe's shared lock, when the key is there.
+template <fabric::Endpoint E>
+template <class Use>
+Status Session<E>::read_key(std::string_view key, Use&& use) {
+  if (auto status = check_key(key); !status.ok()) return status;
+  const Location location = place(key);
+  return with_access(location.rank, [&](auto access) -> Status {
+    prefetch(access, location);
+    const locks::LockSite site = geometry_.lock_site(location.rank, location.stripe);
+    auto grant = lock_.acquire(agent_, site, locks::Mode::kRead, deadline());
+    if (!grant.ok()) return grant.status();
+    Found found;
+    const Code code = locate(access, location, key, found);
+    if (found.live()) use(found.element);
+    lock_.release(agent_, site, *grant);
+    if (code != Code::kOk) return Status(code);
+    return found.live() ? Status() : Status(Code::kNotFound);
+  });
+}
+
+template <fabric::Endpoint E>
+Status Session<E>::get(std::string_view key, std::string& out) {
+  return read_key(key, [&](const ElementView& element) { out.assign(element.value); });
+}
+
+template <fabric::Endpoint E>
+Status Session<E>::get_range(std::string_view key, std::uint64_t offset, std::uint64_t length,
+                             std::string& out) {
+  return read_key(key, [&](const ElementView& element) {
+    out.assign(offset < element.value.size() ? element.value.substr(offset, length)
+                                             : std::string_view());
+  });
+}
+
+template <fabric::Endpoint E>
+Result<ElementInfo> Session<E>::info(std::string_view key) {
+  ElementInfo info;
+  Status status = read_key(key, [&](const ElementView& element) {
+    info = {element.value.size(), element.expires_at_ms};
+  });
+  if (!status.ok()) return status;
+  return info;
+}
+
+}  // namespace keyway::store

@@ -1,0 +1,8 @@
+#include "keyway/kvstore/session_shm.h"
+
+namespace keyway::store {
+
+template class Heap<fabric::ShmEndpoint>;
+template class Session<fabric::ShmEndpoint>;
+
+}  // namespace keyway::store

@@ -1,0 +1,241 @@
+// Session<E>: scans, sweeps and reports. Included by session.h.
+//
+// A bucket's place never changes, so a walk in the order of (rank, bucket) meets every element
+// that is there throughout, exactly once: Redis SCAN's guarantee and a little more.
+#pragma once
+
+#include "keyway/kvstore/session.h"
+
+namespace keyway::store {
+
+/// Visits the entries of a bucket's chain. visit(line, at, entry, element) returns true to go on
+/// at the next entry, false when it has removed the one it was shown. The stripe is locked.
+template <fabric::Endpoint E>
+template <class Access, class Visit>
+Status Session<E>::walk_bucket(Access access, std::uint32_t rank, std::uint64_t bucket, Visit&& visit) {
+  chain_.clear();
+  for (fabric::Address at = geometry_.bucket(rank, bucket);;) {
+    Line& fresh = chain_.emplace_back();
+    fresh.at = at;
+    ep_.read(access, at, std::as_writable_bytes(std::span(fresh.bucket.words)));
+    if (fresh.bucket.link() == 0) break;
+    at = {rank, fresh.bucket.link()};
+  }
+  for (std::uint32_t line = 0; line < chain_.size(); ++line) {
+    for (std::uint32_t i = 1; i < kBucketWords;) {
+      const Bucket& words = chain_[line].bucket;
+      const EntryWord entry = words.entry(i);
+      if (entry.kind() == EntryKind::kEmpty) break;
+      ElementView element;
+      if (entry.kind() == EntryKind::kInline) {
+        element = {words.inline_key(i), words.inline_value(i), kNoExpiry, 0};
+      } else {
+        const auto bytes = fetch(access, rank, entry);
+        if (bytes.empty()) return Status(Code::kCorruption);
+        element = parse_element(bytes);
+      }
+      if (visit(line, i, entry, element)) i += entry.words();
+    }
+  }
+  return {};
+}
+
+/// Visits every bucket of a rank: visit(access, bucket) with its stripe locked in `mode`.
+template <fabric::Endpoint E>
+template <class Visit>
+Status Session<E>::walk_volume(std::uint32_t rank, locks::Mode mode, Visit&& visit) {
+  for (std::uint64_t stripe = 0; stripe < geometry_.stripes(); ++stripe) {
+    const locks::LockSite site = geometry_.lock_site(rank, stripe);
+    auto grant = lock_.acquire(agent_, site, mode, deadline());
+    if (!grant.ok()) return grant.status();
+    Status status;
+    const std::uint64_t first = stripe == 0 ? 0 : geometry_.stripe_end(stripe - 1);
+    for (std::uint64_t bucket = first; bucket < geometry_.stripe_end(stripe) && status.ok(); ++bucket) {
+      status = with_access(rank, [&](auto access) { return visit(access, bucket); });
+    }
+    lock_.release(agent_, site, *grant);
+    collect_garbage();
+    if (!status.ok()) return status;
+  }
+  return {};
+}
+
+/// Cursors: rank << 48 | bucket of the next bucket to visit; 0 begins and, returned, ends.
+template <fabric::Endpoint E>
+Result<std::uint64_t> Session<E>::scan_at(std::uint64_t cursor, std::uint64_t limit,
+                                          std::string_view from, const ElementSink& sink) {
+  fabric::Address at = fabric::Address::from_word(cursor);
+  if (at.rank() >= ep_.ranks() || at.offset() >= geometry_.buckets()) {
+    return Status(Code::kInvalidArgument, "a scan's cursor is 0 or what an earlier scan returned");
+  }
+  std::uint32_t rank = at.rank();
+  std::uint64_t bucket = at.offset();
+  std::uint64_t seen = 0;
+  while (seen < limit) {
+    scanned_.clear();
+    bool emitting = from.empty();
+    const locks::LockSite site = geometry_.lock_site(rank, geometry_.stripe_of(bucket));
+    auto grant = lock_.acquire(agent_, site, locks::Mode::kRead, deadline());
+    if (!grant.ok()) return grant.status();
+    const std::uint64_t end = geometry_.stripe_end(geometry_.stripe_of(bucket));
+    Status status;
+    // As much of the stripe as the limit asks for, under one grant.
+    for (; bucket < end && seen + scanned_.size() < limit && status.ok(); ++bucket) {
+      status = with_access(rank, [&](auto access) {
+        return walk_bucket(access, rank, bucket,
+                           [&](std::uint32_t, std::uint32_t, EntryWord, const ElementView& element) {
+                             emitting = emitting || element.key == from;
+                             if (emitting && !is_past(element.expires_at_ms)) {
+                               scanned_.emplace_back(element.key, element.value);
+                             }
+                             return true;
+                           });
+      });
+      // Only the start key's own bucket is entered in the middle; if the key is gone, at its start.
+      if (!emitting) {
+        from = {};
+        emitting = true;
+        --bucket;
+      } else {
+        from = {};
+      }
+    }
+    lock_.release(agent_, site, *grant);
+    if (!status.ok()) return status;
+    const auto batch = std::exchange(scanned_, {});  // the sink may scan, too
+    for (const auto& [key, value] : batch) sink(key, value);
+    seen += batch.size();
+    if (bucket == geometry_.buckets()) {
+      bucket = 0;
+      if (++rank == ep_.ranks()) return 0;
+    }
+  }
+  return fabric::Address(rank, bucket).word();
+}
+
+template <fabric::Endpoint E>
+Result<std::uint64_t> Session<E>::scan(std::uint64_t cursor, std::uint64_t limit,
+                                       const ElementSink& sink) {
+  // At least one: to show nothing and return the cursor 0 would say that the end has come.
+  return scan_at(cursor, std::max<std::uint64_t>(limit, 1), {}, sink);
+}
+
+template <fabric::Endpoint E>
+Result<std::uint64_t> Session<E>::scan_from(std::string_view key, std::uint64_t limit,
+                                            const ElementSink& sink) {
+  if (auto status = check_key(key); !status.ok()) return status;
+  const Location location = place(key);
+  std::uint64_t left = limit;
+  const ElementSink counted = [&](std::string_view k, std::string_view v) {
+    if (left == 0) return;  // the last bucket may hold more than was asked for
+    --left;
+    sink(k, v);
+  };
+  auto next = scan_at(fabric::Address(location.rank, location.bucket).word(), limit, key, counted);
+  if (!next.ok()) return next;
+  return limit - left;
+}
+
+/// Removes elements past their expiry; returns how many.
+template <fabric::Endpoint E>
+Result<std::uint64_t> Session<E>::sweep_expired(std::uint32_t rank) {
+  std::uint64_t removed = 0;
+  Status status = walk_volume(rank, locks::Mode::kWrite, [&](auto access, std::uint64_t bucket) {
+    std::uint64_t here = 0;
+    Status walked = walk_bucket(
+        access, rank, bucket,
+        [&](std::uint32_t line, std::uint32_t at, EntryWord entry, const ElementView& element) {
+          if (!is_past(element.expires_at_ms)) return true;
+          drop_entry(rank, {line, at, entry, element, true});
+          ++here;
+          return false;
+        });
+    if (here > 0) {
+      for (std::uint32_t line = static_cast<std::uint32_t>(chain_.size()); line-- > 1;) {
+        unlink_if_empty(rank, line);
+      }
+      commit(access);
+      ep_.flush(rank);
+      count_elements({.bucket = bucket, .stripe = geometry_.stripe_of(bucket), .rank = rank},
+                     -static_cast<std::int64_t>(here));
+      removed += here;
+    }
+    return walked;
+  });
+  if (!status.ok()) return status;
+  return removed;
+}
+
+/// Erases everything, stripe by stripe.
+template <fabric::Endpoint E>
+Status Session<E>::clear() {
+  for (std::uint32_t rank = 0; rank < ep_.ranks(); ++rank) {
+    Status status = walk_volume(rank, locks::Mode::kWrite, [&](auto access, std::uint64_t bucket) {
+      std::int64_t here = 0;
+      Status walked = walk_bucket(
+          access, rank, bucket,
+          [&](std::uint32_t line, std::uint32_t at, EntryWord entry, const ElementView& element) {
+            drop_entry(rank, {line, at, entry, element, false});
+            ++here;
+            return false;
+          });
+      for (std::uint32_t line = static_cast<std::uint32_t>(chain_.size()); line-- > 1;) {
+        unlink_if_empty(rank, line);
+      }
+      commit(access);
+      ep_.flush(rank);
+      if (here > 0) {
+        count_elements({.bucket = bucket, .stripe = geometry_.stripe_of(bucket), .rank = rank}, -here);
+      }
+      return walked;
+    });
+    if (!status.ok()) return status;
+  }
+  return {};
+}
+
+/// Elements of all ranks, those past their expiry and not yet swept included. The sum of counters
+/// that go on changing while it is taken.
+template <fabric::Endpoint E>
+std::uint64_t Session<E>::size() {
+  std::uint64_t total = 0;
+  for (std::uint32_t rank = 0; rank < ep_.ranks(); ++rank) {
+    for (std::uint64_t stripe = 0; stripe < geometry_.stripes(); ++stripe) {
+      const fabric::Address count = geometry_.stripe_line(rank, stripe) + kStripeCountOffset;
+      total += with_access(rank, [&](auto access) { return ep_.load(access, count); });
+    }
+  }
+  return total;
+}
+
+template <fabric::Endpoint E>
+Result<VolumeReport> Session<E>::report(std::uint32_t rank) {
+  VolumeReport report;
+  Status status = walk_volume(rank, locks::Mode::kRead, [&](auto access, std::uint64_t bucket) {
+    Status walked = walk_bucket(
+        access, rank, bucket,
+        [&](std::uint32_t, std::uint32_t, EntryWord entry, const ElementView& element) {
+          ++report.elements;
+          report.key_bytes += element.key.size();
+          report.value_bytes += element.value.size();
+          if (entry.kind() == EntryKind::kHeap) {
+            report.live_bytes += heap_.span(
+                {entry.offset(), entry.size_class()},
+                element_bytes(element.key.size(), element.value.size(),
+                              element.expires_at_ms != kNoExpiry));
+          }
+          return true;
+        });
+    for (std::uint32_t line = 1; line < chain_.size(); ++line) {
+      ++report.overflow_buckets;
+      report.live_bytes += heap_.span({chain_[line].at.offset(), class_for(kBucketBytes)}, kBucketBytes);
+    }
+    return walked;
+  });
+  if (!status.ok()) return status;
+  report.table_bytes = geometry_.buckets() * kBucketBytes;
+  report.heap = heap_.report(rank);
+  return report;
+}
+
+}  // namespace keyway::store

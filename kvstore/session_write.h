@@ -1,0 +1,358 @@
+// Session<E>: changing one key. Included by session.h.
+//
+// Every write is a mutator: under the stripe's lock it is shown the element, or nothing, and says
+// what is to become of it. put, compare-and-set, increment and the others are mutators of a few
+// lines each; how elements move between lines and blocks is said once, below.
+#pragma once
+
+#include <charconv>
+
+#include "keyway/kvstore/session.h"
+
+namespace keyway::store {
+
+/// Locks, shows, applies. When the heap is full, elements past their expiry are swept out of the
+/// volume once, and the write is tried again.
+template <fabric::Endpoint E>
+template <class Mutate>
+Status Session<E>::modify(std::string_view key, Mutate&& mutate) {
+  if (auto status = check_key(key); !status.ok()) return status;
+  const Location location = place(key);
+  const locks::LockSite site = geometry_.lock_site(location.rank, location.stripe);
+  const auto once = [&] {
+    return with_access(location.rank, [&](auto access) -> Status {
+      prefetch(access, location);
+      auto grant = lock_.acquire(agent_, site, locks::Mode::kWrite, deadline());
+      if (!grant.ok()) return grant.status();
+      Status status = modify_locked(access, location, key, mutate);
+      lock_.release(agent_, site, *grant);
+      collect_garbage();
+      return status;
+    });
+  };
+  Status status = once();
+  if (status == Code::kOutOfSpace && sweep_for_room(location.rank)) status = once();
+  return status;
+}
+
+/// Sweeps a full volume, unless it has nothing that expires, or a sweep a moment ago found nothing:
+/// a store that is full must not walk its table for every write that fails. True when something went.
+template <fabric::Endpoint E>
+bool Session<E>::sweep_for_room(std::uint32_t rank) {
+  const std::uint64_t now = ep_.now_ns();
+  if (now < next_sweep_ns_ || ep_.load(fabric::rma, geometry_.header(rank) + kExpiringOffset) == 0) {
+    return false;
+  }
+  const auto swept = sweep_expired(rank);
+  const bool found = swept.ok() && *swept > 0;
+  if (!found) next_sweep_ns_ = now + kSweepPauseNs;
+  return found;
+}
+
+template <fabric::Endpoint E>
+template <class Access, class Mutate>
+Status Session<E>::modify_locked(Access access, const Location& location, std::string_view key,
+                                 Mutate&& mutate) {
+  Found found;
+  if (const Code code = locate(access, location, key, found); code != Code::kOk) return Status(code);
+  const Decision decision = mutate(found.live() ? &found.element : nullptr);
+  switch (decision.action) {
+    case Decision::Action::kWrite:
+      return apply_write(access, location, key, decision, found);
+    case Decision::Action::kErase:
+      if (found.at != 0) apply_erase(access, location, found);
+      break;
+    case Decision::Action::kNothing:
+      if (found.at != 0 && found.expired) apply_erase(access, location, found);
+      break;
+  }
+  return Status(decision.code);
+}
+
+/// Writes element bytes to a block.
+template <fabric::Endpoint E>
+template <class Access>
+void Session<E>::put_element(Access access, fabric::Address at, std::string_view key,
+                             const Decision& decision, std::uint16_t version) {
+  const std::uint64_t bytes =
+      element_bytes(key.size(), decision.value.size(), decision.expires_at_ms != kNoExpiry);
+  if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
+    write_element({ep_.view(at), bytes}, key, decision.value, decision.expires_at_ms, version);
+  } else {
+    composed_.resize(bytes);
+    write_element(composed_, key, decision.value, decision.expires_at_ms, version);
+    ep_.post_write(access, at, composed_);  // complete when the lock's release has flushed
+  }
+}
+
+/// Whether the new bytes fit the block that was found, so that no line changes.
+template <fabric::Endpoint E>
+bool Session<E>::fits_in_place(const Found& found, std::uint64_t key_bytes,
+                               std::uint64_t value_bytes, bool expires) {
+  if (found.at == 0 || found.entry.kind() != EntryKind::kHeap) return false;
+  if (!expires && key_bytes + value_bytes <= kInlineBytes) return false;
+  const std::uint64_t bytes = element_bytes(key_bytes, value_bytes, expires);
+  if (class_for(bytes) != found.entry.size_class()) return false;
+  if (found.entry.size_class() != kRunClass) return true;
+  const ElementView& old = found.element;
+  const std::uint64_t old_bytes =
+      element_bytes(old.key.size(), old.value.size(), old.expires_at_ms != kNoExpiry);
+  return run_chunks(old_bytes) == run_chunks(bytes);
+}
+
+/// The common update. False when it does not fit.
+template <fabric::Endpoint E>
+template <class Access>
+bool Session<E>::rewrite_in_place(Access access, const Location& location, std::string_view key,
+                                  const Decision& decision, const Found& found) {
+  if (!fits_in_place(found, key.size(), decision.value.size(), decision.expires_at_ms != kNoExpiry)) {
+    return false;
+  }
+  put_element(access, {location.rank, found.entry.offset()}, key, decision,
+              static_cast<std::uint16_t>(found.element.version + 1));
+  const bool did = found.element.expires_at_ms != kNoExpiry;
+  const bool does = decision.expires_at_ms != kNoExpiry;
+  if (did != does) count_expiring(location.rank, does ? 1 : -1);
+  return true;
+}
+
+/// Puts the element in place of what was found, or adds it. K3: both allocations come first.
+template <fabric::Endpoint E>
+template <class Access>
+Status Session<E>::apply_write(Access access, const Location& location, std::string_view key,
+                               const Decision& decision, const Found& found) {
+  if (auto status = check_value(decision.value.size()); !status.ok()) return status;
+  if (rewrite_in_place(access, location, key, decision, found)) return {};
+
+  const bool expires = decision.expires_at_ms != kNoExpiry;
+  const bool inlined = !expires && key.size() + decision.value.size() <= kInlineBytes;
+  const std::uint64_t bytes = element_bytes(key.size(), decision.value.size(), expires);
+  const auto full = [&] {
+    return Status(Code::kOutOfSpace,
+                  fmt::format("the heap of rank {} has no room for {} bytes; erase elements or give "
+                              "the store more memory",
+                              location.rank, bytes));
+  };
+  std::optional<Block> block;
+  if (!inlined && !(block = heap_.allocate(location.rank, bytes))) return full();
+  // An earlier line's room counts too, so the rest of the chain must be known: locate() stops at
+  // the key, and then the key's own line makes room or the lines before it do.
+  auto line = line_with_room(inlined ? kInlineEntryWords : 1, found);
+  std::optional<Block> overflow;
+  if (!line && !(overflow = heap_.allocate(location.rank, kBucketBytes))) {
+    if (block) heap_.free(location.rank, *block, bytes);
+    return full();
+  }
+
+  std::uint16_t version = 1;
+  if (found.at != 0) {
+    version = static_cast<std::uint16_t>(found.element.version + 1);
+    drop_entry(location.rank, found);
+  }
+  if (overflow) {
+    // A fresh line goes in after the last line that was read, ahead of those that were not.
+    Line fresh;
+    fresh.at = {location.rank, overflow->offset};
+    fresh.bucket.set_link(chain_.back().bucket.link());
+    chain_.back().bucket.set_link(overflow->offset);
+    chain_.back().dirty = true;
+    line = static_cast<std::uint32_t>(chain_.size());
+    chain_.push_back(fresh);
+  }
+  Line& target = chain_[*line];
+  const std::uint64_t tag = tag_of(location.hash);
+  if (inlined) {
+    target.bucket.set_inline(target.bucket.used(), tag, key, decision.value);
+  } else {
+    put_element(access, {location.rank, block->offset}, key, decision, version);
+    target.bucket.set_heap(target.bucket.used(),
+                           EntryWord::heap(tag, block->size_class, block->offset));
+    if (expires) count_expiring(location.rank, 1);
+  }
+  target.dirty = true;
+  if (found.at != 0) unlink_if_empty(location.rank, found.line);
+  commit(access);
+  if (found.at == 0) count_elements(location, 1);
+  return {};
+}
+
+template <fabric::Endpoint E>
+template <class Access>
+void Session<E>::apply_erase(Access access, const Location& location, const Found& found) {
+  drop_entry(location.rank, found);
+  unlink_if_empty(location.rank, found.line);
+  commit(access);
+  count_elements(location, -1);
+}
+
+/// Takes an entry out of its line; its block becomes garbage.
+template <fabric::Endpoint E>
+void Session<E>::drop_entry(std::uint32_t rank, const Found& found) {
+  if (found.entry.kind() == EntryKind::kHeap) {
+    const ElementView& old = found.element;
+    discard(rank, {found.entry.offset(), found.entry.size_class()},
+            element_bytes(old.key.size(), old.value.size(), old.expires_at_ms != kNoExpiry));
+    if (old.expires_at_ms != kNoExpiry) count_expiring(rank, -1);
+  }
+  chain_[found.line].bucket.remove(found.at);
+  chain_[found.line].dirty = true;
+}
+
+/// An overflow line without entries leaves the chain.
+template <fabric::Endpoint E>
+void Session<E>::unlink_if_empty(std::uint32_t rank, std::uint32_t line) {
+  if (line == 0 || !chain_[line].bucket.empty()) return;
+  chain_[line - 1].bucket.set_link(chain_[line].bucket.link());
+  chain_[line - 1].dirty = true;
+  chain_[line].dirty = false;
+  discard(rank, {chain_[line].at.offset(), class_for(kBucketBytes)}, kBucketBytes);
+}
+
+/// The first line that was read and has room for an entry of `words`, once `leaving` has left.
+template <fabric::Endpoint E>
+std::optional<std::uint32_t> Session<E>::line_with_room(std::uint32_t words,
+                                                        const Found& leaving) const {
+  for (std::uint32_t i = 0; i < chain_.size(); ++i) {
+    const bool makes_room = leaving.at != 0 && leaving.line == i;
+    const std::uint32_t used = chain_[i].bucket.used() - (makes_room ? leaving.entry.words() : 0);
+    if (used + words <= kBucketWords) return i;
+  }
+  return std::nullopt;
+}
+
+/// Writes changed lines back. Local words are stored one by one, because a batch get may peek.
+template <fabric::Endpoint E>
+template <class Access>
+void Session<E>::commit(Access access) {
+  for (Line& line : chain_) {
+    if (!line.dirty) continue;
+    line.bucket.raise_version();
+    if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
+      for (std::uint32_t i = 0; i < kBucketWords; ++i) {
+        ep_.store(access, line.at + i * 8, line.bucket.words[i]);
+      }
+    } else {
+      ep_.post_write(access, line.at, std::as_bytes(std::span(line.bucket.words)));
+    }
+  }
+}
+
+/// The stripe's element count. Its lock is held for writing, so plain words will do locally.
+template <fabric::Endpoint E>
+void Session<E>::count_elements(const Location& location, std::int64_t change) {
+  const fabric::Address count =
+      geometry_.stripe_line(location.rank, location.stripe) + kStripeCountOffset;
+  if (ep_.is_local(location.rank)) {
+    ep_.store(fabric::cpu, count, ep_.load(fabric::cpu, count) + static_cast<std::uint64_t>(change));
+  } else {
+    ep_.post_fetch_add(fabric::rma, count, static_cast<std::uint64_t>(change));
+  }
+}
+
+/// The volume's count of elements that expire: shared by all stripes, so an atomic; changed only by
+/// writes that give or take an expiry.
+template <fabric::Endpoint E>
+void Session<E>::count_expiring(std::uint32_t rank, std::int64_t change) {
+  ep_.post_fetch_add(fabric::rma, geometry_.header(rank) + kExpiringOffset,
+                     static_cast<std::uint64_t>(change));
+}
+
+template <fabric::Endpoint E>
+void Session<E>::discard(std::uint32_t rank, const Block& block, std::uint64_t bytes) {
+  garbage_.push_back({rank, block, bytes});
+}
+
+template <fabric::Endpoint E>
+void Session<E>::collect_garbage() {
+  for (const Garbage& item : garbage_) heap_.free(item.rank, item.block, item.bytes);  // K4
+  garbage_.clear();
+}
+
+template <fabric::Endpoint E>
+Status Session<E>::put(std::string_view key, std::string_view value, const PutOptions& options) {
+  return modify(key, [&](const ElementView* old) -> Decision {
+    if (options.when == PutIf::kAbsent && old != nullptr) return Decision::fail(Code::kExists);
+    if (options.when == PutIf::kPresent && old == nullptr) return Decision::fail(Code::kNotFound);
+    const bool keep = options.keep_expiry && old != nullptr;
+    return Decision::write(value, keep ? old->expires_at_ms : options.expires_at_ms);
+  });
+}
+
+template <fabric::Endpoint E>
+Status Session<E>::compare_and_set(std::string_view key, std::string_view expected,
+                                   std::string_view value) {
+  return modify(key, [&](const ElementView* old) -> Decision {
+    if (old == nullptr) return Decision::fail(Code::kNotFound);
+    if (old->value != expected) return Decision::fail(Code::kMismatch);
+    return Decision::write(value, old->expires_at_ms);
+  });
+}
+
+template <fabric::Endpoint E>
+Status Session<E>::erase(std::string_view key) {
+  return modify(key, [](const ElementView* old) -> Decision {
+    return old == nullptr ? Decision::fail(Code::kNotFound) : Decision::erase();
+  });
+}
+
+template <fabric::Endpoint E>
+Result<std::int64_t> Session<E>::increment(std::string_view key, std::int64_t delta) {
+  std::int64_t sum = 0;
+  Status status = modify(key, [&](const ElementView* old) -> Decision {
+    std::int64_t before = 0;
+    if (old != nullptr) {
+      const char* end = old->value.data() + old->value.size();
+      const auto [stop, error] = std::from_chars(old->value.data(), end, before);
+      if (error != std::errc() || stop != end) return Decision::fail(Code::kNotANumber);
+    }
+    if (__builtin_add_overflow(before, delta, &sum)) return Decision::fail(Code::kNotANumber);
+    built_ = fmt::to_string(sum);
+    return Decision::write(built_, old != nullptr ? old->expires_at_ms : kNoExpiry);
+  });
+  if (!status.ok()) return status;
+  return sum;
+}
+
+template <fabric::Endpoint E>
+Result<std::uint64_t> Session<E>::append(std::string_view key, std::string_view suffix) {
+  std::uint64_t length = 0;
+  Status status = modify(key, [&](const ElementView* old) -> Decision {
+    built_.assign(old != nullptr ? old->value : std::string_view());
+    built_.append(suffix);
+    length = built_.size();
+    return Decision::write(built_, old != nullptr ? old->expires_at_ms : kNoExpiry);
+  });
+  if (!status.ok()) return status;
+  return length;
+}
+
+template <fabric::Endpoint E>
+Result<std::uint64_t> Session<E>::set_range(std::string_view key, std::uint64_t offset,
+                                            std::string_view bytes, PutIf when) {
+  if (offset > kMaxValueBytes) return check_value(offset);
+  if (auto status = check_value(offset + bytes.size()); !status.ok()) return status;
+  std::uint64_t length = 0;
+  Status status = modify(key, [&](const ElementView* old) -> Decision {
+    if (when == PutIf::kPresent && old == nullptr) return Decision::fail(Code::kNotFound);
+    if (when == PutIf::kAbsent && old != nullptr) return Decision::fail(Code::kExists);
+    built_.assign(old != nullptr ? old->value : std::string_view());
+    if (built_.size() < offset + bytes.size()) built_.resize(offset + bytes.size(), '\0');
+    built_.replace(offset, bytes.size(), bytes);
+    length = built_.size();
+    return Decision::write(built_, old != nullptr ? old->expires_at_ms : kNoExpiry);
+  });
+  if (!status.ok()) return status;
+  return length;
+}
+
+template <fabric::Endpoint E>
+Status Session<E>::set_expiry(std::string_view key, std::uint64_t expires_at_ms) {
+  return modify(key, [&](const ElementView* old) -> Decision {
+    if (old == nullptr) return Decision::fail(Code::kNotFound);
+    if (is_past(expires_at_ms)) return Decision::erase();
+    built_.assign(old->value);
+    return Decision::write(built_, expires_at_ms);
+  });
+}
+
+}  // namespace keyway::store

@@ -1,0 +1,60 @@
+// The words that the store's callers and its sessions share. Light: no template, no fabric.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace keyway::store {
+
+/// An expiry that never comes.
+inline constexpr std::uint64_t kNoExpiry = 0;
+
+/// When a put may take place.
+enum class PutIf : std::uint8_t { kAlways, kAbsent, kPresent };
+
+struct PutOptions {
+  PutIf when = PutIf::kAlways;
+  std::uint64_t expires_at_ms = kNoExpiry;  // ms since 1970 UTC; kNoExpiry: never
+  bool keep_expiry = false;                 // an element that is there keeps its own
+};
+
+/// What is known of an element besides its bytes.
+struct ElementInfo {
+  std::uint64_t value_bytes = 0;
+  std::uint64_t expires_at_ms = kNoExpiry;
+};
+
+/// What a walk over a rank's heap finds; exact while nobody changes it.
+struct HeapReport {
+  std::uint64_t heap_bytes = 0;
+  std::uint64_t free_bytes = 0;  // free chunks, and free blocks of chunks in use
+  std::uint64_t free_chunks = 0;
+};
+
+/// One rank's volume, walked stripe by stripe under shared locks.
+struct VolumeReport {
+  std::uint64_t elements = 0;
+  std::uint64_t key_bytes = 0;
+  std::uint64_t value_bytes = 0;
+  std::uint64_t live_bytes = 0;  // heap blocks of elements and overflow buckets
+  std::uint64_t overflow_buckets = 0;
+  std::uint64_t table_bytes = 0;
+  HeapReport heap;
+};
+
+/// Receives the elements of a scan; may call the session.
+using ElementSink = std::function<void(std::string_view key, std::string_view value)>;
+/// A transaction's body: reads and changes the values in place (nothing: absent, or to be erased);
+/// returns whether to commit. Runs under the locks of all its keys: it may not call the session.
+using TransactionBody = std::function<bool(std::span<std::optional<std::string>> values)>;
+
+struct SessionOptions {
+  std::chrono::nanoseconds timeout = std::chrono::seconds(10);  // of each operation's lock waits
+};
+
+}  // namespace keyway::store

@@ -1,0 +1,80 @@
+// Elements in the heap: what is written is read, and damage is seen.
+#include <catch2/catch.hpp>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "keyway/kvstore/element.h"
+
+using namespace keyway::store;
+
+namespace {
+
+std::vector<std::byte> element(std::string_view key, std::string_view value,
+                               std::uint64_t expires_at_ms = kNoExpiry, std::uint16_t version = 1) {
+  std::vector<std::byte> bytes(element_bytes(key.size(), value.size(), expires_at_ms != kNoExpiry));
+  write_element(bytes, key, value, expires_at_ms, version);
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("element: an element comes back as it was written") {
+  const std::string longest_key(kMaxKeyBytes, 'k');
+  const std::string large(100'000, 'v');
+  for (const std::string_view key :
+       {std::string_view("k"), std::string_view("\0\xff", 2), std::string_view(longest_key)}) {
+    for (const std::string_view value :
+         {std::string_view(), std::string_view("v"), std::string_view(large)}) {
+      for (const std::uint64_t expires : {kNoExpiry, std::uint64_t{1}, ~std::uint64_t{0}}) {
+        const auto bytes = element(key, value, expires, 65535);
+        CHECK(bytes.size() == 12 + (expires != kNoExpiry ? 8 : 0) + key.size() + value.size());
+        CHECK(element_bytes_from_header(std::span(bytes).first(kElementHeaderBytes)) ==
+              bytes.size());
+        const ElementView view = parse_element(bytes);
+        CHECK(view.key == key);
+        CHECK(view.value == value);
+        CHECK(view.expires_at_ms == expires);
+        CHECK(view.version == 65535);
+        CHECK(element_intact(bytes));
+      }
+    }
+  }
+}
+
+TEST_CASE("element: it is found at the start of a larger block") {
+  auto bytes = element("key", "value", 17);
+  const auto size = bytes.size();
+  bytes.resize(size + 40, std::byte{0xab});
+  CHECK(element_intact(bytes));
+  CHECK(parse_element(bytes).value == "value");
+  CHECK(element_bytes_from_header(bytes) == size);
+}
+
+TEST_CASE("element: the checksum sees any flipped bit") {
+  for (const std::uint64_t expires : {kNoExpiry, std::uint64_t{1'700'000'000'000}}) {
+    auto bytes = element("some key", "and some value of a few dozen bytes", expires, 3);
+    for (std::size_t at = 0; at < bytes.size(); ++at) {
+      for (int bit = 0; bit < 8; ++bit) {
+        bytes[at] ^= std::byte{1} << bit;
+        CAPTURE(at, bit);
+        CHECK_FALSE(element_intact(bytes));
+        bytes[at] ^= std::byte{1} << bit;
+      }
+    }
+    CHECK(element_intact(bytes));
+  }
+}
+
+TEST_CASE("element: lengths that overrun the block are damage") {
+  auto bytes = element("key", "value");
+  CHECK_FALSE(element_intact(std::span(bytes).first(bytes.size() - 1)));
+}
+
+TEST_CASE("element: the largest value fits the header") {
+  // Only the header is made: a value of 512 MiB needs no memory to be described.
+  std::vector<std::byte> header(kElementHeaderBytes);
+  const std::uint32_t word = kMaxValueBytes;
+  std::memcpy(header.data() + 4, &word, sizeof word);
+  CHECK(element_bytes_from_header(header) == element_bytes(1, kMaxValueBytes, false));
+}
