@@ -1,0 +1,56 @@
+// Backend: a store on one fabric, as the client library sees it. Internal: not installed API.
+//
+// The fabrics that this build knows are listed in backends.h, which CMake takes from
+// backend/with_mpi or backend/without_mpi. Client code switches on a variant over them: no virtual
+// call on the way to an operation.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "keyway/client/client.h"
+#include "keyway/kvstore/session.h"
+
+namespace keyway::client {
+
+inline store::GeometryOptions geometry_options(const StoreOptions& options) {
+  return {.memory_bytes = options.memory_bytes,
+          .element_bytes = options.element_bytes,
+          .buckets = options.buckets,
+          .stripes = options.stripes,
+          .agents_per_rank = options.sessions,
+          .nodes_per_agent = options.locks_per_session};
+}
+
+/// Everything that must be the same on every process of a job, as one line.
+std::string fingerprint(const StoreOptions& options);
+
+/// What a store needs besides its fabric. On the heap: sessions keep references.
+struct Plan {
+  store::Geometry geometry;
+  locks::AnyLock lock;
+  StoreOptions options;
+
+  /// Fails with a sentence on whatever does not fit.
+  static Result<std::unique_ptr<Plan>> make(StoreOptions options);
+};
+
+template <class Fabric>
+using StoreSession = store::Session<typename Fabric::Endpoint>;
+
+template <class Fabric>
+struct Backend {
+  std::unique_ptr<Plan> plan;
+  std::unique_ptr<Fabric> fabric;
+
+  Result<std::unique_ptr<StoreSession<Fabric>>> session(std::uint32_t rank) {
+    auto endpoint = fabric->endpoint(rank);
+    if (!endpoint.ok()) return endpoint.status();
+    return std::make_unique<StoreSession<Fabric>>(
+        std::move(*endpoint), plan->geometry, plan->lock,
+        store::SessionOptions{.timeout = plan->options.timeout});
+  }
+};
+
+}  // namespace keyway::client

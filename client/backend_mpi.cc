@@ -1,0 +1,57 @@
+#include "keyway/client/backend_mpi.h"
+
+#include <array>
+#include <span>
+
+#include "keyway/locks/fabric/mpi/mpi_agreement.h"
+
+namespace keyway::client {
+namespace {
+
+// MPI cannot be initialised twice, so it stays up from the first mpi: store to the program's end.
+Result<std::shared_ptr<fabric::MpiInterface>> mpi_for_good() {
+  static Result<std::shared_ptr<fabric::MpiInterface>> held = fabric::MpiInterface::acquire();
+  return held;
+}
+
+Status require_agreement(fabric::MpiInterface& mpi, MPI_Comm comm, const Status& mine,
+                         const StoreOptions& options) {
+  const std::array agreed = {
+      fabric::AgreedOption::text("the store's options (memory, buckets, stripes, lock, ...)",
+                                 fingerprint(options))};
+  return mpi.call([&] {
+    Status all = fabric::agree(comm, mine);
+    return all.ok() ? fabric::agree_on(comm, agreed) : all;
+  });
+}
+
+}  // namespace
+
+Result<Backend<fabric::MpiFabric>> open_mpi(MPI_Comm comm, const Result<ParsedUri>& parsed) {
+  auto mpi = mpi_for_good();
+  if (!mpi.ok()) return mpi.status();
+  const StoreOptions options = parsed.ok() ? parsed->options : StoreOptions{};
+  auto plan = parsed.ok() ? Plan::make(options) : Result<std::unique_ptr<Plan>>(parsed.status());
+  const Status agreed =
+      require_agreement(**mpi, comm, plan.ok() ? Status() : plan.status(), options);
+  if (!agreed.ok()) return agreed;
+  auto fabric = fabric::MpiFabric::create({.comm = comm,
+                                           .segment_bytes = (*plan)->geometry.segment_bytes(),
+                                           .agents_per_rank = options.sessions,
+                                           .topology = options.topology,
+                                           .force_rma = options.force_rma,
+                                           .ranks_per_node = options.ranks_per_node});
+  if (!fabric.ok()) return fabric.status();
+  return Backend<fabric::MpiFabric>{std::move(*plan),
+                                    std::make_unique<fabric::MpiFabric>(std::move(*fabric))};
+}
+
+std::vector<std::string> gather(fabric::MpiFabric& fabric, std::string_view bytes) {
+  std::vector<std::string> all;
+  for (const auto& part : fabric.gather(std::as_bytes(std::span(bytes)))) {
+    all.emplace_back(reinterpret_cast<const char*>(part.data()), part.size());
+  }
+  return all;
+}
+
+}  // namespace keyway::client

@@ -1,0 +1,17 @@
+#include "keyway/client/backend_shm.h"
+
+namespace keyway::client {
+
+Result<Backend<fabric::ShmFabric>> open_shm(const StoreOptions& options) {
+  auto plan = Plan::make(options);
+  if (!plan.ok()) return plan.status();
+  auto fabric = fabric::ShmFabric::create({.ranks = options.ranks,
+                                           .segment_bytes = (*plan)->geometry.segment_bytes(),
+                                           .agents_per_rank = options.sessions,
+                                           .topology = options.topology});
+  if (!fabric.ok()) return fabric.status();
+  return Backend<fabric::ShmFabric>{std::move(*plan),
+                                    std::make_unique<fabric::ShmFabric>(std::move(*fabric))};
+}
+
+}  // namespace keyway::client

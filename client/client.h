@@ -1,0 +1,201 @@
+// The client library: one API over URIs.
+//
+//   local:   embedded, in this process; ranks are parts of its memory
+//   mpi:     collective over MPI_COMM_WORLD (client/mpi.h: over any communicator); one-sided access
+//            to every process's volume
+//
+// *What.* Store opens a store and knows its shape; Session performs operations. Results are values.
+// *Thread safety.* A Store may be shared by threads. A Session belongs to one thread (or fiber);
+// open one for each. Sessions end before their Store does.
+// *Errors.* Status and Result (locks/base/status.h). Operations on keys fail with
+//   kInvalidArgument  key not of 1 B to 64 KiB, value above 512 MiB
+//   kOutOfSpace       the owner's heap has no room; nothing has changed
+//   kTimeout          a lock was not had within `timeout`; the message says who holds it
+//   kCorruption       an element read from another rank does not match its checksum
+// and with what each says below. Single-key operations are linearizable.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "keyway/kvstore/types.h"
+#include "keyway/locks/base/status.h"
+
+namespace keyway {
+
+using store::ElementInfo;
+using store::ElementSink;
+using store::HeapReport;
+using store::PutIf;
+using store::PutOptions;
+using store::TransactionBody;
+using store::VolumeReport;
+
+/// A key and a value to be put under it; views into the caller's memory.
+using KeyValue = std::pair<std::string_view, std::string_view>;
+
+/// What open() may be told. Every field is also a parameter of the URI, which wins:
+/// "local:?memory=256MiB&lock=d-mcs". Sizes take KiB, MiB, GiB; times ms or s.
+struct StoreOptions {
+  std::uint64_t memory_bytes = 1ULL << 30;  // memory=1GiB       per rank, all included
+  std::uint64_t element_bytes = 128;        // element_bytes=128 expected key + value, on average
+  std::uint64_t buckets = 0;                // buckets=0         per rank; 0: from memory and element_bytes
+  std::uint32_t stripes = 4096;             // stripes=4096      locks per rank, at most
+  std::uint32_t sessions = 64;              // sessions=64       open at once, per rank
+  std::uint32_t locks_per_session = 256;    // locks_per_session=256  held at once, for queue locks
+  std::string lock = "gbh:lockall=off";     // lock=KIND[:LEVER=VALUE,...]
+  std::chrono::milliseconds timeout{10000};  // timeout=10s      of an operation's wait for locks
+  std::uint32_t ranks = 1;                  // ranks=1           local: only
+  std::string topology;                     // topology=nodes=4  override of discovery (topology.h)
+  bool force_rma = false;                   // force_rma=off     mpi: only: through MPI on one node, too
+  std::uint32_t ranks_per_node = 0;         // ranks_per_node=0  mpi: only: pretend nodes; 0: discover
+};
+
+/// One thread's access to a store. Movable, not copyable.
+class Session {
+ public:
+  Session(Session&&) noexcept;
+  Session& operator=(Session&&) noexcept;
+  ~Session();
+
+  // --- one key
+  /// The value. kNotFound.
+  Result<std::string> get(std::string_view key);
+  /// The value into `out`, whose memory is used again: no allocation once it is large enough.
+  Status get(std::string_view key, std::string& out);
+  /// Bytes [offset, offset + length) of the value, cut at its end. kNotFound.
+  Status get_range(std::string_view key, std::uint64_t offset, std::uint64_t length, std::string& out);
+  /// Length and expiry. kNotFound.
+  Result<ElementInfo> info(std::string_view key);
+  /// Writes the value, whether the key is there or not; without options the element then has no
+  /// expiry. kExists or kNotFound when options.when forbids.
+  Status put(std::string_view key, std::string_view value, const PutOptions& options = {});
+  /// Puts only if the key is not there. kExists.
+  Status insert(std::string_view key, std::string_view value);
+  /// Puts only if the key is there; its expiry stays. kNotFound.
+  Status update(std::string_view key, std::string_view value);
+  /// Puts only if the value is `expected`; the expiry stays. kNotFound, kMismatch.
+  Status compare_and_set(std::string_view key, std::string_view expected, std::string_view value);
+  /// kNotFound.
+  Status erase(std::string_view key);
+  /// Adds to a value that is a decimal 64-bit integer, or to 0 when the key is not there; returns
+  /// the sum. kNotANumber, also on overflow.
+  Result<std::int64_t> increment(std::string_view key, std::int64_t delta = 1);
+  /// Adds to the end of the value; returns its new length in bytes.
+  Result<std::uint64_t> append(std::string_view key, std::string_view suffix);
+  /// Overwrites bytes from `offset` on, filling a gap with zeros; returns the new length. kNotFound
+  /// when `when` is kPresent and the key is not there.
+  Result<std::uint64_t> set_range(std::string_view key, std::uint64_t offset, std::string_view bytes,
+                                  PutIf when = PutIf::kAlways);
+  /// The element is gone from this time on, in ms since 1970 UTC, by its owner's and its readers'
+  /// clocks. kNotFound.
+  Status expire_at(std::string_view key, std::uint64_t unix_ms);
+  /// The element is gone after this span. kNotFound.
+  Status expire_after(std::string_view key, std::chrono::milliseconds span);
+  /// Removes the expiry. kNotFound.
+  Status persist(std::string_view key);
+
+  // --- several keys
+  /// A batch of single gets: not atomic as a whole, but their memory accesses overlap. codes[i] is
+  /// kOk, kNotFound or what get() would return. `out` and `codes` are at least as long as `keys`.
+  void get_many(std::span<const std::string_view> keys, std::span<std::string> out,
+                std::span<Code> codes);
+  /// All values at one instant, on whatever ranks they are.
+  Result<std::vector<std::optional<std::string>>> get_all(std::span<const std::string_view> keys);
+  /// Puts all or nothing, at one instant. With options.when kAbsent or kPresent, nothing unless it
+  /// holds for every key.
+  Status put_all(std::span<const KeyValue> pairs, const PutOptions& options = {});
+  /// Erases all at one instant; returns how many were there.
+  Result<std::uint64_t> erase_all(std::span<const std::string_view> keys);
+  /// Reads the keys, runs `body`, writes what it left, all at one instant. kMismatch when the body
+  /// returned false; kOutOfSpace leaves everything as it was.
+  Status transact(std::span<const std::string_view> keys, const TransactionBody& body);
+
+  // --- the whole store
+  /// Shows elements in hash order, at least `limit` of them unless the end comes first; begin with
+  /// cursor 0, go on with what is returned, until that is 0. An element that is there from begin
+  /// to end is shown; one that comes or goes meanwhile may be.
+  Result<std::uint64_t> scan(std::uint64_t cursor, std::uint64_t limit, const ElementSink& sink);
+  /// Shows at most `limit` elements in hash order from `key` on (from its bucket, when it is not
+  /// there); returns how many.
+  Result<std::uint64_t> scan_from(std::string_view key, std::uint64_t limit, const ElementSink& sink);
+  /// Elements, by counters that go on changing while they are summed up.
+  std::uint64_t size();
+  /// Erases everything; other sessions may go on, and what they write meanwhile may stay.
+  Status clear();
+  /// Removes this rank's elements past their expiry; returns how many. Writes that find the heap
+  /// full do so by themselves.
+  Result<std::uint64_t> sweep_expired(std::uint32_t rank);
+  /// Walks a rank's volume: elements, bytes, free memory.
+  Result<VolumeReport> report(std::uint32_t rank);
+  /// Heap bytes of a rank that this session has leased and not used.
+  std::uint64_t leased_bytes(std::uint32_t rank) const;
+  /// Counters of the locks this session took, one line for people.
+  std::string lock_report() const;
+
+ private:
+  friend class Store;
+  struct Impl;
+  explicit Session(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+namespace client {
+struct StoreMaker;
+}  // namespace client
+
+/// An open store. Movable, not copyable. On `mpi:` opening and destruction are collective.
+class Store {
+ public:
+  /// kInvalidArgument for a bad URI or option, kOutOfSpace when memory cannot be had, kUnavailable
+  /// when MPI cannot. On `mpi:` every process gets the same answer.
+  static Result<Store> open(std::string_view uri, StoreOptions options = {});
+  Store(Store&&) noexcept;
+  Store& operator=(Store&&) noexcept;
+  ~Store();
+
+  /// A session whose home is this process (local: the ranks in turn). kUnavailable when `sessions`
+  /// are open.
+  Result<Session> session();
+  /// A session at home on a rank of this process.
+  Result<Session> session_at(std::uint32_t rank);
+
+  /// Volumes, and so ranks, of the store.
+  std::uint32_t ranks() const;
+  /// The rank that owns a key.
+  std::uint32_t owner_of(std::string_view key) const;
+  /// This process's number and the number of processes; on `mpi:` these are rank and ranks.
+  std::uint32_t process() const;
+  std::uint32_t processes() const;
+  /// Waits for every process; collective.
+  void barrier();
+  /// Every process's bytes, in order, on process 0; nothing on the others. Collective.
+  std::vector<std::string> gather(std::string_view bytes);
+  /// What was chosen, one line for people: ranks, topology, buckets, stripes, heap, lock.
+  std::string describe() const;
+  const StoreOptions& options() const;
+
+  struct Impl;
+
+ private:
+  friend struct client::StoreMaker;
+  explicit Store(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+/// What a URI says: its scheme and the options that result. Exposed for programs that check a URI
+/// before they start. kInvalidArgument with a sentence.
+struct ParsedUri {
+  std::string scheme;
+  StoreOptions options;
+};
+Result<ParsedUri> parse_store_uri(std::string_view uri, StoreOptions defaults = {});
+
+}  // namespace keyway

@@ -1,0 +1,148 @@
+// Session: each call goes to the store's session of the same name.
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "keyway/client/session_impl.h"
+#include "keyway/locks/base/clock.h"
+
+namespace keyway {
+
+Session::Session(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Session::Session(Session&&) noexcept = default;
+Session& Session::operator=(Session&&) noexcept = default;
+Session::~Session() = default;
+
+Result<std::string> Session::get(std::string_view key) {
+  std::string value;
+  if (Status status = get(key, value); !status.ok()) return status;
+  return value;
+}
+
+Status Session::get(std::string_view key, std::string& out) {
+  return impl_->with([&](auto& s) { return s.get(key, out); });
+}
+
+Status Session::get_range(std::string_view key, std::uint64_t offset, std::uint64_t length,
+                          std::string& out) {
+  return impl_->with([&](auto& s) { return s.get_range(key, offset, length, out); });
+}
+
+Result<ElementInfo> Session::info(std::string_view key) {
+  return impl_->with([&](auto& s) { return s.info(key); });
+}
+
+Status Session::put(std::string_view key, std::string_view value, const PutOptions& options) {
+  return impl_->with([&](auto& s) { return s.put(key, value, options); });
+}
+
+Status Session::insert(std::string_view key, std::string_view value) {
+  return put(key, value, {.when = PutIf::kAbsent});
+}
+
+Status Session::update(std::string_view key, std::string_view value) {
+  return put(key, value, {.when = PutIf::kPresent, .keep_expiry = true});
+}
+
+Status Session::compare_and_set(std::string_view key, std::string_view expected,
+                                std::string_view value) {
+  return impl_->with([&](auto& s) { return s.compare_and_set(key, expected, value); });
+}
+
+Status Session::erase(std::string_view key) {
+  return impl_->with([&](auto& s) { return s.erase(key); });
+}
+
+Result<std::int64_t> Session::increment(std::string_view key, std::int64_t delta) {
+  return impl_->with([&](auto& s) { return s.increment(key, delta); });
+}
+
+Result<std::uint64_t> Session::append(std::string_view key, std::string_view suffix) {
+  return impl_->with([&](auto& s) { return s.append(key, suffix); });
+}
+
+Result<std::uint64_t> Session::set_range(std::string_view key, std::uint64_t offset,
+                                         std::string_view bytes, PutIf when) {
+  return impl_->with([&](auto& s) { return s.set_range(key, offset, bytes, when); });
+}
+
+Status Session::expire_at(std::string_view key, std::uint64_t unix_ms) {
+  if (unix_ms == store::kNoExpiry) unix_ms = 1;  // long past, and not "never"
+  return impl_->with([&](auto& s) { return s.set_expiry(key, unix_ms); });
+}
+
+Status Session::expire_after(std::string_view key, std::chrono::milliseconds span) {
+  std::int64_t at = 0;
+  if (__builtin_add_overflow(static_cast<std::int64_t>(wall_ms()), span.count(), &at)) {
+    at = std::numeric_limits<std::int64_t>::max();  // only a span beyond all time overflows
+  }
+  return expire_at(key, at > 0 ? static_cast<std::uint64_t>(at) : 1);
+}
+
+Status Session::persist(std::string_view key) {
+  return impl_->with([&](auto& s) { return s.set_expiry(key, store::kNoExpiry); });
+}
+
+void Session::get_many(std::span<const std::string_view> keys, std::span<std::string> out,
+                       std::span<Code> codes) {
+  impl_->with([&](auto& s) { s.get_many(keys, out, codes); });
+}
+
+Result<std::vector<std::optional<std::string>>> Session::get_all(
+    std::span<const std::string_view> keys) {
+  std::vector<std::optional<std::string>> values;
+  Status status = impl_->with([&](auto& s) { return s.get_all(keys, values); });
+  if (!status.ok()) return status;
+  return values;
+}
+
+Status Session::put_all(std::span<const KeyValue> pairs, const PutOptions& options) {
+  return impl_->with([&](auto& s) { return s.put_all(pairs, options); });
+}
+
+Result<std::uint64_t> Session::erase_all(std::span<const std::string_view> keys) {
+  return impl_->with([&](auto& s) { return s.erase_all(keys); });
+}
+
+Status Session::transact(std::span<const std::string_view> keys, const TransactionBody& body) {
+  return impl_->with([&](auto& s) { return s.transact(keys, body); });
+}
+
+Result<std::uint64_t> Session::scan(std::uint64_t cursor, std::uint64_t limit,
+                                    const ElementSink& sink) {
+  return impl_->with([&](auto& s) { return s.scan(cursor, limit, sink); });
+}
+
+Result<std::uint64_t> Session::scan_from(std::string_view key, std::uint64_t limit,
+                                         const ElementSink& sink) {
+  return impl_->with([&](auto& s) { return s.scan_from(key, limit, sink); });
+}
+
+std::uint64_t Session::size() {
+  return impl_->with([&](auto& s) { return s.size(); });
+}
+
+Status Session::clear() {
+  return impl_->with([&](auto& s) { return s.clear(); });
+}
+
+Result<std::uint64_t> Session::sweep_expired(std::uint32_t rank) {
+  return impl_->with([&](auto& s) { return s.sweep_expired(rank); });
+}
+
+Result<VolumeReport> Session::report(std::uint32_t rank) {
+  return impl_->with([&](auto& s) { return s.report(rank); });
+}
+
+std::uint64_t Session::leased_bytes(std::uint32_t rank) const {
+  return impl_->with([&](auto& s) { return s.leased_bytes(rank); });
+}
+
+std::string Session::lock_report() const {
+  const locks::LockStats stats = impl_->with([](auto& s) { return s.lock_stats(); });
+  return fmt::format("{} shared and {} exclusive grants, {} contended, {} handed over, {} timed out",
+                     stats.reads, stats.writes, stats.contended, stats.handovers, stats.timeouts);
+}
+
+}  // namespace keyway

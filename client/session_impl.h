@@ -1,0 +1,18 @@
+// Session::Impl: a session on whichever fabric. Internal.
+#pragma once
+
+#include "keyway/client_backend/backends.h"
+
+namespace keyway {
+
+struct Session::Impl {
+  client::AnySession session;
+
+  /// Calls use(session): a switch on the variant's index.
+  template <class Use>
+  decltype(auto) with(Use&& use) {
+    return std::visit([&](auto& held) -> decltype(auto) { return use(*held); }, session);
+  }
+};
+
+}  // namespace keyway

@@ -1,0 +1,91 @@
+#include <fmt/format.h>
+
+#include <variant>
+
+#include "keyway/client/session_impl.h"
+#include "keyway/client/store_impl.h"
+
+namespace keyway {
+
+using client::Plan;
+
+std::string client::fingerprint(const StoreOptions& o) {
+  return fmt::format("memory={} element_bytes={} buckets={} stripes={} sessions={} "
+                     "locks_per_session={} lock={}",
+                     o.memory_bytes, o.element_bytes, o.buckets, o.stripes, o.sessions,
+                     o.locks_per_session, o.lock);
+}
+
+Result<std::unique_ptr<Plan>> Plan::make(StoreOptions options) {
+  auto lock = locks::AnyLock::make(options.lock);
+  if (!lock.ok()) return lock.status();
+  if (options.timeout.count() <= 0) {
+    return Status(Code::kInvalidArgument, "timeout must be at least 1ms");
+  }
+  auto geometry = store::Geometry::plan(client::geometry_options(options));
+  if (!geometry.ok()) return geometry.status();
+  return std::make_unique<Plan>(Plan{*geometry, *lock, std::move(options)});
+}
+
+Store::Store(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Store::Store(Store&&) noexcept = default;
+Store& Store::operator=(Store&&) noexcept = default;
+Store::~Store() = default;
+
+Result<Store> Store::open(std::string_view uri, StoreOptions options) {
+  auto backend = client::open_backend(uri, parse_store_uri(uri, std::move(options)));
+  if (!backend.ok()) return backend.status();
+  return client::StoreMaker::make(std::move(*backend));
+}
+
+Result<Session> Store::session() {
+  if (processes() > 1) return session_at(process());
+  // relaxed: only the spread over the ranks matters, and nothing is published with it.
+  return session_at(impl_->next_rank.fetch_add(1, std::memory_order_relaxed) % ranks());
+}
+
+Result<Session> Store::session_at(std::uint32_t rank) {
+  return std::visit(
+      [&](auto& backend) -> Result<Session> {
+        auto session = backend.session(rank);
+        if (!session.ok()) return session.status();
+        return Session(std::make_unique<Session::Impl>(Session::Impl{std::move(*session)}));
+      },
+      impl_->backend);
+}
+
+std::uint32_t Store::ranks() const {
+  return std::visit([](const auto& b) { return b.fabric->ranks(); }, impl_->backend);
+}
+
+std::uint32_t Store::owner_of(std::string_view key) const {
+  return store::owner_of_slot(store::slot_of(key), ranks());
+}
+
+std::uint32_t Store::process() const {
+  return std::visit([](const auto& b) { return client::process_of(*b.fabric); }, impl_->backend);
+}
+
+std::uint32_t Store::processes() const {
+  return std::visit([](const auto& b) { return client::processes_of(*b.fabric); }, impl_->backend);
+}
+
+void Store::barrier() {
+  std::visit([](auto& b) { client::barrier(*b.fabric); }, impl_->backend);
+}
+
+std::vector<std::string> Store::gather(std::string_view bytes) {
+  return std::visit([&](auto& b) { return client::gather(*b.fabric, bytes); }, impl_->backend);
+}
+
+std::string Store::describe() const {
+  const auto& g = impl_->plan().geometry;
+  const auto topology =
+      std::visit([](const auto& b) { return b.fabric->topology().describe(); }, impl_->backend);
+  return fmt::format("{}; per rank {} buckets, {} stripes, {} heap; lock {}", topology, g.buckets(),
+                     g.stripes(), g.heap_bytes(), options().lock);
+}
+
+const StoreOptions& Store::options() const { return impl_->plan().options; }
+
+}  // namespace keyway

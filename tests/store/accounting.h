@@ -1,0 +1,64 @@
+// The heap never leaks: live, free and leased bytes are the heap, on every rank, at rest.
+#pragma once
+
+#include <fmt/format.h>
+#include <catch2/catch.hpp>
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "keyway/client/client.h"
+
+namespace keyway::test {
+
+/// Walks every rank with `walker`, while nobody works. `sessions` are the open ones, the walker
+/// among them.
+inline void check_heap(Store& store, Session& walker, std::span<Session* const> sessions) {
+  std::uint64_t elements = 0;
+  for (std::uint32_t rank = 0; rank < store.ranks(); ++rank) {
+    const auto report = walker.report(rank);
+    INFO(report.status().message());
+    REQUIRE(report.ok());
+    std::uint64_t leased = 0;
+    for (const Session* session : sessions) leased += session->leased_bytes(rank);
+    CAPTURE(rank, report->live_bytes, report->heap.free_bytes, leased, report->heap.heap_bytes);
+    CHECK(report->live_bytes + report->heap.free_bytes + leased == report->heap.heap_bytes);
+    CHECK(report->live_bytes + report->elements * 16 >= report->key_bytes + report->value_bytes);
+    elements += report->elements;
+  }
+  CHECK(walker.size() == elements);
+}
+inline void check_heap(Store& store, Session& only) {
+  Session* const one[] = {&only};
+  check_heap(store, only, one);
+}
+
+inline Store open_local(std::string_view uri) {
+  auto store = Store::open(uri);
+  INFO(uri << ": " << store.status().message());
+  REQUIRE(store.ok());
+  return std::move(*store);
+}
+inline Session session_of(Store& store) {
+  auto session = store.session();
+  INFO(session.status().message());
+  REQUIRE(session.ok());
+  return std::move(*session);
+}
+
+/// "key 17"
+inline std::string named(std::string_view what, std::uint64_t number) {
+  return fmt::format("{}{}", what, number);
+}
+
+/// Bytes that tell where they belong, so that a mixed-up value shows.
+inline std::string pattern(std::size_t bytes, std::uint64_t seed) {
+  std::string text(bytes, '\0');
+  for (std::size_t i = 0; i < bytes; ++i) {
+    text[i] = static_cast<char>((seed * 131 + i * 7 + i / 251) & 0xff);
+  }
+  return text;
+}
+
+}  // namespace keyway::test

@@ -1,0 +1,115 @@
+// The linearizability checker on histories whose verdict is known: a checker that cannot fail
+// would make every test that uses it worthless.
+#include <catch2/catch.hpp>
+
+#include "tests/support/linearizability.h"
+
+using namespace keyway::test;
+
+namespace {
+
+struct Made : History {
+  Made& add(std::uint64_t invoked, std::uint64_t answered, Op op, std::int64_t argument,
+            Answer answer, std::int64_t result = 0, std::int64_t expected = 0,
+            std::uint32_t key = 0) {
+    push_back({invoked, answered, argument, expected, result, key, 0, op, answer});
+    return *this;
+  }
+  Made& put(std::uint64_t invoked, std::uint64_t answered, std::int64_t value) {
+    return add(invoked, answered, Op::kPut, value, Answer::kOk);
+  }
+  Made& get(std::uint64_t invoked, std::uint64_t answered, std::int64_t value) {
+    return add(invoked, answered, Op::kGet, 0, Answer::kOk, value);
+  }
+  Made& miss(std::uint64_t invoked, std::uint64_t answered) {
+    return add(invoked, answered, Op::kGet, 0, Answer::kNotFound);
+  }
+  Made& sum(std::uint64_t invoked, std::uint64_t answered, std::int64_t result) {
+    return add(invoked, answered, Op::kIncrement, 1, Answer::kOk, result);
+  }
+};
+
+bool linearizable(const History& history) {
+  return !LinearizabilityChecker::violation(history).has_value();
+}
+
+}  // namespace
+
+TEST_CASE("checker: accepts what a register could have done") {
+  CHECK(linearizable({}));
+  CHECK(linearizable(Made().put(1, 2, 7).get(3, 4, 7)));
+  CHECK(linearizable(Made().put(1, 4, 7).miss(2, 3)));    // the get came first
+  CHECK(linearizable(Made().put(1, 4, 7).get(2, 3, 7)));  // or after
+  CHECK(linearizable(Made().put(1, 9, 1).put(2, 8, 2).get(3, 4, 1).get(5, 6, 2)));
+  CHECK(linearizable(Made().sum(1, 9, 2).sum(2, 8, 1).get(10, 11, 2)));
+  CHECK(linearizable(Made()
+                         .add(1, 2, Op::kInsert, 5, Answer::kOk)
+                         .add(3, 4, Op::kInsert, 6, Answer::kExists)
+                         .add(5, 6, Op::kCompareAndSet, 8, Answer::kMismatch, 0, 6)
+                         .add(7, 8, Op::kCompareAndSet, 8, Answer::kOk, 0, 5)
+                         .get(9, 10, 8)
+                         .add(11, 12, Op::kErase, 0, Answer::kOk)
+                         .add(13, 14, Op::kErase, 0, Answer::kNotFound)
+                         .add(15, 16, Op::kCompareAndSet, 8, Answer::kNotFound, 0, 8)));
+}
+
+TEST_CASE("checker: finds a stale read") {
+  CHECK_FALSE(linearizable(Made().put(1, 2, 7).put(3, 4, 8).get(5, 6, 7)));
+  CHECK_FALSE(linearizable(Made().put(1, 2, 7).miss(3, 4)));
+}
+
+TEST_CASE("checker: finds a value from nowhere") {
+  CHECK_FALSE(linearizable(Made().put(1, 2, 7).get(3, 4, 9)));
+  CHECK_FALSE(linearizable(Made().get(1, 2, 0)));
+}
+
+TEST_CASE("checker: finds reads that go back in time within overlapping writes") {
+  // Both puts are open all along, but one reader after the other sees 2 and then 1 and then 2.
+  CHECK_FALSE(
+      linearizable(Made().put(1, 99, 1).put(2, 98, 2).get(3, 4, 2).get(5, 6, 1).get(7, 8, 2)));
+}
+
+TEST_CASE("checker: finds a lost update") {
+  CHECK_FALSE(linearizable(Made().sum(1, 9, 1).sum(2, 8, 1)));
+  CHECK_FALSE(linearizable(Made().sum(1, 4, 1).sum(2, 3, 2).get(5, 6, 1)));
+}
+
+TEST_CASE("checker: finds two winners of one insert, erase or compare-and-set") {
+  CHECK_FALSE(linearizable(
+      Made().add(1, 9, Op::kInsert, 5, Answer::kOk).add(2, 8, Op::kInsert, 6, Answer::kOk)));
+  CHECK_FALSE(linearizable(Made()
+                               .put(1, 2, 7)
+                               .add(3, 9, Op::kErase, 0, Answer::kOk)
+                               .add(4, 8, Op::kErase, 0, Answer::kOk)));
+  CHECK_FALSE(linearizable(Made()
+                               .put(1, 2, 7)
+                               .add(3, 9, Op::kCompareAndSet, 8, Answer::kOk, 0, 7)
+                               .add(4, 8, Op::kCompareAndSet, 9, Answer::kOk, 0, 7)));
+}
+
+TEST_CASE("checker: finds an insert that saw what was not there, and a wrong mismatch") {
+  CHECK_FALSE(linearizable(Made().add(1, 2, Op::kInsert, 5, Answer::kExists)));
+  CHECK_FALSE(
+      linearizable(Made().put(1, 2, 7).add(3, 4, Op::kCompareAndSet, 8, Answer::kMismatch, 0, 7)));
+  CHECK_FALSE(linearizable(Made().put(1, 2, 7).add(3, 4, Op::kErase, 0, Answer::kNotFound)));
+}
+
+TEST_CASE("checker: looks at every key, and names the one that is wrong") {
+  Made history;
+  history.put(1, 2, 7).get(3, 4, 7);
+  history.add(1, 2, Op::kPut, 1, Answer::kOk, 0, 0, 41)
+      .add(3, 4, Op::kGet, 0, Answer::kOk, 2, 0, 41);
+  const auto found = LinearizabilityChecker::violation(history);
+  REQUIRE(found);
+  CHECK(found->find("key 41") != std::string::npos);
+  CHECK(found->find("key 0 ") == std::string::npos);
+}
+
+TEST_CASE("checker: a history survives the way through bytes") {
+  const History history = Made().put(1, 2, 7).get(3, 4, 7);
+  History back;
+  append_bytes(back, bytes_of(history));
+  append_bytes(back, bytes_of(history));
+  REQUIRE(back.size() == 4);
+  CHECK(describe(back[3]) == describe(history[1]));
+}

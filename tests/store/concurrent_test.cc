@@ -1,0 +1,154 @@
+// Threads and fibers on local:, with every lock kind: linearizable histories, atomic transfers, and
+// a heap that adds up when they have gone.
+#include "accounting.h"
+#include "record.h"
+#include "stage.h"
+#include "tests/support/linearizability.h"
+#include "transfers.h"
+
+using namespace keyway;
+using namespace keyway::test;
+
+namespace {
+
+constexpr const char* kLocks[] = {"gbh", "gbh:lockall=off", "fompi-rw", "fompi-spin", "d-mcs"};
+// Fibers of several threads, so that a fiber is stopped inside an operation and siblings go on.
+constexpr Crew kCrews[] = {{.threads = 4}, {.threads = 2, .fibers = 3}};
+
+Store open_with(const char* lock, std::uint32_t ranks) {
+  return open_local(
+      fmt::format("local:?memory=4MiB&sessions=8&locks_per_session=32&ranks={}&buckets=64&"
+                  "stripes=16&lock={}&timeout=60s",
+                  ranks, lock));
+}
+
+/// At rest with one session open, everything is live, free, or with that session.
+void check_after(Store& store) {
+  Session walker = session_of(store);
+  check_heap(store, walker);
+  REQUIRE(walker.clear().ok());
+  check_heap(store, walker);
+  CHECK(walker.size() == 0);
+}
+
+}  // namespace
+
+TEST_CASE("concurrent: histories are linearizable, for every lock, with threads and with fibers") {
+  for (const Crew& crew : kCrews) {
+    for (const char* lock : kLocks) {
+      for (const std::uint32_t ranks : {1u, 3u}) {
+        CAPTURE(lock, ranks, crew.fibers);
+        Store store = open_with(lock, ranks);
+        const RecordPlan plan{.rounds = scaled(400), .keys = 3, .operations = 5, .seed = ranks};
+        Stage stage(crew.agents());
+        std::vector<History> histories(crew.agents());
+        crew.run([&](std::uint32_t me) {
+          Session session = std::move(*store.session());
+          Recorder<Session> recorder(session, me, plan);
+          for (std::uint32_t round = 0; round < plan.rounds && stage.meet(); ++round) {
+            if (auto wrong = recorder.round(round, [&] { return stage.now(); })) stage.fail(*wrong);
+          }
+          histories[me] = recorder.history();
+        });
+        REQUIRE(stage.failure() == "");
+        History all;
+        for (const History& history : histories)
+          all.insert(all.end(), history.begin(), history.end());
+        REQUIRE(all.size() == std::size_t{crew.agents()} * plan.rounds * plan.operations);
+        CHECK(LinearizabilityChecker::violation(all).value_or("") == "");
+        check_after(store);
+      }
+    }
+  }
+}
+
+TEST_CASE("concurrent: transfers across stripes and ranks keep the sum, and flags stay equal") {
+  for (const Crew& crew : kCrews) {
+    for (const char* lock : kLocks) {
+      for (const std::uint32_t ranks : {1u, 3u}) {
+        CAPTURE(lock, ranks, crew.fibers);
+        Store store = open_with(lock, ranks);
+        {
+          Session first = session_of(store);
+          REQUIRE(Teller<Session>(first, 99, 1).open_accounts().ok());
+        }
+        Stage stage(crew.agents());
+        crew.run([&](std::uint32_t me) {
+          Session session = std::move(*store.session());
+          Teller<Session> teller(session, me, 1);
+          stage.meet();
+          for (std::uint32_t i = 0; i < scaled(1500) && !stage.failed(); ++i) {
+            if (auto wrong = teller.act()) stage.fail(*wrong);
+          }
+        });
+        REQUIRE(stage.failure() == "");
+        Session last = session_of(store);
+        CHECK(Teller<Session>(last, 99, 2).count().value_or("") == "");
+      }
+    }
+  }
+}
+
+TEST_CASE("concurrent: increments and appends of many agents all count") {
+  for (const char* lock : kLocks) {
+    CAPTURE(lock);
+    Store store = open_with(lock, 2);
+    constexpr std::uint32_t kAgents = 4;
+    const std::uint32_t times = scaled(1000);
+    Stage stage(kAgents);
+    Crew{.threads = kAgents}.run([&](std::uint32_t me) {
+      Session s = std::move(*store.session());
+      stage.meet();
+      for (std::uint32_t i = 0; i < times; ++i) {
+        if (!s.increment("counter").ok() ||
+            !s.append("log", std::string(1, static_cast<char>('a' + me))).ok()) {
+          stage.fail("an increment or an append failed");
+        }
+      }
+    });
+    CHECK(stage.failure() == "");
+    Session s = session_of(store);
+    CHECK(*s.get("counter") == std::to_string(kAgents * times));
+    const std::string log = *s.get("log");
+    CHECK(log.size() == kAgents * times);
+    for (std::uint32_t me = 0; me < kAgents; ++me) {
+      CHECK(std::count(log.begin(), log.end(), static_cast<char>('a' + me)) == times);
+    }
+  }
+}
+
+TEST_CASE("concurrent: a full heap under many writers loses nothing") {
+  Store store = open_local(
+      "local:?memory=2MiB&sessions=6&locks_per_session=16&ranks=2&buckets=64&lock=gbh:lockall=off");
+  constexpr std::uint32_t kAgents = 4;
+  Stage stage(kAgents);
+  std::atomic<std::uint64_t> refused{0};
+  Crew{.threads = kAgents}.run([&](std::uint32_t me) {
+    Session s = std::move(*store.session());
+    Rng rng(me);
+    std::map<std::string, std::string> mine;  // keys are its own, the heap is everybody's
+    stage.meet();
+    for (std::uint32_t i = 0; i < scaled(4000) && !stage.failed(); ++i) {
+      const std::string key = fmt::format("agent {} key {}", me, rng.below(300));
+      constexpr std::size_t kSizes[] = {10, 100, 600, 4000, 30'000};
+      if (rng.below(3) == 0) {
+        if (s.erase(key).ok() != (mine.erase(key) == 1)) stage.fail("erase of " + key);
+      } else {
+        const std::string value = pattern(kSizes[rng.below(std::size(kSizes))], i);
+        const Status status = s.put(key, value);
+        if (status.ok()) mine[key] = value;
+        if (!status.ok() && status.code() != Code::kOutOfSpace)
+          stage.fail(std::string(status.message()));
+        // relaxed: read after the threads have ended
+        if (!status.ok()) refused.fetch_add(1, std::memory_order_relaxed);
+      }
+    }
+    for (const auto& [key, value] : mine) {
+      const auto found = s.get(key);
+      if (!found.ok() || *found != value) stage.fail("lost or changed: " + key);
+    }
+  });
+  CHECK(stage.failure() == "");
+  CHECK(refused.load(std::memory_order_relaxed) > 0);
+  check_after(store);
+}

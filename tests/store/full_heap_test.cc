@@ -1,0 +1,189 @@
+// A full heap: a clear error, nothing lost, and space that comes back for elements of any size.
+#include <map>
+
+#include "accounting.h"
+#include "keyway/kvstore/key_hash.h"
+
+using namespace keyway;
+using namespace keyway::test;
+
+namespace {
+
+using Kept = std::map<std::string, std::string>;
+
+/// Puts elements of one size until there is no more room.
+void fill(Session& s, Kept& kept, std::size_t bytes, const std::string& prefix) {
+  for (int i = 0;; ++i) {
+    const std::string key = named(prefix, i);
+    const std::string value = pattern(bytes, i);
+    const Status status = s.put(key, value);
+    if (!status.ok()) {
+      REQUIRE(status == Code::kOutOfSpace);
+      REQUIRE(status.message().find("erase elements or give the store more memory") !=
+              std::string_view::npos);
+      return;
+    }
+    kept[key] = value;
+  }
+}
+void check_all(Session& s, const Kept& kept) {
+  for (const auto& [key, value] : kept) {
+    CAPTURE(key);
+    REQUIRE(*s.get(key) == value);
+  }
+  REQUIRE(s.size() == kept.size());
+}
+
+}  // namespace
+
+TEST_CASE("full heap: a clear error, and every element is as it was") {
+  for (const std::size_t bytes : {40, 500, 3000, 16'000, 50'000}) {
+    CAPTURE(bytes);
+    Store store = open_local("local:?memory=2MiB&sessions=2&locks_per_session=8");
+    Session s = session_of(store);
+    Kept kept;
+    fill(s, kept, bytes, "element ");
+    REQUIRE(kept.size() > 10);
+    check_all(s, kept);
+    // Whatever fails now leaves things alone.
+    const auto [key, value] = *kept.begin();
+    CHECK(s.put("one more", pattern(60'000, 1)) == Code::kOutOfSpace);
+    CHECK(s.put(key, pattern(100'000, 1)) == Code::kOutOfSpace);
+    CHECK(s.compare_and_set(key, value, pattern(100'000, 1)) == Code::kOutOfSpace);
+    CHECK(s.append(key, pattern(100'000, 1)).code() == Code::kOutOfSpace);
+    CHECK(s.set_range(key, 100'000, "x").code() == Code::kOutOfSpace);
+    check_all(s, kept);
+    check_heap(store, s);
+    // Elements can still be read, changed in place, and erased.
+    kept[key] = pattern(bytes, 999);
+    CHECK(s.put(key, kept[key]).ok());
+    check_all(s, kept);
+    while (!kept.empty()) {
+      REQUIRE(s.erase(kept.begin()->first).ok());
+      kept.erase(kept.begin());
+    }
+    check_heap(store, s);
+    CHECK(s.report(0)->live_bytes == 0);
+  }
+}
+
+TEST_CASE("full heap: space comes back for elements of another size, larger or smaller") {
+  Store store = open_local("local:?memory=2MiB&sessions=2&locks_per_session=8");
+  Session s = session_of(store);
+  std::map<std::size_t, std::size_t> first_time;
+  for (int round = 0; round < 3; ++round) {
+    for (const std::size_t bytes : {100, 20'000, 1000, 64, 300'000, 8000}) {
+      CAPTURE(round, bytes);
+      Kept kept;
+      fill(s, kept, bytes, "element ");
+      check_all(s, kept);
+      check_heap(store, s);
+      if (round == 0) first_time[bytes] = kept.size();
+      // As many as ever, but for where the runs and the overflow lines happen to lie.
+      CHECK(kept.size() + 2 + first_time[bytes] / 50 >= first_time[bytes]);
+      for (const auto& [key, value] : kept) REQUIRE(s.erase(key).ok());
+    }
+  }
+}
+
+TEST_CASE("full heap: what was erased here and there can be put again") {
+  Store store = open_local("local:?memory=4MiB&sessions=2");
+  Session s = session_of(store);
+  Kept kept;
+  fill(s, kept, 120, "small ");
+  Kept erased;
+  for (const auto& [key, value] : kept) {
+    if (store::hash_key(key) % 2 == 0) erased[key] = value;
+  }
+  for (const auto& [key, value] : erased) REQUIRE(s.erase(key).ok());
+  check_heap(store, s);
+  for (const auto& [key, value] : erased) REQUIRE(s.put(key, value).ok());
+  check_all(s, kept);
+  check_heap(store, s);
+}
+
+TEST_CASE("full heap: what one session frees another one gets") {
+  Store store = open_local("local:?memory=4MiB&sessions=4");
+  Session a = session_of(store);
+  Session b = session_of(store);
+  Kept kept;
+  fill(a, kept, 1000, "element ");
+  CHECK(b.put("b's", pattern(1000, 1)) == Code::kOutOfSpace);
+  REQUIRE(a.clear().ok());
+  Kept bs;
+  fill(b, bs, 5000, "b's ");
+  // The freer may keep a chunk's worth of each class that it used.
+  CHECK(bs.size() * 5000 > kept.size() * 1000 / 2);
+  check_all(b, bs);
+  Session* const open[] = {&a, &b};
+  check_heap(store, a, open);
+}
+
+TEST_CASE("full heap: put_all does all or nothing, and keeps no room from others") {
+  Store store = open_local("local:?memory=4MiB&sessions=2&ranks=2");
+  Session a = *store.session_at(0);
+  Session b = *store.session_at(1);
+  Kept kept;
+  for (int i = 0; i < 20; ++i) {
+    kept[named("there ", i)] = pattern(100, i);
+    REQUIRE(a.put(named("there ", i), pattern(100, i)).ok());
+  }
+  std::vector<std::string> keys;
+  for (int i = 0; i < 3000; ++i) keys.push_back(named("new ", i));
+  const std::string value = pattern(3000, 4);
+  std::vector<KeyValue> pairs;
+  pairs.emplace_back("there 3", "changed");
+  for (const auto& key : keys) pairs.emplace_back(key, value);
+  const Status status = a.put_all(pairs);
+  CHECK(status == Code::kOutOfSpace);
+  CHECK(status.message().find("nothing was written") != std::string_view::npos);
+  check_all(a, kept);
+  // What the failed call had set aside is free again: b can fill the heap.
+  for (std::uint32_t rank = 0; rank < 2; ++rank) CHECK(a.leased_bytes(rank) == 0);
+  fill(b, kept, 30'000, "b's ");
+  CHECK(kept.size() > 80);
+  check_all(b, kept);
+  CHECK(a.put_all(std::vector<KeyValue>{{"x", value}, {"y", pattern(40'000, 1)}}) ==
+        Code::kOutOfSpace);
+  check_all(a, kept);
+  Session* const open[] = {&a, &b};
+  check_heap(store, a, open);
+}
+
+TEST_CASE("full heap: a put_all that overwrites in place gives back what it set aside") {
+  Store store = open_local("local:?memory=4MiB&sessions=2");
+  Session a = session_of(store);
+  const std::string large = pattern(200'000, 1);
+  std::vector<std::string> keys;
+  for (int i = 0; i < 4; ++i) keys.push_back(named("large ", i));
+  std::vector<KeyValue> pairs;
+  for (const auto& key : keys) pairs.emplace_back(key, large);
+  for (int round = 0; round < 3; ++round) REQUIRE(a.put_all(pairs).ok());
+  CHECK(a.leased_bytes(0) <= 2 * 16384);  // of overflow buckets, at most a chunk's worth
+  check_heap(store, a);
+}
+
+TEST_CASE("full heap: transact leaves everything as it was") {
+  Store store = open_local("local:?memory=2MiB&sessions=2&locks_per_session=8");
+  Session s = session_of(store);
+  Kept kept;
+  fill(s, kept, 700, "element ");
+  const std::vector<std::string_view> keys = {"element 1", "element 2", "absent"};
+  CHECK(s.transact(keys, [](auto values) {
+    values[0] = "short";
+    values[1] = pattern(50'000, 1);
+    values[2] = "new";
+    return true;
+  }) == Code::kOutOfSpace);
+  check_all(s, kept);
+  // To erase and to shrink needs no room.
+  CHECK(s.transact(keys, [](auto values) {
+           values[0].reset();
+           values[1] = pattern(700, 77);
+           return true;
+         }).ok());
+  kept.erase("element 1");
+  kept["element 2"] = pattern(700, 77);
+  check_all(s, kept);
+  check_heap(store, s);
+}

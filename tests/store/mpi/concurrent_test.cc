@@ -1,0 +1,145 @@
+// Every process of the job works on every rank at the same time, one-sided where the fabric is:
+// linearizable histories, atomic transfers, and a heap that adds up when they have gone.
+#include <atomic>
+#include <map>
+#include <thread>
+
+#include "job_store.h"
+#include "keyway/locks/base/clock.h"
+#include "tests/store/record.h"
+#include "tests/store/transfers.h"
+#include "tests/support/linearizability.h"
+
+using namespace keyway;
+using namespace keyway::test;
+
+namespace {
+
+constexpr const char* kLocks[] = {"gbh:lockall=off", "gbh", "fompi-rw", "fompi-spin", "d-mcs"};
+
+std::string shape(const char* lock) {
+  return fmt::format("memory=4MiB&sessions=4&locks_per_session=32&buckets=64&stripes=16&lock={}",
+                     lock);
+}
+
+/// Process 0 speaks for all: the first thing that any process found broken.
+void require_all_well(Store& store, const std::string& mine) {
+  for (const std::string& failure : store.gather(mine)) REQUIRE(failure == "");
+  REQUIRE(mine == "");
+}
+
+}  // namespace
+
+TEST_CASE("store over mpi: histories are linearizable, for every lock") {
+  for (const char* lock : kLocks) {
+    CAPTURE(lock);
+    Store store = open_job_store(shape(lock));
+    const RecordPlan plan{.rounds = 6, .keys = 2, .operations = 5, .seed = 3};
+    std::string wrong;
+    History mine;
+    {
+      Session session = session_of(store);
+      Recorder<Session> recorder(session, store.process(), plan);
+      for (std::uint32_t round = 0; round < plan.rounds; ++round) {
+        store.barrier();
+        // One clock for all: the processes are on one host, namespaces or not.
+        if (wrong.empty()) wrong = recorder.round(round, [] { return steady_ns(); }).value_or("");
+      }
+      mine = recorder.history();
+    }
+    require_all_well(store, wrong);
+    History all;
+    for (const std::string& part : store.gather(bytes_of(mine))) append_bytes(all, part);
+    if (store.process() == 0) {
+      REQUIRE(all.size() == std::size_t{store.processes()} * plan.rounds * plan.operations);
+      CHECK(LinearizabilityChecker::violation(all).value_or("") == "");
+    }
+    check_job_heap(store);
+  }
+}
+
+TEST_CASE("store over mpi: transfers across ranks keep the sum, and flags stay equal") {
+  for (const char* lock : kLocks) {
+    CAPTURE(lock);
+    Store store = open_job_store(shape(lock));
+    std::string wrong;
+    {
+      Session session = session_of(store);
+      Teller<Session> teller(session, store.process(), 5);
+      if (store.process() == 0 && !teller.open_accounts().ok()) wrong = "opening the accounts";
+      store.barrier();
+      for (int i = 0; i < 25 && wrong.empty(); ++i) wrong = teller.act().value_or("");
+      store.barrier();
+      if (wrong.empty()) wrong = teller.count().value_or("");
+    }
+    require_all_well(store, wrong);
+    check_job_heap(store);
+  }
+}
+
+TEST_CASE("store over mpi: remote writers lease, free and fill heaps, and nothing leaks") {
+  // Small heaps: writers meet kOutOfSpace, runs, and blocks that others have freed.
+  Store store = open_job_store("memory=1MiB&sessions=2&locks_per_session=16&buckets=32&stripes=8");
+  std::string wrong;
+  std::uint64_t refused = 0;
+  {
+    Session s = session_of(store);
+    Rng rng(store.process());
+    std::map<std::string, std::string> model;
+    store.barrier();
+    for (int i = 0; i < 300 && wrong.empty(); ++i) {
+      const std::string key = fmt::format("process {} key {}", store.process(), rng.below(60));
+      constexpr std::size_t kSizes[] = {3, 100, 700, 5000, 20'000, 60'000};
+      if (rng.below(4) == 0) {
+        if (s.erase(key).ok() != (model.erase(key) == 1)) wrong = "erase of " + key;
+        continue;
+      }
+      const std::string value =
+          pattern(kSizes[rng.below(std::size(kSizes))], static_cast<std::uint64_t>(i));
+      const Status status = s.put(key, value);
+      if (status.ok()) model[key] = value;
+      if (!status.ok() && status.code() != Code::kOutOfSpace) wrong = status.message();
+      refused += !status.ok();
+    }
+    for (const auto& [key, value] : model) {
+      const auto found = s.get(key);
+      if (!found.ok() || *found != value) wrong = "lost or changed: " + key;
+    }
+  }
+  require_all_well(store, wrong);
+  check_job_heap(store);
+  const auto all = store.gather(std::to_string(refused));
+  if (store.process() == 0) {
+    CHECK(std::any_of(all.begin(), all.end(), [](const auto& n) { return n != "0"; }));
+  }
+}
+
+TEST_CASE("store over mpi: threads of every process share the store") {
+  Store store = open_job_store(shape("gbh:lockall=off"));
+  constexpr std::uint64_t kThreads = 3;
+  constexpr std::uint64_t kTimes = 40;
+  std::atomic<std::uint64_t> done{0};
+  {
+    std::vector<std::jthread> threads;
+    for (std::uint64_t t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&, t] {
+        Session s = std::move(*store.session());
+        for (std::uint64_t i = 0; i < kTimes; ++i) {
+          // relaxed: read after the threads have ended
+          done.fetch_add(s.increment(named("counter ", (i + t) % 4)).ok(),
+                         std::memory_order_relaxed);
+        }
+      });
+    }
+  }
+  CHECK(done.load(std::memory_order_relaxed) == kThreads * kTimes);
+  store.barrier();
+  if (store.process() == 0) {
+    Session s = session_of(store);
+    std::uint64_t sum = 0;
+    for (int i = 0; i < 4; ++i) sum += std::stoull(*s.get(named("counter ", i)));
+    CHECK(sum == kThreads * kTimes * store.processes());
+  }
+  store.barrier();
+  check_job_heap(store);
+}

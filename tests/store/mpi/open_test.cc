@@ -1,0 +1,52 @@
+// Opening over MPI is collective: every process gets the same answer, also when one of them asks
+// for nonsense or for something else.
+#include "job_store.h"
+
+using namespace keyway;
+using namespace keyway::test;
+
+TEST_CASE("store over mpi: options that make no sense are refused on every process") {
+  for (const char* uri : {"mpi:?memory=64KiB", "mpi:?lock=none", "mpi:?memory=9MB", "mpi:?ranks=2",
+                          "mpi:?color=red", "mpi:?stripes=0"}) {
+    CAPTURE(uri);
+    const auto store = Store::open(uri);
+    REQUIRE_FALSE(store.ok());
+    CHECK(store.code() == Code::kInvalidArgument);
+    CHECK(store.status().message().size() > 20);
+  }
+}
+
+TEST_CASE("store over mpi: processes that disagree are all told so, and none hangs") {
+  Store good = open_job_store("memory=4MiB");
+  const std::uint32_t last = good.processes() - 1;
+  if (last == 0) return;  // nobody to disagree with
+  for (const char* odd :
+       {"mpi:?memory=8MiB", "mpi:?memory=4MiB&lock=d-mcs", "mpi:?memory=4MiB&stripes=9",
+        "mpi:?memory=4MiB&buckets=77", "mpi:?memory=nonsense"}) {
+    CAPTURE(odd);
+    const auto store = Store::open(good.process() == last ? odd : "mpi:?memory=4MiB");
+    REQUIRE_FALSE(store.ok());
+    CHECK(store.code() == Code::kInvalidArgument);
+  }
+  Session s = session_of(good);  // which is none the worse for it
+  CHECK(s.put("k", "v").ok());
+}
+
+TEST_CASE("store over mpi: a process is a rank, and sessions are at home there") {
+  Store store = open_job_store("memory=4MiB&sessions=1");
+  CHECK(store.ranks() == store.processes());
+  {
+    auto session = store.session();
+    REQUIRE(session.ok());
+    CHECK(store.session().code() == Code::kUnavailable);
+  }
+  CHECK(store.session().ok());
+  CHECK(store.session_at((store.process() + 1) % store.ranks()).ok() == (store.ranks() == 1));
+  const auto all = store.gather(std::to_string(store.process()));
+  if (store.process() == 0) {
+    REQUIRE(all.size() == store.processes());
+    for (std::size_t i = 0; i < all.size(); ++i) CHECK(all[i] == std::to_string(i));
+  } else {
+    CHECK(all.empty());
+  }
+}

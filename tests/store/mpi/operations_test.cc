@@ -1,0 +1,101 @@
+// One process does every operation, on all ranks, against a model, while the others wait: what is
+// remote is done one-sided.
+#include "job_store.h"
+#include "tests/store/model.h"
+
+using namespace keyway;
+using namespace keyway::test;
+
+namespace {
+
+/// Body on one process; the others meet it at the barrier.
+void only_on(Store& store, std::uint32_t process, const std::function<void(Session&)>& body) {
+  if (store.process() == process) {
+    Session session = session_of(store);
+    body(session);
+  }
+  store.barrier();
+}
+
+}  // namespace
+
+TEST_CASE(
+    "store over mpi: random operations of every kind against a model, from either end of the job") {
+  for (const bool last : {false, true}) {
+    Store store =
+        open_job_store("memory=8MiB&sessions=2&locks_per_session=64&buckets=256&stripes=32");
+    only_on(store, last ? store.processes() - 1 : 0, [&](Session& s) {
+      Modelled modelled(s, last ? 11 : 12);
+      for (int i = 0; i < 80; ++i) modelled.step();
+      modelled.check_all();
+      CHECK(modelled.out_of_space() == 0);
+      check_heap(store, s);
+    });
+    check_job_heap(store);
+  }
+}
+
+TEST_CASE("store over mpi: a model in heaps that fill up") {
+  Store store =
+      open_job_store("memory=1MiB&sessions=2&locks_per_session=64&buckets=16&stripes=4&lock=d-mcs");
+  only_on(store, 0, [&](Session& s) {
+    Modelled modelled(s, 4, 1'500'000);
+    for (int i = 0; i < 150; ++i) modelled.step();
+    modelled.check_all();
+    CHECK(modelled.out_of_space() > 0);
+    check_heap(store, s);
+  });
+  check_job_heap(store);
+}
+
+TEST_CASE("store over mpi: elements of any size are written and read from every rank") {
+  Store store = open_job_store("memory=8MiB&sessions=2");
+  constexpr std::size_t kSizes[] = {0, 1, 9, 10, 100, 16'300, 16'384, 40'000, 300'000};
+  const std::uint32_t n = store.processes();
+  const auto key_of = [](std::uint32_t process, std::size_t size) {
+    return fmt::format("{} bytes from {}", size, process);
+  };
+  Session s = session_of(store);
+  for (const std::size_t size : kSizes)
+    REQUIRE(s.put(key_of(store.process(), size), pattern(size, store.process())).ok());
+  store.barrier();
+  for (std::uint32_t from = 0; from < n; ++from) {
+    for (const std::size_t size : kSizes)
+      REQUIRE(*s.get(key_of(from, size)) == pattern(size, from));
+  }
+  store.barrier();
+  // Everybody erases what the next one wrote.
+  for (const std::size_t size : kSizes)
+    REQUIRE(s.erase(key_of((store.process() + 1) % n, size)).ok());
+  store.barrier();
+  CHECK(s.size() == 0);
+}
+
+TEST_CASE("store over mpi: expiry, sweep, clear and scan reach every rank") {
+  Store store = open_job_store("memory=4MiB&sessions=2&buckets=64&stripes=16");
+  only_on(store, store.processes() - 1, [&](Session& s) {
+    std::map<std::string, std::string> model;
+    for (int i = 0; i < 200; ++i) {
+      const std::string key = named("key number ", i);
+      const std::string value = pattern(static_cast<std::size_t>(i % 50 == 0 ? 20'000 : i), 1);
+      REQUIRE(s.put(key, value, {.expires_at_ms = i % 4 == 0 ? 1u : 0u}).ok());
+      if (i % 4 != 0) model[key] = value;
+    }
+    CHECK(s.size() == 200);
+    std::map<std::string, std::string> shown;
+    std::uint64_t cursor = 0;
+    do {
+      cursor = *s.scan(cursor, 13, [&](auto key, auto value) { shown.emplace(key, value); });
+    } while (cursor != 0);
+    CHECK(shown == model);
+    std::uint64_t swept = 0;
+    for (std::uint32_t rank = 0; rank < store.ranks(); ++rank) swept += *s.sweep_expired(rank);
+    CHECK(swept == 50);
+    CHECK(s.size() == 150);
+    check_heap(store, s);
+    REQUIRE(s.clear().ok());
+    CHECK(s.size() == 0);
+    check_heap(store, s);
+  });
+  check_job_heap(store);
+}

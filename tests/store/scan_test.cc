@@ -1,0 +1,166 @@
+// Scans: every element once at rest; under changes, every element that is there throughout.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "accounting.h"
+#include "keyway/locks/base/rng.h"
+#include "stage.h"
+
+using namespace keyway;
+using namespace keyway::test;
+
+namespace {
+
+/// The whole store in steps of `limit`: each element as often as it was shown.
+std::multiset<std::string> scan_all(Session& s, std::uint64_t limit) {
+  std::multiset<std::string> shown;
+  std::uint64_t cursor = 0;
+  do {
+    const auto next = s.scan(cursor, limit, [&](auto key, auto) { shown.emplace(key); });
+    if (!next.ok()) return {};
+    cursor = *next;
+  } while (cursor != 0);
+  return shown;
+}
+
+}  // namespace
+
+TEST_CASE("scan: shows every element once, with its value, in steps of any size") {
+  for (const char* uri : {"local:?memory=4MiB&sessions=1", "local:?memory=4MiB&sessions=1&ranks=3",
+                          "local:?memory=4MiB&sessions=1&buckets=1",
+                          "local:?memory=4MiB&sessions=1&buckets=3&ranks=2",
+                          "local:?memory=4MiB&sessions=1&stripes=1"}) {
+    Store store = open_local(uri);
+    Session s = session_of(store);
+    CAPTURE(uri);
+    CHECK(*s.scan(0, 10, [](auto, auto) {}) == 0);  // an empty store
+    std::multiset<std::string> all;
+    for (int i = 0; i < 200; ++i) {
+      all.insert(named("key ", i));
+      REQUIRE(s.put(named("key ", i), pattern(i, i)).ok());
+    }
+    for (const std::uint64_t limit : {0, 1, 2, 7, 100, 1000}) {
+      CAPTURE(limit);
+      CHECK(scan_all(s, limit) == all);
+    }
+    bool values_right = true;
+    REQUIRE(s.scan(0, 1000, [&](std::string_view key, std::string_view value) {
+               const int i = std::stoi(std::string(key.substr(4)));
+               values_right = values_right && value == pattern(i, i);
+             }).ok());
+    CHECK(values_right);
+  }
+}
+
+TEST_CASE("scan: a step shows at least its limit, unless the end comes first") {
+  Store store = open_local("local:?memory=4MiB&sessions=1&ranks=2");
+  Session s = session_of(store);
+  for (int i = 0; i < 100; ++i) REQUIRE(s.put(named("key ", i), "v").ok());
+  for (std::uint64_t cursor = 0;;) {
+    std::uint64_t shown = 0;
+    const auto next = s.scan(cursor, 5, [&](auto, auto) { ++shown; });
+    REQUIRE(next.ok());
+    if (*next == 0) break;
+    CHECK(shown >= 5);
+    cursor = *next;
+  }
+}
+
+TEST_CASE("scan: a cursor that no scan returned is refused") {
+  Store store = open_local("local:?memory=4MiB&sessions=1&ranks=2&buckets=10");
+  Session s = session_of(store);
+  const auto rank_of = [](std::uint64_t rank) { return rank << 48; };
+  for (const std::uint64_t bad : {std::uint64_t{10}, std::uint64_t{1} << 40, rank_of(1) + 10,
+                                  rank_of(2), ~std::uint64_t{0}}) {
+    CAPTURE(bad);
+    CHECK(s.scan(bad, 1, [](auto, auto) {}).code() == Code::kInvalidArgument);
+  }
+  CHECK(s.scan(rank_of(1) + 9, 1, [](auto, auto) {}).ok());
+}
+
+TEST_CASE("scan: its sink may use the session") {
+  Store store = open_local("local:?memory=4MiB&sessions=1");
+  Session s = session_of(store);
+  for (int i = 0; i < 50; ++i) REQUIRE(s.put(named("key ", i), pattern(i, i)).ok());
+  int erased = 0;
+  REQUIRE(s.scan(0, 1000, [&](std::string_view key, std::string_view value) {
+             CHECK(*s.get(key) == value);
+             CHECK(*s.scan(0, 3, [](auto, auto) {}) != 0);
+             if (++erased <= 25) CHECK(s.erase(key).ok());
+           }).ok());
+  CHECK(s.size() == 25);
+  check_heap(store, s);
+}
+
+TEST_CASE("scan_from: goes on in hash order from a key, which need not be there any more") {
+  for (const char* uri :
+       {"local:?memory=4MiB&sessions=1", "local:?memory=4MiB&sessions=1&ranks=3&buckets=5"}) {
+    Store store = open_local(uri);
+    Session s = session_of(store);
+    CAPTURE(uri);
+    for (int i = 0; i < 100; ++i) REQUIRE(s.put(named("key ", i), "v").ok());
+    std::vector<std::string> order;
+    REQUIRE(s.scan(0, 1000, [&](auto key, auto) { order.emplace_back(key); }).ok());
+    REQUIRE(order.size() == 100);
+    for (const std::size_t at : {0u, 1u, 50u, 98u, 99u}) {
+      for (const std::uint64_t limit : {0u, 1u, 10u, 1000u}) {
+        CAPTURE(at, limit);
+        std::vector<std::string> shown;
+        const auto n =
+            s.scan_from(order[at], limit, [&](auto key, auto) { shown.emplace_back(key); });
+        REQUIRE(n.ok());
+        CHECK(*n == shown.size());
+        const std::size_t end = std::min<std::size_t>(order.size(), at + limit);
+        CHECK(shown == std::vector<std::string>(order.begin() + static_cast<long>(at),
+                                                order.begin() + static_cast<long>(end)));
+      }
+    }
+    // Gone: from its bucket on, so that nothing that followed it is missed.
+    REQUIRE(s.erase(order[50]).ok());
+    std::set<std::string> shown;
+    REQUIRE(s.scan_from(order[50], 1000, [&](auto key, auto) { shown.emplace(key); }).ok());
+    for (std::size_t i = 51; i < 100; ++i) CHECK(shown.contains(order[i]));
+  }
+}
+
+TEST_CASE("scan: what is there throughout is shown once, while all else comes, goes and grows") {
+  Store store = open_local("local:?memory=8MiB&sessions=4&ranks=2&buckets=20&stripes=5");
+  std::multiset<std::string> always;
+  {
+    Session s = session_of(store);
+    for (int i = 0; i < 150; ++i) {
+      always.insert(named("always ", i));
+      REQUIRE(s.put(named("always ", i), "v").ok());
+    }
+  }
+  Stage stage(4);
+  std::atomic<bool> done{false};
+  Crew{.threads = 4}.run([&](std::uint32_t me) {
+    Session s = std::move(*store.session());
+    Rng rng(me);
+    stage.meet();
+    if (me < 2) {
+      for (std::uint32_t round = 0; round < scaled(200); ++round) {
+        auto shown = scan_all(s, 1 + rng.below(20));
+        std::erase_if(shown, [](const std::string& key) { return !key.starts_with("always"); });
+        if (shown != always) stage.fail("a scan missed, or showed twice, what was always there");
+      }
+      done.store(true, std::memory_order_relaxed);  // publishes nothing
+    }
+    while (!done.load(std::memory_order_relaxed) && !stage.failed()) {
+      const std::string n = std::to_string(rng.below(150));
+      Status status;
+      switch (rng.below(3)) {
+        case 0: status = s.put("passing " + n, pattern(rng.below(200), 1)); break;
+        case 1: status = s.erase("passing " + n); break;
+        default: status = s.put("always " + n, pattern(rng.below(200), 1)); break;
+      }
+      if (!status.ok() && status.code() != Code::kNotFound)
+        stage.fail(std::string(status.message()));
+    }
+  });
+  CHECK(stage.failure() == "");
+  Session walker = session_of(store);
+  check_heap(store, walker);
+}

@@ -1,0 +1,82 @@
+// A lock that is not had in time: the operation ends, its message names the holder, and nothing is
+// left behind.
+#include <catch2/catch.hpp>
+
+#include "keyway/kvstore/session_shm.h"
+
+using namespace keyway;
+using namespace keyway::store;
+using fabric::ShmEndpoint;
+using fabric::ShmFabric;
+
+namespace {
+
+struct Lab {
+  explicit Lab(std::string_view kind)
+      : geometry(*Geometry::plan(
+            {.memory_bytes = 4 << 20, .buckets = 8, .stripes = 4, .agents_per_rank = 4})),
+        lock(*locks::AnyLock::make(kind)),
+        fabric(std::move(*ShmFabric::create(
+            {.ranks = 2, .segment_bytes = geometry.segment_bytes(), .agents_per_rank = 4}))) {}
+  Session<ShmEndpoint> session(std::uint32_t rank) {
+    return {std::move(*fabric.endpoint(rank)),
+            geometry,
+            lock,
+            {.timeout = std::chrono::milliseconds(50)}};
+  }
+  Geometry geometry;
+  locks::AnyLock lock;
+  ShmFabric fabric;
+};
+
+}  // namespace
+
+TEST_CASE(
+    "timeout: an operation that cannot have its lock says who holds it, and no harm is done") {
+  for (const char* kind : {"gbh", "gbh:lockall=off", "fompi-rw", "fompi-spin", "d-mcs"}) {
+    CAPTURE(kind);
+    Lab lab(kind);
+    Session<ShmEndpoint> s = lab.session(0);
+    REQUIRE(s.put("k", "v", {}).ok());
+    REQUIRE(s.put("other", "w", {}).ok());
+
+    // Another agent, of rank 1, stops in the middle of a write to k's stripe.
+    ShmEndpoint ep = std::move(*lab.fabric.endpoint(1));
+    locks::LockAgent<ShmEndpoint> agent(ep, lab.geometry.nodes());
+    const std::uint32_t owner = s.owner_of("k");
+    const auto stripe = lab.geometry.stripe_of(lab.geometry.bucket_of(hash_key("k")));
+    const locks::LockSite site = lab.geometry.lock_site(owner, stripe);
+    auto held = lab.lock.acquire(agent, site, locks::Mode::kWrite, Deadline::now());
+    REQUIRE(held.ok());
+    const std::string holder = fmt::format("agent {}.{}", ep.agent().rank, ep.agent().slot);
+
+    std::string out;
+    const auto check = [&](const Status& status) {
+      CHECK(status == Code::kTimeout);
+      CAPTURE(status.message());
+      CHECK(status.message().find(holder) != std::string_view::npos);
+      CHECK(status.message().find(fmt::format("rank {}", owner)) != std::string_view::npos);
+    };
+    check(s.get("k", out));
+    check(s.put("k", "new", {}));
+    check(s.erase("k"));
+    const std::vector<std::string_view> keys = {"other", "k", "third"};
+    std::vector<std::optional<std::string>> values;
+    check(s.get_all(keys, values));
+    check(s.transact(keys, [](auto) { return true; }));
+    const std::vector<std::pair<std::string_view, std::string_view>> pairs = {{"other", "x"},
+                                                                              {"k", "x"}};
+    check(s.put_all(pairs, {}));
+    check(s.scan(0, 100, [](auto, auto) {}).status());
+    CHECK(s.lock_stats().timeouts == 7);
+
+    lab.lock.release(agent, site, *held);
+    CHECK(s.get("k", out).ok());
+    CHECK(out == "v");
+    CHECK(s.get("other", out).ok());
+    CHECK(out == "w");                 // put_all wrote nothing
+    CHECK(s.put_all(pairs, {}).ok());  // L2: what it had locked before it gave up is free
+    CHECK(s.get("k", out).ok());
+    CHECK(out == "x");
+  }
+}

@@ -1,0 +1,88 @@
+// Opening a store, sessions that run out, and every option that it must refuse.
+#include <catch2/catch.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "keyway/client/client.h"
+
+using namespace keyway;
+
+namespace {
+
+void check_refused(std::string_view uri, std::string_view says) {
+  const auto store = Store::open(uri);
+  CAPTURE(uri);
+  REQUIRE_FALSE(store.ok());
+  CHECK(store.code() == Code::kInvalidArgument);
+  const std::string message(store.status().message());
+  CAPTURE(message);
+  CHECK(message.find(says) != std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE("open: options that make no sense are refused with a sentence") {
+  check_refused("local:?memory=64KiB", "give at least");
+  check_refused("local:?memory=1MiB", "give at least");  // 64 sessions' queue nodes fill it
+  check_refused("local:?memory=64MiB&lock=rwlock", "no lock kind 'rwlock'; choose one of");
+  check_refused("local:?memory=64MiB&lock=gbh:speed=9", "has no lever 'speed'");
+  check_refused("local:?memory=64MiB&lock=gbh:lockall", "no lever=value pair");
+  check_refused("local:?memory=64MiB&ranks=0", "ranks");
+  check_refused("local:?memory=64MiB&stripes=0", "at least 1");
+  check_refused("local:?memory=64MiB&sessions=0", "at least 1");
+  check_refused("local:?memory=64MiB&locks_per_session=0", "at least 1");
+  check_refused("local:?memory=64MiB&element_bytes=0", "at least 1");
+  check_refused("local:?memory=64MiB&buckets=288230376151711744", "buckets");
+  check_refused("local:?memory=1GiB&sessions=70000&locks_per_session=1", "65535");
+  check_refused("local:?memory=64MiB&topology=planets=9", "topology");
+}
+
+TEST_CASE("open: the store tells its shape") {
+  auto store = Store::open("local:?memory=4MiB&ranks=3&stripes=8&lock=d-mcs");
+  REQUIRE(store.ok());
+  CHECK(store->ranks() == 3);
+  CHECK(store->process() == 0);
+  CHECK(store->processes() == 1);
+  CHECK(store->options().stripes == 8);
+  const std::string text = store->describe();
+  CAPTURE(text);
+  CHECK(text.find("3 rank") != std::string::npos);
+  CHECK(text.find("d-mcs") != std::string::npos);
+  CHECK(store->gather("me") == std::vector<std::string>{"me"});
+  store->barrier();
+  // CRC16 slots in equal runs: 12739 of 16384 belongs to the last of three ranks.
+  CHECK(store->owner_of("123456789") == 2);
+}
+
+TEST_CASE("open: sessions run out with a sentence, and come back") {
+  auto store = Store::open("local:?memory=4MiB&sessions=2&ranks=2");
+  REQUIRE(store.ok());
+  {
+    auto a = store->session_at(1);
+    auto b = store->session_at(1);
+    REQUIRE(a.ok());
+    REQUIRE(b.ok());
+    const auto c = store->session_at(1);
+    CHECK(c.code() == Code::kUnavailable);
+    CHECK(store->session_at(0).ok());
+  }
+  CHECK(store->session_at(1).ok());
+  CHECK(store->session_at(2).code() == Code::kInvalidArgument);
+}
+
+TEST_CASE("open: stores are apart, and sessions can be moved") {
+  auto one = Store::open("local:?memory=4MiB");
+  auto two = Store::open("local:?memory=4MiB");
+  REQUIRE(one.ok());
+  REQUIRE(two.ok());
+  Session a = *one->session();
+  Session b = *two->session();
+  REQUIRE(a.put("k", "one").ok());
+  CHECK(b.get("k").code() == Code::kNotFound);
+  Session moved = std::move(a);
+  CHECK(*moved.get("k") == "one");
+  b = std::move(moved);  // two's session ends here
+  CHECK(*b.get("k") == "one");
+  CHECK(b.lock_report().find("shared") != std::string::npos);
+}
