@@ -1,0 +1,96 @@
+// A latency histogram in the style of HdrHistogram.
+//
+// *What*. Counts of values from 0 to 2^44 ns (about 4.9 hours), in buckets that are
+// exact below 512 and then 1/256 of their octave wide: a value read back is at most
+// 0.4% above the one recorded. Sum, least and largest are exact. Larger values
+// count as the largest.
+// *Thread safety*. One thread records; any thread may read meanwhile and sees each
+// counter at some recent moment. merge() and clear() are for the recording thread.
+// *Invariants*. I1: count() is the sum of all buckets. I2: recording never allocates.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace keyway::workloads {
+
+class Histogram {
+ public:
+  static constexpr std::uint32_t kSubBits = 8;
+  static constexpr std::uint32_t kValueBits = 44;
+  static constexpr std::uint64_t kMaxValue = (std::uint64_t{1} << kValueBits) - 1;
+  static constexpr double kRelativeError = 1.0 / (1 << kSubBits);
+  static constexpr std::size_t kBuckets = (static_cast<std::size_t>(kValueBits - kSubBits) + 1)
+                                          << kSubBits;
+
+  Histogram() : counts_(kBuckets, 0) {}
+
+  /// Counts `value`, in ns, `times` times.
+  void record(std::uint64_t value, std::uint64_t times = 1) {
+    if (value > kMaxValue) value = kMaxValue;
+    add(counts_[bucket_of(value)], times);
+    add(count_, times);
+    add(sum_, value * times);
+    if (value < load(min_)) store(min_, value);
+    if (value > load(max_)) store(max_, value);
+  }
+
+  std::uint64_t count() const { return load(count_); }
+  std::uint64_t sum() const { return load(sum_); }
+  /// 0 when nothing was recorded.
+  std::uint64_t min() const { return count() == 0 ? 0 : load(min_); }
+  std::uint64_t max() const { return load(max_); }
+  double mean() const;
+  /// The least value, up to the bucket's width, that `percent` % of all values do not exceed.
+  std::uint64_t percentile(double percent) const;
+
+  /// Adds all of `other`, which its owner may still be recording into.
+  void merge(const Histogram& other);
+  /// What this has recorded beyond `earlier`, a copy of it. Least and largest are those
+  /// of the buckets, as the exact ones of an interval are not known.
+  Histogram since(const Histogram& earlier) const;
+  void clear();
+
+  /// Appends a compact form for another rank.
+  void serialize(std::string& out) const;
+  /// Takes serialize()'s bytes off the front of `in` and adds them; false if they are not such.
+  bool deserialize(std::string_view& in);
+
+  static constexpr std::size_t bucket_of(std::uint64_t value) {
+    if (value < (std::uint64_t{2} << kSubBits)) return static_cast<std::size_t>(value);
+    const auto shift = static_cast<std::uint32_t>(std::bit_width(value)) - kSubBits - 1;
+    return (static_cast<std::size_t>(shift) << kSubBits) + static_cast<std::size_t>(value >> shift);
+  }
+  /// The largest value that falls in `bucket`.
+  static constexpr std::uint64_t upper_of(std::size_t bucket) {
+    if (bucket < (std::size_t{2} << kSubBits)) return bucket;
+    const auto shift = static_cast<std::uint32_t>(bucket >> kSubBits) - 1;
+    const std::uint64_t lead = (bucket & ((1U << kSubBits) - 1)) | (1U << kSubBits);
+    return ((lead + 1) << shift) - 1;
+  }
+
+ private:
+  // Relaxed: counters for people; nothing is published through them. A load and a store, not
+  // a read-modify-write, because only one thread writes.
+  static std::uint64_t load(const std::uint64_t& word) {
+    return std::atomic_ref<std::uint64_t>(const_cast<std::uint64_t&>(word))
+        .load(std::memory_order_relaxed);
+  }
+  static void store(std::uint64_t& word, std::uint64_t value) {
+    std::atomic_ref<std::uint64_t>(word).store(value, std::memory_order_relaxed);
+  }
+  static void add(std::uint64_t& word, std::uint64_t value) { store(word, load(word) + value); }
+
+  std::vector<std::uint64_t> counts_;
+  std::uint64_t count_ = 0;
+  std::uint64_t sum_ = 0;
+  std::uint64_t min_ = kMaxValue;
+  std::uint64_t max_ = 0;
+};
+
+}  // namespace keyway::workloads

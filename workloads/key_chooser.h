@@ -1,0 +1,36 @@
+// Draws which record an operation asks for.
+//
+// Records are counted from 0 in the order in which they came: first those that were
+// loaded, then those inserted in the run. A chooser is told how many there are now,
+// and never answers with one that is not there yet.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "keyway/locks/base/rng.h"
+#include "keyway/workloads/spec.h"
+
+namespace keyway::workloads {
+
+/// One per thread; not thread-safe.
+class KeyChooser {
+ public:
+  virtual ~KeyChooser() = default;
+  /// A record in [0, records). records > 0, and it never falls from call to call.
+  virtual std::uint64_t next(Rng& rng, std::uint64_t records) = 0;
+};
+
+/// What the choosers of all threads of a rank share: the place of the sequential distribution.
+struct ChooserShared {
+  std::atomic<std::uint64_t> sequence{0};
+};
+
+/// Makes the chooser that `spec` asks for, over spec.insert_count loaded records.
+/// `expected_operations` (0: unknown) bounds how many records the run may add: the scrambled
+/// zipfian's key space must not grow, or popularity would move from record to record.
+std::unique_ptr<KeyChooser> make_key_chooser(const Spec& spec, std::uint64_t expected_operations,
+                                             ChooserShared& shared);
+
+}  // namespace keyway::workloads
