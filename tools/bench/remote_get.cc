@@ -1,0 +1,134 @@
+// bench_remote_get GETS ROUNDS [URI]: a get from another rank under its lock, against the floor: two
+// raw MPI_Get, each with its flush, of the same sizes (a bucket line, an element's block).
+//
+// Two ranks. Rank 0 measures, in turn, `rounds` times; rank 1 serves. Prints one line of JSON: the
+// medians of ns per get and per floor, and of the ratio round by round.
+
+#include <fmt/format.h>
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "keyway/client/client.h"
+#include "keyway/kvstore/element.h"
+#include "keyway/kvstore/size_class.h"
+#include "keyway/locks/base/clock.h"
+#include "keyway/locks/fabric/mpi/mpi_interface.h"
+
+namespace {
+
+constexpr std::uint64_t kValueBytes = 100;
+constexpr std::uint64_t kLineBytes = 64;
+
+std::vector<std::string> keys_of_rank_1(const keyway::Store& store, std::size_t count) {
+  std::vector<std::string> keys;
+  for (std::uint64_t i = 0; keys.size() < count; ++i) {
+    auto key = fmt::format("key-{:012}", i);
+    if (store.owner_of(key) == 1) keys.push_back(std::move(key));
+  }
+  return keys;
+}
+
+// A window of MPI's own, entered through the process's interface so that its other threads may be
+// in MPI as well.
+class RawWindow {
+ public:
+  explicit RawWindow(keyway::fabric::MpiInterface& mpi) : mpi_(mpi) {
+    mpi_.call([&] {
+      MPI_Win_allocate(kBytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base_, &window_);
+      MPI_Win_lock_all(MPI_MODE_NOCHECK, window_);
+    });
+  }
+  ~RawWindow() {
+    mpi_.call([&] {
+      MPI_Win_unlock_all(window_);
+      MPI_Win_free(&window_);
+    });
+  }
+  RawWindow(const RawWindow&) = delete;
+  RawWindow& operator=(const RawWindow&) = delete;
+
+  void get(char* out, std::uint64_t at, std::uint64_t bytes) {
+    mpi_.call([&] {
+      MPI_Get(out, static_cast<int>(bytes), MPI_BYTE, 1, static_cast<MPI_Aint>(at),
+              static_cast<int>(bytes), MPI_BYTE, window_);
+      MPI_Win_flush(1, window_);
+    });
+  }
+  static constexpr std::uint64_t kBytes = 1 << 20;
+
+ private:
+  keyway::fabric::MpiInterface& mpi_;
+  void* base_ = nullptr;
+  MPI_Win window_ = MPI_WIN_NULL;
+};
+
+template <class Operation>
+double ns_each(std::size_t times, Operation&& operation) {
+  const std::uint64_t start = keyway::steady_ns();
+  for (std::size_t i = 0; i < times; ++i) operation(i);
+  return static_cast<double>(keyway::steady_ns() - start) / static_cast<double>(times);
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+void measure(keyway::Session& session, RawWindow& raw, const std::vector<std::string>& keys,
+             std::size_t gets, std::size_t rounds) {
+  const std::uint64_t block = keyway::store::class_bytes(
+      keyway::store::class_for(keyway::store::element_bytes(keys[0].size(), kValueBytes, false)));
+  std::vector<char> buffer(block);
+  std::string value;
+  std::vector<double> get_ns, floor_ns, ratio;
+  for (std::size_t round = 0; round <= rounds; ++round) {
+    const double get = ns_each(gets, [&](std::size_t i) {
+      if (!session.get(keys[i % keys.size()], value).ok() || value.size() != kValueBytes) std::abort();
+    });
+    const double floor = ns_each(gets, [&](std::size_t i) {
+      raw.get(buffer.data(), i * kLineBytes % (RawWindow::kBytes / 2), kLineBytes);
+      raw.get(buffer.data(), i * block % (RawWindow::kBytes / 2), block);
+    });
+    if (round == 0) continue;  // warm-up
+    get_ns.push_back(get);
+    floor_ns.push_back(floor);
+    ratio.push_back(get / floor);
+  }
+  std::printf("{\"get_ns\": %.0f, \"floor_ns\": %.0f, \"ratio\": %.3f}\n", median(get_ns),
+              median(floor_ns), median(ratio));
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::size_t gets = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1000;
+  const std::size_t rounds = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 5;
+  auto store = keyway::Store::open(argc > 3 ? argv[3] : "mpi:?memory=64MiB");
+  if (!store.ok() || store->ranks() != 2) {
+    std::fprintf(stderr, "bench_remote_get: %s\n",
+                 store.ok() ? "start it on two ranks" : std::string(store.status().message()).c_str());
+    return 1;
+  }
+  {
+    auto mpi = keyway::fabric::MpiInterface::acquire().value();
+    RawWindow raw(*mpi);
+    auto session = store->session().value();
+    const auto keys = keys_of_rank_1(*store, 2000);
+    const std::string value(kValueBytes, 'v');
+    if (store->process() == 1) {
+      for (const auto& key : keys) {
+        if (!session.put(key, value).ok()) return 1;
+      }
+    }
+    store->barrier();
+    if (store->process() == 0) measure(session, raw, keys, gets, rounds);
+    store->barrier();
+  }
+  return 0;
+}

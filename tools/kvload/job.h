@@ -1,0 +1,55 @@
+// What one call of kvload is to do: its options and properties, checked, as phases.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "keyway/locks/base/status.h"
+#include "keyway/workloads/spec.h"
+#include "options.h"
+
+namespace keyway::kvload {
+
+/// The load, a run, or one step of a sweep.
+struct Phase {
+  bool load = false;
+  std::optional<double> write_percent;
+  workloads::Spec spec;
+
+  std::string name() const { return load ? "load" : "run"; }
+  /// For people: "load", "run", "run with 5% writes".
+  std::string title() const;
+};
+
+struct Job {
+  Options options;
+  workloads::Spec spec;  // as the properties say, before any sweep
+  std::vector<Phase> phases;
+  std::vector<std::string> notes;  // for stderr, once
+  bool show = true;                // whether this process is the one that prints
+};
+
+/// What a store can and cannot do, as far as the phases depend on it.
+struct StoreTraits {
+  std::string_view name;          // "tbb:"
+  bool in_process = true;         // starts empty with the program, so `run` loads first
+  std::string_view scan_refusal;  // why it cannot scan; empty if it can
+  bool scans_in_key_order = false;
+};
+
+/// Reads and checks the properties. The phases follow with plan_phases(), which needs the store.
+Result<Job> make_job(Options options);
+/// Fills job.phases, or says what contradicts what.
+/// `owners`: ranks that own keys.
+Status plan_phases(Job& job, const StoreTraits& store, std::uint32_t owners);
+
+/// Everything that must be the same on all ranks, as text.
+std::string fingerprint(const Job& job);
+
+/// Memory that a table of ours needs on each of `ranks` ranks for all records of the job, in
+/// bytes, with room to spare.
+std::uint64_t memory_needed(const Job& job, std::uint32_t ranks);
+
+}  // namespace keyway::kvload

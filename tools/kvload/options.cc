@@ -1,0 +1,234 @@
+#include "options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <iterator>
+
+#include "keyway/locks/base/status.h"
+#include "keyway/workloads/spec.h"
+#include "keyway/workloads/ycsb_files.h"
+#include "revision.h"
+#include "stores/registry.h"
+
+namespace keyway::kvload {
+namespace {
+
+/// The options as CLI11 fills them in, before they become properties.
+struct Raw {
+  std::string command;
+  std::vector<std::string> files;
+  std::vector<std::string> pairs;
+  std::string workload;
+  std::string latency = "all";
+  std::string memory;
+  std::optional<std::uint64_t> threads;
+  std::optional<double> target;
+  std::optional<std::uint64_t> key_bytes;
+  std::optional<std::uint64_t> value_bytes;
+  bool status = false;
+  bool list_properties = false;
+};
+
+/// YCSB's long options have one dash, which to everyone else means a bundle of letters.
+std::vector<std::string> with_two_dashes(int argc, const char* const* argv) {
+  std::vector<std::string> words;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const bool ycsb = word == "-threads" || word == "-target";
+    words.push_back(ycsb ? "-" + word : word);
+  }
+  return words;
+}
+
+std::string footer() {
+  std::string text = "Stores:\n";
+  for (const StoreKind& kind : store_kinds()) {
+    fmt::format_to(std::back_inserter(text), "  {:<15} {}\n", kind.form, kind.help);
+  }
+  text +=
+      "\nOn a store that lives in the process, run loads the records first and reports both.\n"
+      "Exit codes: 0 all well, 1 operations failed, 2 bad usage or configuration, 3 the store "
+      "cannot be reached.\n"
+      "\nExample: workload b on 100000 records, two threads, one million operations:\n"
+      "  kvload run --workload b -p recordcount=100000 -p operationcount=1000000 --threads 2\n";
+  return text;
+}
+
+void add_workload_options(CLI::App& app, Raw& raw, Options& options) {
+  app.add_option("command", raw.command, "load: insert the records; run: operate on them")
+      ->check(CLI::IsMember({"load", "run"}));
+  app.add_option("-P", raw.files, "properties file, as YCSB's; later ones win")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false)
+      ->type_name("FILE");
+  app.add_option("-p", raw.pairs, "one property, e.g. -p recordcount=1000; wins over files")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false)
+      ->type_name("NAME=VALUE");
+  app.add_option("--workload", raw.workload, "YCSB's workload of this letter, before any -P")
+      ->check(CLI::IsMember({"a", "b", "c", "d", "e", "f"}));
+  app.add_option("--fw", options.write_percents,
+                 "run once for each share of writes, in %: updates against reads, e.g. 0,2,5,100")
+      ->delimiter(',')
+      ->check(CLI::Range(0.0, 100.0));
+  app.add_option("--locality", options.locality,
+                 "share of operations, 0 to 1, on keys that the rank owns (mpi:)")
+      ->check(CLI::Range(0.0, 1.0));
+  app.add_option("--key-bytes", raw.key_bytes, "keys of exactly this length (keybytes)");
+  app.add_option("--value-bytes", raw.value_bytes,
+                 "one field of this length (fieldcount=1, fieldlength)");
+  app.add_flag("--properties", raw.list_properties, "list all properties with their defaults");
+}
+
+void add_run_options(CLI::App& app, Raw& raw, Options& options) {
+  app.add_option("--store", options.store, "where to, see below")->capture_default_str();
+  app.add_option("--threads", raw.threads, "threads of each rank (threadcount; default 1)");
+  app.add_option("--target", raw.target,
+                 "operations per s of the whole job (target; default 0: no limit)");
+  app.add_option("--batch", options.batch, "reads ask for this many keys at once")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  app.add_option("--latency", raw.latency,
+                 "all; off; or sample=N: take the latency of every N-th operation")
+      ->capture_default_str();
+  app.add_option("--memory", raw.memory,
+                 "memory of the store on each rank, e.g. 512MiB (default: from the workload)");
+  app.add_option("--pregenerate", options.pregenerate_mib,
+                 "MiB of operations made before the clock starts")
+      ->check(CLI::Range(0, 1 << 20))
+      ->capture_default_str();
+  app.add_option("--seed", options.seed, "the same seed gives the same operations")
+      ->capture_default_str();
+  app.add_option("--json", options.json, "write the results as JSON")->type_name("FILE");
+  app.add_option("--csv", options.csv, "write the results as CSV, latencies in ns")
+      ->type_name("FILE");
+  app.add_flag("-s", raw.status, "a status line on stderr every status.interval seconds");
+}
+
+Status refuse(std::string sentence) { return Status(Code::kInvalidArgument, std::move(sentence)); }
+
+Status read_latency(const std::string& text, Options& options) {
+  constexpr std::string_view kSample = "sample=";
+  if (text == "all") {
+    options.sample_every = 1;
+  } else if (text == "off") {
+    options.sample_every = 0;
+  } else if (!text.starts_with(kSample) ||
+             !CLI::detail::lexical_cast(text.substr(kSample.size()), options.sample_every) ||
+             options.sample_every == 0) {
+    return refuse(
+        fmt::format("--latency {} is not known: give all, off or sample=N with N at "
+                    "least 1",
+                    text));
+  }
+  return {};
+}
+
+Status read_memory(const std::string& text, Options& options) {
+  if (text.empty()) return {};
+  std::uint64_t bytes = 0;
+  std::string input = text;
+  try {
+    const std::string error = CLI::AsSizeValue(false)(input);
+    if (!error.empty() || !CLI::detail::lexical_cast(input, bytes) || bytes == 0) {
+      return refuse(fmt::format("--memory {} is no size: write for example 512MiB or 2GiB", text));
+    }
+  } catch (const CLI::Error&) {
+    return refuse(fmt::format("--memory {} is no size: write for example 512MiB or 2GiB", text));
+  }
+  options.memory_bytes = bytes;
+  return {};
+}
+
+Status read_properties(const Raw& raw, Options& options) {
+  workloads::Properties& properties = options.properties;
+  if (!raw.workload.empty()) {
+    auto built_in = workloads::Properties::parse(workloads::ycsb_workload(raw.workload[0]),
+                                                 "workload" + raw.workload);
+    if (!built_in) return built_in.status();
+    properties.merge(*built_in);
+  }
+  for (const std::string& path : raw.files) {
+    auto file = workloads::Properties::read_file(path);
+    if (!file) return file.status();
+    properties.merge(*file);
+  }
+  for (const std::string& pair : raw.pairs) {
+    const std::size_t equals = pair.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return refuse(fmt::format("-p {} is no property: write -p NAME=VALUE", pair));
+    }
+    properties.set(pair.substr(0, equals), pair.substr(equals + 1), "-p");
+  }
+  const auto set = [&properties](std::string_view name, const auto& value,
+                                 std::string_view option) {
+    if (value) properties.set(name, fmt::format("{}", *value), option);
+  };
+  set("threadcount", raw.threads, "--threads");
+  set("target", raw.target, "--target");
+  set("keybytes", raw.key_bytes, "--key-bytes");
+  set("fieldlength", raw.value_bytes, "--value-bytes");
+  if (raw.value_bytes) properties.set("fieldcount", "1", "--value-bytes");
+  if (raw.status) properties.set("status", "true", "-s");
+  return {};
+}
+
+std::string property_list() {
+  std::string out;
+  for (const auto& [name, value, help] : workloads::known_properties()) {
+    fmt::format_to(std::back_inserter(out), "{}={}\n    {}\n", name, value, help);
+  }
+  return out;
+}
+
+Status finish(const Raw& raw, Options& options) {
+  if (raw.command.empty()) return refuse("say load or run: kvload --help shows an example");
+  options.command = raw.command == "load" ? Command::kLoad : Command::kRun;
+  for (const Status& status : {read_latency(raw.latency, options), read_memory(raw.memory, options),
+                               read_properties(raw, options)}) {
+    if (!status.ok()) return status;
+  }
+  return {};
+}
+
+/// CLI11's messages may end in a hint of several lines; ours are one sentence.
+std::string first_line(std::string_view text) {
+  return std::string(text.substr(0, text.find('\n')));
+}
+
+}  // namespace
+
+Parsed parse_command_line(int argc, const char* const* argv) {
+  CLI::App app("Puts a load on a key-value store and reports throughput and latency, as YCSB does.",
+               "kvload");
+  Raw raw;
+  Options options;
+  add_workload_options(app, raw, options);
+  add_run_options(app, raw, options);
+  app.set_version_flag("--version", "kvload " KVLOAD_VERSION " (" KVLOAD_REVISION ")");
+  app.footer(footer());
+  app.get_formatter()->column_width(28);
+
+  std::vector<std::string> words = with_two_dashes(argc, argv);
+  options.command_line = words;
+  std::reverse(words.begin(), words.end());  // CLI11 takes words from the back
+  try {
+    app.parse(words);
+  } catch (const CLI::CallForHelp&) {
+    return {{}, kExitOk, app.help(), {}};
+  } catch (const CLI::CallForVersion& version) {
+    return {{}, kExitOk, std::string(version.what()) + "\n", {}};
+  } catch (const CLI::ParseError& error) {
+    return {{}, kExitUsage, {}, first_line(error.what()) + "; see kvload --help"};
+  }
+  if (raw.list_properties) return {{}, kExitOk, property_list(), {}};
+  if (const Status status = finish(raw, options); !status.ok()) {
+    return {{}, kExitUsage, {}, std::string(status.message())};
+  }
+  return {std::move(options), kExitOk, {}, {}};
+}
+
+}  // namespace keyway::kvload

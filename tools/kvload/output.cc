@@ -1,0 +1,204 @@
+#include "output.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "keyway/locks/base/clock.h"
+#include "keyway/locks/base/topology.h"
+#include "revision.h"
+
+namespace keyway::kvload {
+namespace {
+
+using nlohmann::ordered_json;
+
+std::string cpu_model() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    if (line.starts_with("model name")) {
+      const std::size_t colon = line.find(": ");
+      if (colon != std::string::npos) return line.substr(colon + 2);
+    }
+  }
+  return "unknown";
+}
+
+ordered_json machine_json() {
+  const HostShape host = discover_host();
+  return {{"cpu", cpu_model()},
+          {"cores", host.cores},
+          {"numa_nodes", host.numa_nodes},
+          {"memory_bytes", host.memory_bytes}};
+}
+
+ordered_json configuration_json(const Job& job, std::uint32_t ranks) {
+  ordered_json properties = ordered_json::object();
+  for (const auto& [name, entry] : job.options.properties.entries()) {
+    properties[name] = entry.value;
+  }
+  ordered_json out = {{"command", job.options.command == Command::kLoad ? "load" : "run"},
+                      {"store", job.options.store},
+                      {"ranks", ranks},
+                      {"threads", job.spec.threads},
+                      {"batch", job.options.batch},
+                      {"latency_sample_every", job.options.sample_every},
+                      {"seed", job.options.seed},
+                      {"properties", properties},
+                      {"command_line", job.options.command_line}};
+  if (job.options.locality) out["locality"] = *job.options.locality;
+  return out;
+}
+
+ordered_json latency_json(const workloads::Histogram& latency, const workloads::Spec& spec) {
+  ordered_json percentiles = ordered_json::object();
+  for (const double percent : spec.percentiles) {
+    percentiles[fmt::format("{}", percent)] = latency.percentile(percent);
+  }
+  return {{"average_ns", latency.mean()},
+          {"min_ns", latency.min()},
+          {"max_ns", latency.max()},
+          {"percentiles_ns", percentiles}};
+}
+
+ordered_json phase_json(const workloads::PhaseResult& result, const workloads::Spec& spec) {
+  ordered_json metrics = ordered_json::object();
+  for (const workloads::ReportLine& line : workloads::report_lines(result, spec.interval)) {
+    ordered_json metric = {{"operations", line.operations}};
+    if (line.latency != nullptr) metric["latency"] = latency_json(*line.latency, spec);
+    if (line.returns_of != nullptr) {
+      for (std::size_t i = 0; i < workloads::kReturns; ++i) {
+        const auto value = static_cast<workloads::Return>(i);
+        const std::uint64_t n = line.returns_of->count(value);
+        if (n != 0) metric["returns"][std::string(workloads::return_name(value))] = n;
+      }
+    }
+    metrics[line.name] = metric;
+  }
+  ordered_json out = {{"phase", result.name}};
+  if (result.write_percent) out["write_percent"] = *result.write_percent;
+  out["runtime_ms"] = static_cast<double>(result.runtime_ns) / 1e6;
+  out["operations"] = result.operations;
+  out["failures"] = result.measured.failures();
+  out["throughput_per_s"] = result.throughput_per_s();
+  out["metrics"] = metrics;
+  return out;
+}
+
+Status write_file(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::trunc);
+  file << text;
+  file.close();
+  if (file.fail()) {
+    return Status(
+        Code::kUnavailable,
+        fmt::format("cannot write '{}': the results are lost, so give another path", path));
+  }
+  return {};
+}
+
+}  // namespace
+
+int report_failure(const Job& job, const Status& status) {
+  if (job.show) {
+    std::fprintf(stderr, "kvload: %s\n", std::string(status.message()).c_str());
+  }
+  return status == Code::kInvalidArgument ? kExitUsage : kExitUnavailable;
+}
+
+Status check_files(const Job& job) {
+  for (const std::string& path : {job.options.json, job.options.csv, job.spec.export_file}) {
+    if (path.empty()) continue;
+    if (std::ofstream file(path, std::ios::app); !file) {
+      return Status(Code::kInvalidArgument,
+                    fmt::format("cannot write '{}': give a path in a folder that exists and can be "
+                                "written",
+                                path));
+    }
+  }
+  return {};
+}
+
+Output::Output(const Job& job, std::uint32_t ranks) : job_(job), ranks_(ranks) {
+  warnings_ = job.notes;
+  if (!job.show) return;
+  for (const std::string& note : job.notes)
+    std::fprintf(stderr, "kvload: note: %s\n", note.c_str());
+  if (!job.spec.export_file.empty()) export_file_.open(job.spec.export_file, std::ios::trunc);
+}
+
+void Output::print(const std::string& text) {
+  if (export_file_.is_open()) {
+    export_file_ << text << std::flush;
+  } else {
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
+  }
+}
+
+void Output::add(const Phase& phase, PhaseOutcome outcome) {
+  const std::uint64_t failures = outcome.result.measured.failures();
+  failed_ = failed_ || outcome.failed();
+  if (job_.show) {
+    if (job_.phases.size() > 1) {
+      print(fmt::format("{}# {}\n", results_.empty() ? "" : "\n", phase.title()));
+    }
+    print(workloads::text_report(outcome.result, phase.spec));
+    if (!outcome.error.empty()) {
+      std::fprintf(stderr, "kvload: %s: %s\n", phase.title().c_str(), outcome.error.c_str());
+      warnings_.push_back(outcome.error);
+    }
+    if (failures != 0) {
+      const std::string sentence = fmt::format(
+          "{}: {} operations failed{}: see the Return= lines of the report for all", phase.title(),
+          failures, outcome.trouble.empty() ? "" : ", first with \"" + outcome.trouble + "\"");
+      std::fprintf(stderr, "kvload: %s\n", sentence.c_str());
+      warnings_.push_back(sentence);
+    }
+  }
+  results_.push_back(std::move(outcome.result));
+}
+
+void Output::fail(const std::string& sentence) {
+  failed_ = true;
+  warnings_.push_back(sentence);
+  if (job_.show) std::fprintf(stderr, "kvload: %s\n", sentence.c_str());
+}
+
+int Output::finish() {
+  if (!job_.show) return kExitOk;  // rank 0 speaks for all
+  for (const Status& status : {write_json(), write_csv()}) {
+    if (!status.ok()) return report_failure(job_, status);
+  }
+  return failed_ ? kExitFailedOperations : kExitOk;
+}
+
+Status Output::write_json() const {
+  if (job_.options.json.empty()) return {};
+  ordered_json phases = ordered_json::array();
+  for (std::size_t i = 0; i < results_.size(); ++i) {
+    phases.push_back(phase_json(results_[i], job_.phases[i].spec));
+  }
+  const ordered_json out = {{"program", "kvload"},
+                            {"version", KVLOAD_VERSION},
+                            {"revision", KVLOAD_REVISION},
+                            {"compiler", KVLOAD_COMPILER},
+                            {"time_ms", wall_ms()},
+                            {"machine", machine_json()},
+                            {"configuration", configuration_json(job_, ranks_)},
+                            {"seed", job_.options.seed},
+                            {"phases", phases},
+                            {"warnings", warnings_}};
+  return write_file(job_.options.json, out.dump(2) + "\n");
+}
+
+Status Output::write_csv() const {
+  if (job_.options.csv.empty()) return {};
+  std::string text = workloads::csv_header(job_.spec);
+  for (const auto& result : results_) text += workloads::csv_rows(result, job_.spec);
+  return write_file(job_.options.csv, text);
+}
+
+}  // namespace keyway::kvload

@@ -1,0 +1,55 @@
+// What kvload says: the text report on stdout, notes and failures on stderr, JSON and CSV files.
+#pragma once
+
+#include <cstdint>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "job.h"
+#include "keyway/locks/base/status.h"
+#include "keyway/workloads/report.h"
+
+namespace keyway::kvload {
+
+struct PhaseOutcome {
+  workloads::PhaseResult result;
+  std::string error;    // why a rank or thread could not take part; empty if all did
+  std::string trouble;  // the first failed operation in words, if the store has some
+
+  bool failed() const { return !error.empty() || result.measured.failures() != 0; }
+};
+
+/// Says on stderr why the job cannot begin, if this process is the one that prints, and returns
+/// the exit code that fits.
+int report_failure(const Job& job, const Status& status);
+
+/// Checks, before anything long begins, that the files of --json, --csv and exportfile can be
+/// written.
+Status check_files(const Job& job);
+
+/// Prints if job.show; otherwise only keeps the exit code. Not thread-safe.
+class Output {
+ public:
+  Output(const Job& job, std::uint32_t ranks);
+
+  void add(const Phase& phase, PhaseOutcome outcome);
+  /// Says what went wrong beyond a phase.
+  void fail(const std::string& sentence);
+  /// Writes the files and returns the exit code.
+  int finish();
+
+ private:
+  void print(const std::string& text);
+  Status write_json() const;
+  Status write_csv() const;
+
+  const Job& job_;
+  const std::uint32_t ranks_;
+  std::ofstream export_file_;
+  std::vector<workloads::PhaseResult> results_;
+  std::vector<std::string> warnings_;
+  bool failed_ = false;
+};
+
+}  // namespace keyway::kvload

@@ -1,0 +1,65 @@
+// The threads of one phase: how they start together, how they are stopped, what each did.
+//
+// *What*. Workers say when they are ready; the main thread then starts all at once, watches, and
+// may stop them; each worker leaves what it measured in a slot of its own.
+// *Thread safety*. PhaseState may be used by all threads. A slot is written by its worker; others
+// read `done` and the histograms meanwhile, and the rest after the worker has finished.
+// *Invariants*. I1: no worker passes wait_for_start() before start(). I2: what a worker wrote
+// before finished() is visible after wait_until_finished() said that all have.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "keyway/workloads/measurements.h"
+
+namespace keyway::kvload {
+
+struct alignas(64) WorkerSlot {
+  explicit WorkerSlot(const workloads::Spec& spec) : measured(spec) {}
+
+  std::atomic<std::uint64_t> done{0};  // operations so far; relaxed, for people
+  std::uint64_t end_ns = 0;
+  workloads::Measurements measured;
+  std::string error;    // why it could not take part
+  std::string trouble;  // its first failed operation, in words
+};
+using WorkerSlots = std::vector<std::unique_ptr<WorkerSlot>>;
+
+class PhaseState {
+ public:
+  explicit PhaseState(std::uint32_t workers) : workers_(workers) {}
+
+  /// Worker: says that it is ready, waits for the start, and returns when that was, in steady ns.
+  std::uint64_t wait_for_start();
+  /// Worker: has done its last operation.
+  void finished();
+  /// Worker: waits until `steady_ns` or until the phase is stopped; false when stopped.
+  bool wait_until(std::uint64_t steady_ns);
+  // Relaxed: a worker may do an operation more.
+  bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
+
+  void wait_until_ready();
+  void start();
+  void stop();
+  /// Whether all workers have finished; waits for it until `steady_ns`.
+  bool wait_until_finished(std::uint64_t steady_ns);
+  std::uint64_t start_ns() const { return start_ns_; }
+
+ private:
+  const std::uint32_t workers_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::uint32_t ready_ = 0;
+  std::uint32_t finished_ = 0;
+  bool started_ = false;
+  std::uint64_t start_ns_ = 0;
+  std::atomic<bool> stopped_{false};
+};
+
+}  // namespace keyway::kvload

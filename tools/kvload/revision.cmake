@@ -1,0 +1,14 @@
+# Writes OUT, a header with VERSION and the git revision of SOURCE ("unknown" outside git).
+execute_process(COMMAND git -C ${SOURCE} describe --always --dirty --abbrev=12
+                OUTPUT_VARIABLE revision OUTPUT_STRIP_TRAILING_WHITESPACE
+                ERROR_QUIET RESULT_VARIABLE failed)
+if(failed OR NOT revision)
+  set(revision unknown)
+endif()
+set(text "#pragma once\n#define KVLOAD_VERSION \"${VERSION}\"\n#define KVLOAD_REVISION \"${revision}\"\n")
+if(EXISTS ${OUT})
+  file(READ ${OUT} old)
+endif()
+if(NOT "${old}" STREQUAL "${text}")
+  file(WRITE ${OUT} "${text}")
+endif()

@@ -1,0 +1,124 @@
+// Our own store, embedded (local:) or one-sided over MPI (mpi:).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <span>
+
+#include "engine.h"
+#include "keyway/client/client.h"
+#include "keyway/workloads/record.h"
+#include "stores/registry.h"
+
+namespace keyway::kvload {
+namespace {
+
+class KeywaySession {
+ public:
+  explicit KeywaySession(Session session) : session_(std::move(session)) {}
+
+  Code get(std::string_view key, std::string& out) { return noted(session_.get(key, out)); }
+  Code get_range(std::string_view key, std::size_t offset, std::size_t bytes, std::string& out) {
+    return noted(session_.get_range(key, offset, bytes, out));
+  }
+  Code put(std::string_view key, std::string_view value) { return noted(session_.put(key, value)); }
+  Code update(std::string_view key, std::string_view value) {
+    return noted(session_.update(key, value));
+  }
+  Code set_range(std::string_view key, std::size_t offset, std::string_view bytes) {
+    const auto length = session_.set_range(key, offset, bytes, store::PutIf::kPresent);
+    return length.ok() ? Code::kOk : noted(length.status());
+  }
+  template <class Sink>
+  Code scan(std::string_view key, std::size_t count, Sink&& sink) {
+    const auto shown = session_.scan_from(key, count, std::ref(sink));
+    return shown.ok() ? Code::kOk : noted(shown.status());
+  }
+  void get_many(std::span<const std::string_view> keys, std::span<std::string> out,
+                std::span<Code> codes) {
+    session_.get_many(keys, out, codes);
+  }
+  const std::string& trouble() const { return trouble_; }
+
+ private:
+  /// Keeps the sentence of the first failure that has one of its own.
+  Code noted(const Status& status) {
+    if (!status.ok() && trouble_.empty() && status.message() != code_name(status.code())) {
+      trouble_ = status.message();
+    }
+    return status.code();
+  }
+
+  Session session_;
+  std::string trouble_;
+};
+
+class KeywayStore {
+ public:
+  using Session = KeywaySession;
+
+  explicit KeywayStore(Store store) : store_(std::move(store)) {}
+
+  static StoreTraits traits(const Job& job) {
+    return {.name = std::string_view(job.options.store).substr(0, job.options.store.find(':') + 1)};
+  }
+  static Result<std::unique_ptr<KeywayStore>> open(const Job& job) {
+    const workloads::RecordLayout layout(job.spec);
+    StoreOptions options;
+    options.element_bytes = job.spec.keys.typical_bytes() + layout.record_bytes();
+    options.sessions = std::max(options.sessions, job.spec.threads + 8);
+    const auto asked = parse_store_uri(job.options.store, options);
+    if (!asked.ok()) return asked.status();
+    options.memory_bytes =
+        job.options.memory_bytes.value_or(memory_needed(job, asked->options.ranks));
+    auto store = Store::open(job.options.store, options);
+    if (!store.ok()) return store.status();
+    return std::make_unique<KeywayStore>(std::move(*store));
+  }
+
+  std::uint32_t rank() const { return store_.process(); }
+  std::uint32_t ranks() const { return store_.processes(); }
+  void barrier() { store_.barrier(); }
+  std::vector<std::string> gather(const std::string& bytes) { return store_.gather(bytes); }
+  /// Rank 0's bytes on every rank; nothing if they cannot be had. Collective. They travel through
+  /// the store itself, so only while it has room.
+  std::optional<std::string> broadcast(std::string bytes);
+
+  std::uint32_t owners() const { return store_.ranks(); }
+  std::uint32_t owner_of(std::string_view key) const { return store_.owner_of(key); }
+  /// Where the sessions of `thread` are at home: its process, or local: the ranks in turn.
+  std::uint32_t home_of(std::uint32_t thread) const {
+    return ranks() > 1 ? rank() : thread % owners();
+  }
+  Result<KeywaySession> session(std::uint32_t thread) {
+    auto session = store_.session_at(home_of(thread));
+    if (!session.ok()) return session.status();
+    return KeywaySession(std::move(*session));
+  }
+
+ private:
+  Store store_;
+};
+
+std::optional<std::string> KeywayStore::broadcast(std::string bytes) {
+  if (ranks() == 1) return bytes;
+  constexpr std::string_view kKey = "kvload:broadcast";
+  auto session = store_.session();
+  if (rank() == 0 && session.ok()) {
+    // The mark keeps an empty text apart from none.
+    static_cast<void>(session->put(kKey, "=" + bytes).ok());  // if not, no rank finds it
+  }
+  barrier();
+  std::string text;
+  const bool had = session.ok() && session->get(kKey, text).ok();
+  barrier();
+  if (rank() == 0 && had) static_cast<void>(session->erase(kKey).ok());
+  if (!had) return std::nullopt;
+  return text.substr(1);
+}
+
+}  // namespace
+
+int run_on_keyway(Job& job) { return run_job<KeywayStore>(job); }
+
+}  // namespace keyway::kvload
