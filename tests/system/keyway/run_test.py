@@ -1,0 +1,94 @@
+"""./keyway run as a newcomer calls it: a report without failed operations, exit 0, and no process
+left behind, when it ends by itself and when it is told to stop in the middle."""
+
+import os
+import pathlib
+import re
+import select
+import signal
+import subprocess
+import sys
+import unittest
+
+KEYWAY = pathlib.Path(sys.argv.pop()).resolve()
+PATIENCE_S = 120
+
+
+def descendants_by_mark(mark):
+    """Processes whose environment carries this test's mark."""
+    found = []
+    for entry in pathlib.Path("/proc").iterdir():
+        if entry.name.isdigit() and int(entry.name) != os.getpid():
+            try:
+                if mark in (entry / "environ").read_bytes().split(b"\0"):
+                    found.append(int(entry.name))
+            except OSError:
+                continue  # it has ended, or is not ours to look at
+    return found
+
+
+def still_there(mark):
+    """Names of the marked processes that do not end; each is given PATIENCE_S to do so."""
+    left = []
+    for pid in descendants_by_mark(mark):
+        try:
+            handle = os.pidfd_open(pid)
+        except ProcessLookupError:
+            continue
+        if not select.select([handle], [], [], PATIENCE_S)[0]:
+            left.append(pathlib.Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" "))
+        os.close(handle)
+    return left
+
+
+class Run(unittest.TestCase):
+    def start(self, *arguments):
+        self.mark = f"KEYWAY_RUN_TEST={os.getpid()}-{self.id()}".encode()
+        name, value = self.mark.decode().split("=", 1)
+        return subprocess.Popen([KEYWAY, "run", *arguments], env=dict(os.environ, **{name: value}),
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+
+    def check_report(self, *arguments):
+        process = self.start("--records", "2000", "--operations", "5000", *arguments)
+        report, said = process.communicate(timeout=PATIENCE_S)
+        self.assertEqual(process.returncode, 0, said)
+        self.assertEqual(still_there(self.mark), [])
+        self.assertRegex(report, r"(?m)^\[OVERALL\], Throughput\(ops/sec\), \d")
+        operations = sum(int(n) for n in re.findall(
+            r"(?m)^\[(?:READ|UPDATE|INSERT|READ-MODIFY-WRITE)\], Operations, (\d+)", report))
+        self.assertGreaterEqual(operations, 5000)
+        returns = set(re.findall(r"(?m)^\[[A-Z-]+\], Return=(\w+), \d+", report))
+        self.assertEqual(returns, {"OK"}, report)
+        self.assertIn("Keep going: ./keyway run", report)
+
+    def test_two_ranks_are_the_default(self):
+        self.check_report()
+
+    def test_four_ranks_with_threads(self):
+        self.check_report("--ranks", "4", "--threads", "2", "--workload", "b")
+
+    def test_one_process(self):
+        self.check_report("--store", "local:", "--threads", "2", "--workload", "c")
+
+    def test_a_kvload_that_refuses_is_a_failure(self):
+        process = self.start("--", "-p", "fieldcout=3")
+        _, said = process.communicate(timeout=PATIENCE_S)
+        self.assertNotEqual(process.returncode, 0)
+        self.assertIn("fieldcout", said)
+        self.assertEqual(still_there(self.mark), [])
+
+    def test_stopped_in_the_middle_it_leaves_no_process(self):
+        process = self.start("--records", "1000", "--operations", "999999999", "--", "-s")
+        for line in process.stderr:  # the first status line: the ranks are at work
+            if "operations;" in line:
+                break
+        self.assertGreater(len(descendants_by_mark(self.mark)), 2)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=PATIENCE_S)
+        self.assertNotEqual(process.returncode, 0)
+        self.assertEqual(still_there(self.mark), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# ./keyway refuses what it does not understand: one sentence on stderr, exit 2, nothing set up.
+set -uo pipefail
+keyway=$1
+failures=0
+
+fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
+
+# refused 'WHAT IT SAYS' ARGUMENT...
+refused() {
+  local says=$1 out err status
+  shift
+  err=$("$keyway" "$@" 2>&1 >stdout.txt)
+  status=$?
+  out=$(<stdout.txt)
+  [[ $status -eq 2 ]] || fail "keyway $* ended with $status, not 2"
+  [[ -z $out ]] || fail "keyway $* wrote on stdout: $out"
+  [[ $(wc -l <<<"$err") -eq 1 ]] || fail "keyway $* said more than one sentence: $err"
+  [[ $err == *"$says"* ]] || fail "keyway $* said '$err', without '$says'"
+}
+
+refused "'frob' is no command" frob
+refused "'dve' is no preset" build dve
+refused "build takes one preset" build dev asan
+refused "--ranks needs a value" run --ranks
+refused "--ranks wants a whole number from 1, not '0'" run --ranks 0
+refused "--ranks wants a whole number from 1, not '-1'" run --ranks -1
+refused "--records wants a whole number from 1, not '1e6'" load --records 1e6
+refused "--threads wants a whole number from 1, not 'two'" run --threads two
+refused "workload 'zz' is no file" run --workload zz
+refused "'--rank' is no option of run" run --rank 2
+refused "'--target' is no option of load" load --target 100
+refused "'--slow' is no option of test" test --slow
+refused "'unti' is no label" test --only unti
+refused "-R needs a value" test -R
+
+for words in help --help "run --help" "test --help"; do
+  # shellcheck disable=SC2086
+  text=$("$keyway" $words 2>stderr.txt) || fail "keyway $words ended with $?"
+  [[ $text == "usage: ./keyway"* && ! -s stderr.txt ]] || fail "keyway $words prints no help"
+done
+
+# From any folder: the script finds its own tree.
+(cd / && "$keyway" help >/dev/null) || fail "keyway help does not run from another folder"
+
+[[ $failures -eq 0 ]]

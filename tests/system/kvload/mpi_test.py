@@ -1,0 +1,113 @@
+"""kvload on several ranks: one report for the job, every record loaded once, one voice."""
+
+import argparse
+import json
+import os
+import sys
+import unittest
+
+from report import call, operations, phases
+
+KVLOAD = MPIRUN = RANKS = None
+
+
+def job(*words, **more):
+    return call([*MPIRUN, "-n", RANKS, KVLOAD, *words], **more)
+
+
+class Job(unittest.TestCase):
+    def good(self, *words):
+        done = job(*words, "--store", "mpi:")
+        self.assertEqual(done.returncode, 0, f"{words}: {done.stderr}{done.stdout}")
+        return done
+
+    def test_workloads_make_one_report(self):
+        for letter in "abcdef":
+            with self.subTest(workload=letter):
+                done = self.good("run", "--workload", letter, "-threads", 2, "-p",
+                                 "operationcount=3001", "-p", "dataintegrity=true")
+                (_, load), (_, run) = phases(done.stdout)
+                self.assertEqual(operations(load), {"INSERT": 1000})
+                counts = operations(run)
+                counts.pop("VERIFY", None)
+                total = sum(counts.values()) - 2 * counts.get("READ-MODIFY-WRITE", 0)
+                self.assertEqual(total, 3001)
+                self.assertFalse([metric for metric in run if metric.endswith("-FAILED")])
+
+    def test_every_record_is_loaded_once(self):
+        # 7 records do not split evenly; each is then found, whoever asks.
+        self.good("run", "-p", "recordcount=7", "-p", "operationcount=500", "-p",
+                  "readproportion=1", "-p", "updateproportion=0", "-p", "dataintegrity=true")
+
+    def test_locality_sweep_and_json(self):
+        path = os.path.abspath("out.json")
+        done = self.good("run", "--fw", "0,50", "--locality", "0.9", "--key-bytes", 16,
+                         "--value-bytes", 100, "-p", "recordcount=2000", "-p",
+                         "operationcount=4000", "--json", path)
+        self.assertEqual(len(phases(done.stdout)), 3)
+        with open(path, encoding="utf8") as file:
+            result = json.load(file)
+        self.assertEqual(result["configuration"]["ranks"], int(RANKS))
+        self.assertEqual([phase["operations"] for phase in result["phases"]], [2000, 4000, 4000])
+
+    def test_target_is_that_of_the_job(self):
+        done = self.good("run", "--workload", "c", "-target", 1000, "-p", "operationcount=1000")
+        _, run = phases(done.stdout)[1]
+        self.assertLess(run["OVERALL"]["Throughput(ops/sec)"], 1010)
+
+    def refused(self, parts, *words):
+        done = job(*words, timeout_s=60)
+        self.assertNotEqual(done.returncode, 0, words)
+        self.assertEqual(phases_of_report(done.stdout), [], words)
+        ours = [line for line in done.stderr.splitlines() if line.startswith("kvload: ")]
+        self.assertEqual(len(ours), 1, done.stderr)  # rank 0 alone speaks
+        for part in parts:
+            self.assertIn(part, ours[0])
+
+    def test_bad_input_is_told_once_and_ends_the_job(self):
+        run = ("run", "--workload", "a", "--store", "mpi:")
+        for parts, words in (
+                (["--fast"], [*run, "--fast"]),
+                (["'recordcont'"], [*run, "-p", "recordcont=5"]),
+                (["color"], ["run", "--workload", "a", "--store", "mpi:?color=red"]),
+                (["operationcount"], [*run, "-p", "operationcount=0"]),
+                (["'no/such/folder/out.json'"], [*run, "--json", "no/such/folder/out.json"]),
+        ):
+            with self.subTest(words=words):
+                self.refused(parts, *words)
+
+    def test_ranks_that_disagree_are_refused(self):
+        if int(RANKS) == 1:
+            return  # nobody to disagree with
+        with open("odd.sh", "w", encoding="utf8") as file:
+            file.write('#!/bin/sh\n'
+                       'seed=1\n'
+                       '[ "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" = 0 ] || seed=2\n'
+                       'exec "$@" --seed $seed\n')
+        os.chmod("odd.sh", 0o755)
+        done = call([*MPIRUN, "-n", RANKS, "./odd.sh", KVLOAD, "run", "--workload", "a", "--store",
+                     "mpi:"], timeout_s=60)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("the ranks disagree", done.stderr)
+        self.assertEqual(done.stderr.count("kvload: "), 1)
+
+
+def phases_of_report(stdout):
+    """Phases among what the launcher itself may have printed."""
+    lines = [line for line in stdout.splitlines() if line.startswith("[OVERALL]")]
+    return lines
+
+
+def main():
+    global KVLOAD, MPIRUN, RANKS
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--kvload", required=True)
+    parser.add_argument("--ranks", required=True)
+    parser.add_argument("--mpirun", nargs=argparse.REMAINDER, required=True)
+    known = parser.parse_args()
+    KVLOAD, MPIRUN, RANKS = known.kvload, known.mpirun, known.ranks
+    unittest.main(argv=[sys.argv[0]])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+# Sets up what a job needs: Debian packages, a configured and built tree. Sourced by ./keyway.
+
+# What it takes to build and run the store.
+keyway_run_packages=(
+  g++ cmake ninja-build pkg-config
+  mpich libmpich-dev
+  libxxhash-dev librocksdb-dev libcli11-dev libboost-context-dev libboost-dev
+  libhwloc-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libtbb-dev
+)
+# What the tests need beyond that.
+keyway_test_packages=(
+  openmpi-bin libopenmpi-dev catch2 librapidcheck-dev
+  python3 iproute2 procps util-linux
+)
+readonly keyway_exit_usage=2
+
+say() { printf 'keyway: %s\n' "$*" >&2; }
+die() { say "$*"; exit "$keyway_exit_usage"; }
+
+# need_value OPTION REMAINING: an option that takes a value got one.
+need_value() { [[ $2 -ge 2 ]] || die "$1 needs a value; see ./keyway help"; }
+
+# need_count OPTION VALUE: a whole number from 1 up.
+need_count() { [[ $2 =~ ^[1-9][0-9]{0,11}$ ]] || die "$1 wants a whole number from 1, not '$2'"; }
+
+missing_packages() {
+  local installed package
+  installed=$(dpkg-query -W -f='${db:Status-Abbrev} ${binary:Package}\n' "$@" 2>/dev/null |
+    sed -n 's/^.i  *//p' | sed 's/:.*//') || true
+  for package in "$@"; do
+    grep -qxF "$package" <<<"$installed" || echo "$package"
+  done
+}
+
+apt_get() {
+  local -a as_root=()
+  if [[ $EUID -ne 0 ]]; then
+    command -v sudo >/dev/null ||
+      die "packages are missing and there is neither root nor sudo; as root, run: apt-get install ${missing[*]}"
+    as_root=(sudo)
+  fi
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq \
+    -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "$@" </dev/null >&2
+}
+
+# all_known PACKAGE...: the lists that apt has name every one of them.
+all_known() {
+  [[ $(apt-cache --no-all-versions show "$@" 2>/dev/null | grep -c '^Package:') -ge $# ]]
+}
+
+# install_packages PACKAGE...: what is missing of them, and only that.
+install_packages() {
+  command -v dpkg-query >/dev/null ||
+    die "this is no Debian; install what tools/scripts/setup.sh lists, then use cmake --preset release"
+  local -a missing
+  mapfile -t missing < <(missing_packages "$@")
+  [[ ${#missing[@]} -eq 0 ]] && return
+  say "installing ${missing[*]}"
+  if ! all_known "${missing[@]}"; then apt_get update || die "apt-get update failed; see above"; fi
+  # Lists that are old name files which the mirror no longer has: refresh them and try once more.
+  apt_get install -y --no-install-recommends "${missing[@]}" ||
+    { apt_get update && apt_get install -y --no-install-recommends "${missing[@]}"; } ||
+    die "apt-get could not install ${missing[*]}; see above"
+}
+
+# build_preset PRESET TESTS [TARGET...]: configured once, then built; nothing to do takes a second.
+# TESTS is ON or OFF: whoever only runs the store does not need what the tests need. A folder that
+# has the tests keeps them.
+build_preset() {
+  local preset=$1 tests=$2
+  shift 2
+  if [[ ! -f build/$preset/build.ninja ]] ||
+    { [[ $tests == ON ]] && grep -qx 'KEYWAY_TESTS:.*=OFF' "build/$preset/CMakeCache.txt"; }; then
+    mkdir -p "build/$preset"
+    say "configuring build/$preset"
+    cmake --preset "$preset" -DKEYWAY_TESTS="$tests" >"build/$preset/configure.log" 2>&1 ||
+      { cat "build/$preset/configure.log" >&2; die "configuring $preset failed; see above"; }
+  fi
+  cmake --build --preset "$preset" --target "${@:-all}" >&2 || die "building $preset failed; see above"
+}
