@@ -75,6 +75,7 @@ Scheduler::Scheduler(std::size_t n, const std::function<void(std::size_t)>& body
     auto allocator = ctx::protected_fixedsize_stack(stack_bytes);
     auto stack = allocator.allocate();
     fiber.shadow = SanitizerFiber::create(static_cast<char*>(stack.sp) - stack.size, stack.size);
+    fiber.shadow.running();  // making a context enters its stack for a moment
     fiber.resume = ctx::fiber(
         std::allocator_arg, ctx::preallocated(stack.sp, stack.size, stack), allocator,
         [this, &fiber, i](ctx::fiber&& from) {
@@ -91,6 +92,7 @@ Scheduler::Scheduler(std::size_t n, const std::function<void(std::size_t)>& body
           fiber.shadow.leave_for(thread_shadow_, /*for_ever=*/true);
           return std::move(fiber.scheduler);
         });
+    thread_shadow_.running();
   }
 }
 

@@ -10,6 +10,7 @@
 #include <cstddef>
 
 #if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 #if defined(__SANITIZE_THREAD__)
@@ -65,7 +66,12 @@ class SanitizerFiber {
     __tsan_switch_to_fiber(tsan_, 0);
 #endif
   }
+  /// Call once the stack is gone.
   void destroy() {
+#if defined(__SANITIZE_ADDRESS__)
+    // The marks of the last frames outlive the mapping: the next one at this place must not find them.
+    __asan_unpoison_memory_region(bottom_, bytes_);
+#endif
 #if defined(__SANITIZE_THREAD__)
     __tsan_destroy_fiber(tsan_);
 #endif

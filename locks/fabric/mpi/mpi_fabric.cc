@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <exception>
+#include <fstream>
 #include <limits>
 #include <utility>
 
@@ -20,15 +22,15 @@ struct MpiFabric::State {
   ~State();
 
   Status open(const Options& options);
-  /// Whether the host has fewer processors than its ranks have agents, `agents` each.
-  bool crowded(std::uint32_t agents) const { return ranks_on_host * agents > cores; }
+  /// Whether the machine has fewer processors than its ranks have agents, `agents` each.
+  bool crowded(std::uint32_t agents) const { return ranks_on_machine * agents > cores; }
 
   std::shared_ptr<MpiInterface> mpi;
   MPI_Comm comm = MPI_COMM_NULL;
   std::uint32_t rank = 0;
   std::uint32_t ranks = 0;
   std::uint64_t segment_bytes = 0;
-  std::uint32_t ranks_on_host = 1;
+  std::uint32_t ranks_on_machine = 1;
   std::uint32_t cores = 1;
   AgentSlots slots;
   std::unique_ptr<Topology> topology;
@@ -53,6 +55,19 @@ void complete(MpiInterface& mpi, bool crowded, std::string_view name, Start&& st
     return flag != 0;
   };
   mpi_wait_loop(done, [] {}, crowded, Deadline::never());
+}
+
+// The ranks that share this one's processors. Not the same as those of its host: containers and
+// network namespaces are hosts of their own to MPI, but run on one kernel.
+std::uint32_t count_ranks_on_machine(MPI_Comm comm) {
+  std::string boot;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+  const std::uint64_t mine = AgreedOption::text("", boot).value;
+  int ranks = 0;
+  MPI_Comm_size(comm, &ranks);
+  std::vector<std::uint64_t> machines(static_cast<std::size_t>(ranks));
+  MPI_Allgather(&mine, 1, MPI_UINT64_T, machines.data(), 1, MPI_UINT64_T, comm);
+  return static_cast<std::uint32_t>(std::count(machines.begin(), machines.end(), mine));
 }
 
 Status within_bounds(const MpiFabric::Options& options, std::uint32_t ranks) {
@@ -113,9 +128,7 @@ Status MpiFabric::State::open(const Options& options) {
   auto watching = RankWatch::create(comm, memory->host_comm());
   if (Status status = fabric::agree(comm, watching.status()); !status.ok()) return status;
   watch = std::move(*watching);
-  int on_host = 0;
-  MPI_Comm_size(memory->host_comm(), &on_host);
-  ranks_on_host = static_cast<std::uint32_t>(on_host);
+  ranks_on_machine = count_ranks_on_machine(comm);
   cores = discover_host().cores;
   return {};
 }
