@@ -36,14 +36,9 @@ struct Check {
   Outcome (*run)(const L& lock, const Setting& setting);
 };
 
-template <class L, class E>
-concept HasLockall = requires(const L& lock, locks::LockAgent<E>& agent, fabric::Address group) {
-  lock.release_all(agent, group);
-};
-
 template <class World, class L>
 std::vector<Check<L>> all_checks() {
-  std::vector<Check<L>> checks = {
+  return {
       {"readers", check_readers<World, L>},
       {"try", check_try<World, L>},
       {"guards", check_guards<World, L>},
@@ -63,26 +58,19 @@ std::vector<Check<L>> all_checks() {
       {"many locks", check_many_locks<World, L>},
       {"scoped_lock", check_scoped_lock<World, L>},
   };
-  if constexpr (HasLockall<L, typename World::Fabric::Endpoint>) {
-    checks.push_back({"lockall", check_lockall<World, L>});
-    checks.push_back({"lockall load", check_lockall_load<World, L>});
-  }
-  return checks;
 }
 
-/// The outcome of the check called `name`; a name that does not exist is a failure as well.
+/// For kinds with acquire_all() beside the lock concept.
 template <class World, class L>
-Outcome run_check(const L& lock, std::string_view name, const Setting& setting) {
-  for (const auto& check : all_checks<World, L>()) {
-    if (check.name == name) return check.run(lock, setting);
-  }
-  return fmt::format("there is no check '{}'", name);
+std::vector<Check<L>> lockall_checks() {
+  return {{"lockall", check_lockall<World, L>}, {"lockall load", check_lockall_load<World, L>}};
 }
 
 /// Fails the running test case when a check of `lock` fails; prints how to replay it.
 template <class World, class L>
-void require_conforming(const L& lock, std::string_view kind, const Setting& setting = {}) {
-  for (const auto& check : all_checks<World, L>()) {
+void run_checks(const L& lock, std::string_view kind, const std::vector<Check<L>>& checks,
+                const Setting& setting) {
+  for (const auto& check : checks) {
     DYNAMIC_SECTION(check.name) {
       const Outcome outcome = check.run(lock, setting);
       INFO(fmt::format("{} on {}: check '{}' failed: {}\nreplay: {}={} TEST -c '{}' -c '{}'", kind,
@@ -100,20 +88,14 @@ void run_conformance(const Setting& setting = {}) {
     DYNAMIC_SECTION(kind) {
       auto lock = locks::AnyLock::make(kind);
       REQUIRE(lock.ok());
-      require_conforming<World>(*lock, kind, setting);
+      run_checks<World>(*lock, kind, all_checks<World, locks::AnyLock>(), setting);
     }
   }
   for (const std::string_view kind : {"fompi-rw", "gbh"}) {  // LOCKALL is beyond the lock concept
     DYNAMIC_SECTION(kind << " with LOCKALL") {
       auto lock = locks::FompiRw::make(*locks::LockParams::parse(kind));
       REQUIRE(lock.ok());
-      for (const auto name : {"lockall", "lockall load"}) {
-        DYNAMIC_SECTION(name) {
-          const Outcome outcome = run_check<World>(*lock, name, setting);
-          INFO(outcome.value_or("") << "\nreplay: " << kSeedVariable << '=' << setting.seed);
-          CHECK_FALSE(outcome.has_value());
-        }
-      }
+      run_checks<World>(*lock, kind, lockall_checks<World, locks::FompiRw>(), setting);
     }
   }
 }

@@ -10,10 +10,6 @@
 # Variants: direct (the fabric as it comes), rma (--force-rma), nodes1 and nodes2
 # (--ranks-per-node 1 and 2). RANKS default 1 2 3 4, VARIANTS default direct rma nodes1 nodes2.
 # A job of n ranks spins on n processors, so it asks ctest for two, which is all of a small machine.
-if(COMMAND keyway_mpi_runs)
-  return()
-endif()
-
 set(KEYWAY_NETNS_MPIRUN ${KEYWAY_TEST_SUPPORT_DIR}/netns_mpirun.sh)
 if(KEYWAY_MPI STREQUAL "openmpi")
   # On one host osc/sm is right, and osc/pt2pt for windows between pretended nodes (osc/rdma
@@ -22,6 +18,11 @@ if(KEYWAY_MPI STREQUAL "openmpi")
       --mca osc sm,pt2pt --mca btl self,vader --mca pml ob1)
 else()
   set(KEYWAY_MPI_LAUNCH ${KEYWAY_MPIRUN})
+endif()
+
+# Included by several folders: variables are each folder's own, functions and targets are not.
+if(COMMAND keyway_mpi_runs)
+  return()
 endif()
 
 if(NOT TARGET keyway_mpi_test_main)
