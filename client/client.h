@@ -115,7 +115,8 @@ class Session {
   /// Erases all at one instant; returns how many were there.
   Result<std::uint64_t> erase_all(std::span<const std::string_view> keys);
   /// Reads the keys, runs `body`, writes what it left, all at one instant. kMismatch when the body
-  /// returned false; kOutOfSpace leaves everything as it was.
+  /// returned false; kOutOfSpace leaves everything as it was. The body may run twice: once more after
+  /// a full heap was swept of what had expired.
   Status transact(std::span<const std::string_view> keys, const TransactionBody& body);
 
   // --- the whole store

@@ -79,6 +79,7 @@ class Session {
   E& endpoint() { return ep_; }
 
  private:
+  using KeyValueView = std::pair<std::string_view, std::string_view>;
   struct Location {
     std::uint64_t hash = 0;
     std::uint64_t bucket = 0;
@@ -150,6 +151,8 @@ class Session {
   template <class Access>
   Code locate(Access access, const Location& location, std::string_view key, Found& found);
   template <class Use>
+  Status read_at(const Location& location, std::string_view key, Use&& use);
+  template <class Use>
   Status read_key(std::string_view key, Use&& use);
   static bool is_past(std::uint64_t expires_at_ms);
 
@@ -178,7 +181,9 @@ class Session {
   void commit(Access access);
   void count_elements(const Location& location, std::int64_t change);
   void count_expiring(std::uint32_t rank, std::int64_t change);
-  bool sweep_for_room(std::uint32_t rank);
+  bool sweep_for_room(std::span<const Location> places);
+  template <class Attempt>
+  Status with_sweep(std::span<const Location> locations, Attempt&& attempt);
   void discard(std::uint32_t rank, const Block& block, std::uint64_t bytes);
   void collect_garbage();
 
@@ -186,6 +191,15 @@ class Session {
   void get_window(std::span<const std::string_view> keys, std::span<std::string> out,
                   std::span<Code> codes);
   void prefetch_window(std::span<const Location> window);
+  template <class Items, class KeyOf>
+  Result<std::vector<Location>> place_all(const Items& items, KeyOf key_of) const;
+  template <class Items, class KeyOf, class Mutate>
+  Status modify_all(std::span<const Location> locations, const Items& items, KeyOf key_of,
+                    Mutate&& mutate);
+  Status put_all_once(std::span<const Location> locations, std::span<const KeyValueView> pairs,
+                      const PutOptions& options);
+  Status transact_once(std::span<const Location> locations, std::span<const std::string_view> keys,
+                       const TransactionBody& body);
   Status reserve_writes(std::span<const PlannedWrite> writes);
   void need_at_most(BlockNeeds& needs, std::span<const PlannedWrite> writes) const;
   void need_exactly(BlockNeeds& needs, std::span<const PlannedWrite> writes);
@@ -223,5 +237,6 @@ class Session {
 
 #include "keyway/kvstore/session_multi.h"
 #include "keyway/kvstore/session_read.h"
+#include "keyway/kvstore/session_reserve.h"
 #include "keyway/kvstore/session_walk.h"
 #include "keyway/kvstore/session_write.h"

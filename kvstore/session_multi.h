@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 
 #include "keyway/kvstore/session.h"
 
@@ -82,11 +83,18 @@ void Session<E>::get_window(std::span<const std::string_view> keys, std::span<st
                             std::span<Code> codes) {
   std::array<Location, kPrefetchWindow> window;
   for (std::size_t i = 0; i < keys.size(); ++i) {
+    codes[i] = check_key(keys[i]).code();
+    if (codes[i] != Code::kOk) continue;
     window[i] = place(keys[i]);
     if (ep_.is_local(window[i].rank)) prefetch(fabric::cpu, window[i]);
   }
   prefetch_window(std::span(window).first(keys.size()));
-  for (std::size_t i = 0; i < keys.size(); ++i) codes[i] = get(keys[i], out[i]).code();
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (codes[i] != Code::kOk) continue;
+    codes[i] = read_at(window[i], keys[i], [&](const ElementView& element) {
+                 out[i].assign(element.value);
+               }).code();
+  }
 }
 
 /// Looks at bucket lines without their locks, a word at a time, to learn where the elements are.
@@ -110,14 +118,51 @@ void Session<E>::prefetch_window(std::span<const Location> window) {
   }
 }
 
+/// The places of several keys; fails on the first that is out of bounds.
+template <fabric::Endpoint E>
+template <class Items, class KeyOf>
+Result<std::vector<typename Session<E>::Location>> Session<E>::place_all(const Items& items,
+                                                                         KeyOf key_of) const {
+  std::vector<Location> locations;
+  locations.reserve(items.size());
+  for (const auto& item : items) {
+    if (auto status = check_key(std::invoke(key_of, item)); !status.ok()) return status;
+    locations.push_back(place(std::invoke(key_of, item)));
+  }
+  return locations;
+}
+
+/// Changes several keys whose stripes are locked: mutate(i, element) decides on the i-th.
+template <fabric::Endpoint E>
+template <class Items, class KeyOf, class Mutate>
+Status Session<E>::modify_all(std::span<const Location> locations, const Items& items, KeyOf key_of,
+                              Mutate&& mutate) {
+  for (std::size_t i = 0; i < locations.size(); ++i) {
+    Status status = with_access(locations[i].rank, [&](auto access) {
+      return modify_locked(access, locations[i], std::invoke(key_of, items[i]),
+                           [&](const ElementView* old) { return mutate(i, old); });
+    });
+    if (!status.ok()) return status;
+    ep_.flush(locations[i].rank);  // the buffers of a posted write are used again by the next
+  }
+  return {};
+}
+
+/// Calls attempt(), and once more when it found a heap full and a sweep made room.
+template <fabric::Endpoint E>
+template <class Attempt>
+Status Session<E>::with_sweep(std::span<const Location> locations, Attempt&& attempt) {
+  Status status = attempt();
+  if (status == Code::kOutOfSpace && sweep_for_room(locations)) status = attempt();
+  return status;
+}
+
 template <fabric::Endpoint E>
 Status Session<E>::get_all(std::span<const std::string_view> keys,
                            std::vector<std::optional<std::string>>& out) {
-  std::vector<Location> locations;
-  for (const auto key : keys) {
-    if (auto status = check_key(key); !status.ok()) return status;
-    locations.push_back(place(key));
-  }
+  auto placed = place_all(keys, std::identity());
+  if (!placed.ok()) return placed.status();
+  const std::vector<Location>& locations = *placed;
   StripeSet stripes(*this, locations);
   if (auto status = stripes.acquire(locks::Mode::kRead); !status.ok()) return status;
   out.assign(keys.size(), std::nullopt);
@@ -133,163 +178,60 @@ Status Session<E>::get_all(std::span<const std::string_view> keys,
   return {};
 }
 
-/// How many blocks of which size several writes need.
-template <fabric::Endpoint E>
-class Session<E>::BlockNeeds {
- public:
-  void add(std::uint32_t rank, std::uint64_t bytes) {
-    const std::uint32_t c = class_for(bytes);
-    const std::uint64_t size = c == kRunClass ? run_chunks(bytes) * kChunkBytes : class_bytes(c);
-    for (Need& need : needs_) {
-      if (need.rank == rank && need.bytes == size) {
-        ++need.count;
-        return;
-      }
-    }
-    needs_.push_back({rank, size, 1});
-  }
-  /// Leases them all, or says no.
-  bool reserve(Heap<E>& heap) const {
-    for (const Need& need : needs_) {
-      if (!heap.ensure(need.rank, need.bytes, need.count)) return false;
-    }
-    // A later ensure() may have given back what an earlier one leased.
-    return std::all_of(needs_.begin(), needs_.end(), [&](const Need& need) {
-      return heap.ready(need.rank, need.bytes, need.count);
-    });
-  }
-
- private:
-  struct Need {
-    std::uint32_t rank;
-    std::uint64_t bytes;  // of the class, or of the whole run
-    std::uint64_t count;
-  };
-  std::vector<Need> needs_;
-};
-
-/// What the writes can need at most: no element is looked at for this.
-template <fabric::Endpoint E>
-void Session<E>::need_at_most(BlockNeeds& needs, std::span<const PlannedWrite> writes) const {
-  for (PlannedWrite write : writes) {
-    const std::uint32_t rank = write.location.rank;
-    if (!write.inlined()) needs.add(rank, write.bytes());
-    if (write.keep_expiry) {  // or else an element of the other kind, which has another size
-      write.expires = !write.expires;
-      if (!write.inlined()) needs.add(rank, write.bytes());
-    }
-    needs.add(rank, kBucketBytes);  // an overflow bucket, should its line be full
-  }
-}
-
-/// What they do need, from a look at each element: nothing for what can be rewritten where it is.
-template <fabric::Endpoint E>
-void Session<E>::need_exactly(BlockNeeds& needs, std::span<const PlannedWrite> writes) {
-  std::vector<std::string_view> keys;
-  for (const PlannedWrite& write : writes) keys.push_back(write.key);
-  std::sort(keys.begin(), keys.end());
-  for (std::size_t i = 0; i < writes.size(); ++i) {
-    PlannedWrite write = writes[i];
-    const auto named = std::equal_range(keys.begin(), keys.end(), write.key);
-    const Location& location = write.location;
-    Found found;
-    const Code code = with_access(location.rank, [&](auto access) {
-      return locate(access, location, write.key, found);
-    });
-    // A key that is named twice is not as it is now when its second turn comes.
-    if (code != Code::kOk || named.second - named.first > 1) {
-      need_at_most(needs, writes.subspan(i, 1));
-      continue;
-    }
-    if (write.keep_expiry && found.live()) write.expires = found.element.expires_at_ms != kNoExpiry;
-    if (fits_in_place(found, write.key.size(), write.value_bytes, write.expires)) continue;
-    if (!write.inlined()) needs.add(location.rank, write.bytes());
-    // An entry that replaces one at least as long finds room in that one's line.
-    const bool room = found.at != 0 && !(write.inlined() && found.entry.kind() == EntryKind::kHeap);
-    if (!room) needs.add(location.rank, kBucketBytes);
-  }
-}
-
-/// Leases every block that the writes may need, so that none of them can fail half-way (K3). The
-/// stripes are locked.
-template <fabric::Endpoint E>
-Status Session<E>::reserve_writes(std::span<const PlannedWrite> writes) {
-  BlockNeeds most;
-  need_at_most(most, writes);
-  if (most.reserve(heap_)) return {};
-  heap_.return_all();  // what we hold in other classes may be what is missing
-  BlockNeeds exact;
-  need_exactly(exact, writes);
-  if (exact.reserve(heap_)) return {};
-  heap_.return_all();  // a failure keeps no room from others
-  return {Code::kOutOfSpace,
-          fmt::format("the heap has no room for these {} elements at once; nothing was written",
-                      writes.size())};
-}
-
 template <fabric::Endpoint E>
 Status Session<E>::put_all(std::span<const std::pair<std::string_view, std::string_view>> pairs,
                            const PutOptions& options) {
-  std::vector<Location> locations;
-  for (const auto& [key, value] : pairs) {
-    if (auto status = check_key(key); !status.ok()) return status;
-    if (auto status = check_value(value.size()); !status.ok()) return status;
-    locations.push_back(place(key));
+  auto placed = place_all(pairs, &KeyValueView::first);
+  if (!placed.ok()) return placed.status();
+  for (const auto& pair : pairs) {
+    if (auto status = check_value(pair.second.size()); !status.ok()) return status;
   }
+  return with_sweep(*placed, [&] { return put_all_once(*placed, pairs, options); });
+}
+
+template <fabric::Endpoint E>
+Status Session<E>::put_all_once(std::span<const Location> locations,
+                                std::span<const KeyValueView> pairs, const PutOptions& options) {
   StripeSet stripes(*this, locations);
   if (auto status = stripes.acquire(locks::Mode::kWrite); !status.ok()) return status;
-  if (options.when != PutIf::kAlways) {
-    for (std::size_t i = 0; i < pairs.size(); ++i) {
-      Found found;
-      const Code code = with_access(locations[i].rank, [&](auto access) {
-        return locate(access, locations[i], pairs[i].first, found);
-      });
-      if (code != Code::kOk) return Status(code);
-      if (options.when == PutIf::kAbsent && found.live()) return Status(Code::kExists);
-      if (options.when == PutIf::kPresent && !found.live()) return Status(Code::kNotFound);
-    }
-  }
   std::vector<PlannedWrite> writes;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
     writes.push_back({locations[i], pairs[i].first, pairs[i].second.size(),
                       options.expires_at_ms != kNoExpiry, options.keep_expiry});
+    if (options.when == PutIf::kAlways) continue;
+    Found found;
+    const Code code = with_access(locations[i].rank, [&](auto access) {
+      return locate(access, locations[i], pairs[i].first, found);
+    });
+    if (code != Code::kOk) return Status(code);
+    if (options.when == PutIf::kAbsent && found.live()) return Status(Code::kExists);
+    if (options.when == PutIf::kPresent && !found.live()) return Status(Code::kNotFound);
   }
   if (auto status = reserve_writes(writes); !status.ok()) return status;
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    const Status status = with_access(locations[i].rank, [&](auto access) {
-      return modify_locked(access, locations[i], pairs[i].first, [&](const ElementView* old) {
-        const bool keep = options.keep_expiry && old != nullptr;
-        return Decision::write(pairs[i].second, keep ? old->expires_at_ms : options.expires_at_ms);
-      });
-    });
-    KW_CHECK_MSG(status.ok() || status == Code::kCorruption, "put_all", status.message());
-    if (!status.ok()) return status;
-    ep_.flush(locations[i].rank);  // the buffers of a posted write are used again by the next
-  }
+  Status status = modify_all(locations, pairs, &KeyValueView::first,
+                             [&](std::size_t i, const ElementView* old) {
+    const bool keep = options.keep_expiry && old != nullptr;
+    return Decision::write(pairs[i].second, keep ? old->expires_at_ms : options.expires_at_ms);
+  });
+  KW_CHECK_MSG(status.ok() || status == Code::kCorruption, "put_all", status.message());
   heap_.trim();
-  return {};
+  return status;
 }
 
 template <fabric::Endpoint E>
 Result<std::uint64_t> Session<E>::erase_all(std::span<const std::string_view> keys) {
-  std::vector<Location> locations;
-  for (const auto key : keys) {
-    if (auto status = check_key(key); !status.ok()) return status;
-    locations.push_back(place(key));
-  }
+  auto placed = place_all(keys, std::identity());
+  if (!placed.ok()) return placed.status();
+  const std::vector<Location>& locations = *placed;
   StripeSet stripes(*this, locations);
   if (auto status = stripes.acquire(locks::Mode::kWrite); !status.ok()) return status;
   std::uint64_t erased = 0;
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    const Status status = with_access(locations[i].rank, [&](auto access) {
-      return modify_locked(access, locations[i], keys[i], [&](const ElementView* old) {
-        erased += old != nullptr;
-        return old != nullptr ? Decision::erase() : Decision();
-      });
-    });
-    if (!status.ok()) return status;
-    ep_.flush(locations[i].rank);
-  }
+  Status status = modify_all(locations, keys, std::identity(),
+                             [&](std::size_t, const ElementView* old) {
+    erased += old != nullptr;
+    return old != nullptr ? Decision::erase() : Decision();
+  });
+  if (!status.ok()) return status;
   return erased;
 }
 
@@ -300,11 +242,15 @@ Status Session<E>::transact(std::span<const std::string_view> keys, const Transa
   if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
     return {Code::kInvalidArgument, "a transaction names a key twice; name each key once"};
   }
-  std::vector<Location> locations;
-  for (const auto key : keys) {
-    if (auto status = check_key(key); !status.ok()) return status;
-    locations.push_back(place(key));
-  }
+  auto placed = place_all(keys, std::identity());
+  if (!placed.ok()) return placed.status();
+  return with_sweep(*placed, [&] { return transact_once(*placed, keys, body); });
+}
+
+template <fabric::Endpoint E>
+Status Session<E>::transact_once(std::span<const Location> locations,
+                                 std::span<const std::string_view> keys,
+                                 const TransactionBody& body) {
   StripeSet stripes(*this, locations);
   if (auto status = stripes.acquire(locks::Mode::kWrite); !status.ok()) return status;
 
@@ -329,18 +275,13 @@ Status Session<E>::transact(std::span<const std::string_view> keys, const Transa
     writes.push_back({locations[i], keys[i], values[i]->size(), expiries[i] != kNoExpiry});
   }
   if (auto status = reserve_writes(writes); !status.ok()) return status;
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    const Status status = with_access(locations[i].rank, [&](auto access) {
-      return modify_locked(access, locations[i], keys[i], [&](const ElementView* old) {
-        if (values[i]) return Decision::write(*values[i], expiries[i]);
-        return old != nullptr ? Decision::erase() : Decision();
-      });
-    });
-    if (!status.ok()) return status;
-    ep_.flush(locations[i].rank);
-  }
+  Status status = modify_all(locations, keys, std::identity(),
+                             [&](std::size_t i, const ElementView* old) {
+    if (values[i]) return Decision::write(*values[i], expiries[i]);
+    return old != nullptr ? Decision::erase() : Decision();
+  });
   heap_.trim();
-  return {};
+  return status;
 }
 
 }  // namespace keyway::store

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "keyway/kvstore/session.h"
+#include "keyway/locks/base/prefetch.h"
 
 namespace keyway::store {
 
@@ -57,8 +58,9 @@ template <fabric::Endpoint E>
 template <class Access>
 void Session<E>::prefetch([[maybe_unused]] Access access, const Location& location) const {
   if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
-    __builtin_prefetch(ep_.view(geometry_.stripe_line(location.rank, location.stripe)), 1);
-    __builtin_prefetch(ep_.view(geometry_.bucket(location.rank, location.bucket)));
+    prefetch_line<PrefetchFor::kWrite>(
+        ep_.view(geometry_.stripe_line(location.rank, location.stripe)));
+    prefetch_line(ep_.view(geometry_.bucket(location.rank, location.bucket)));
   }
 }
 
@@ -73,9 +75,9 @@ void Session<E>::prefetch_element([[maybe_unused]] Access access, std::uint32_t 
     const std::uint64_t bytes =
         entry.size_class() == kRunClass ? kChunkBytes : class_bytes(entry.size_class());
     for (std::uint64_t i = 0; i < std::min(bytes, kLines * fabric::kCacheLine); i += fabric::kCacheLine) {
-      __builtin_prefetch(at + i);
+      prefetch_line(at + i);
     }
-    __builtin_prefetch(at + std::min(bytes, kLines * fabric::kCacheLine) - 1);
+    prefetch_line(at + std::min(bytes, kLines * fabric::kCacheLine) - 1);
   }
 }
 
@@ -152,11 +154,8 @@ Code Session<E>::locate(Access access, const Location& location, std::string_vie
 /// Calls use(element) under the stripe's shared lock, when the key is there.
 template <fabric::Endpoint E>
 template <class Use>
-Status Session<E>::read_key(std::string_view key, Use&& use) {
-  if (auto status = check_key(key); !status.ok()) return status;
-  const Location location = place(key);
+Status Session<E>::read_at(const Location& location, std::string_view key, Use&& use) {
   return with_access(location.rank, [&](auto access) -> Status {
-    prefetch(access, location);
     const locks::LockSite site = geometry_.lock_site(location.rank, location.stripe);
     auto grant = lock_.acquire(agent_, site, locks::Mode::kRead, deadline());
     if (!grant.ok()) return grant.status();
@@ -167,6 +166,15 @@ Status Session<E>::read_key(std::string_view key, Use&& use) {
     if (code != Code::kOk) return Status(code);
     return found.live() ? Status() : Status(Code::kNotFound);
   });
+}
+
+template <fabric::Endpoint E>
+template <class Use>
+Status Session<E>::read_key(std::string_view key, Use&& use) {
+  if (auto status = check_key(key); !status.ok()) return status;
+  const Location location = place(key);
+  if (ep_.is_local(location.rank)) prefetch(fabric::cpu, location);
+  return read_at(location, key, use);
 }
 
 template <fabric::Endpoint E>

@@ -5,6 +5,7 @@
 // lines each; how elements move between lines and blocks is said once, below.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 
 #include "keyway/kvstore/session.h"
@@ -30,21 +31,26 @@ Status Session<E>::modify(std::string_view key, Mutate&& mutate) {
       return status;
     });
   };
-  Status status = once();
-  if (status == Code::kOutOfSpace && sweep_for_room(location.rank)) status = once();
-  return status;
+  return with_sweep(std::span(&location, 1), once);
 }
 
-/// Sweeps a full volume, unless it has nothing that expires, or a sweep a moment ago found nothing:
-/// a store that is full must not walk its table for every write that fails. True when something went.
+/// Sweeps the volumes of these places, those that hold anything that expires, unless a sweep a
+/// moment ago found nothing: a store that is full must not walk its table for every write that
+/// fails. True when something went.
 template <fabric::Endpoint E>
-bool Session<E>::sweep_for_room(std::uint32_t rank) {
+bool Session<E>::sweep_for_room(std::span<const Location> places) {
   const std::uint64_t now = ep_.now_ns();
-  if (now < next_sweep_ns_ || ep_.load(fabric::rma, geometry_.header(rank) + kExpiringOffset) == 0) {
-    return false;
+  if (now < next_sweep_ns_) return false;
+  std::vector<std::uint32_t> ranks;
+  for (const Location& place : places) ranks.push_back(place.rank);
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  bool found = false;
+  for (const std::uint32_t rank : ranks) {
+    if (ep_.load(fabric::rma, geometry_.header(rank) + kExpiringOffset) == 0) continue;
+    const auto swept = sweep_expired(rank);
+    found = found || (swept.ok() && *swept > 0);
   }
-  const auto swept = sweep_expired(rank);
-  const bool found = swept.ok() && *swept > 0;
   if (!found) next_sweep_ns_ = now + kSweepPauseNs;
   return found;
 }

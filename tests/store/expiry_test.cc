@@ -183,3 +183,40 @@ TEST_CASE("expiry: a write that finds the heap full sweeps first") {
   CHECK(*s.get("large") == pattern(1 << 20, 2));
   check_heap(store, s);
 }
+
+TEST_CASE("expiry: writes of several keys that find the heap full sweep first, on every rank") {
+  Store store = open_local("local:?memory=4MiB&sessions=1&ranks=2");
+  Session s = session_of(store);
+  // Elements that expired unread, until too few bytes are free on every rank for what follows.
+  const auto fill = [&] {
+    const auto free_bytes = [&] {
+      return std::max(s.report(0)->heap.free_bytes, s.report(1)->heap.free_bytes);
+    };
+    for (int i = 0; free_bytes() > 300'000; ++i) {
+      REQUIRE(i < 5000);
+      REQUIRE(s.put(named("old ", i), pattern(3000, 1), {.expires_at_ms = kPast}).ok());
+    }
+  };
+  std::vector<std::string> names;
+  for (int i = 0; i < 64; ++i) names.push_back(named("new ", i));
+  const std::string value = pattern(20000, 2);
+  std::vector<KeyValue> pairs;
+  for (const std::string& name : names) pairs.push_back({name, value});
+  std::vector<std::string_view> keys(names.begin(), names.end());
+
+  fill();
+  REQUIRE(s.put_all(pairs).ok());
+  REQUIRE(*s.erase_all(keys) == keys.size());
+  check_heap(store, s);
+
+  fill();
+  int calls = 0;
+  REQUIRE(s.transact(keys, [&](auto values) {
+    ++calls;
+    for (auto& v : values) v = value;
+    return true;
+  }).ok());
+  CHECK(calls == 2);  // the first attempt found the heap full
+  CHECK(*s.get(names.back()) == value);
+  check_heap(store, s);
+}
