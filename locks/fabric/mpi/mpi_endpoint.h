@@ -156,29 +156,32 @@ class MpiEndpoint {
     WaitResult result;
     const auto looks_right = [&] { return predicate(result.value = words::load(view(own_word))); };
     if (one_class_) {
-      result.expired = !wait_loop(looks_right, [] {}, deadline);
+      result.expired = !wait_loop(
+          looks_right, [] {}, deadline);
       return result;
     }
     const auto confirmed = [&] {
       return looks_right() && predicate(result.value = load(rma, own_word));  // N2
     };
-    result.expired =
-        !mpi_wait_loop(confirmed, [this] { channel_->progress(); }, crowded_, deadline);
+    result.expired = !mpi_wait_loop(
+        confirmed, [this] { channel_->progress(); }, crowded_, deadline);
     return result;
   }
   template <class Predicate>
   WaitResult wait_until_remote(Address word, Predicate&& predicate, const Backoff& backoff,
                                Deadline deadline) {
     WaitResult result;
-    result.expired = !retry_until(
-        [&] { return predicate(result.value = load(rma, word)); }, backoff, deadline);
+    result.expired =
+        !retry_until([&] { return predicate(result.value = load(rma, word)); }, backoff, deadline);
     return result;
   }
   template <class Attempt>
   bool retry_until(Attempt&& attempt, const Backoff& backoff, Deadline deadline) {
-    if (one_class_) return retry_loop(attempt, [] {}, backoff, agent().word(), deadline);
-    return mpi_retry_loop(attempt, [this] { channel_->progress(); }, backoff, agent().word(),
-                          crowded_, deadline);
+    if (one_class_)
+      return retry_loop(
+          attempt, [] {}, backoff, agent().word(), deadline);
+    return mpi_retry_loop(
+        attempt, [this] { channel_->progress(); }, backoff, agent().word(), crowded_, deadline);
   }
   std::uint64_t now_ns() const { return steady_ns(); }
 
@@ -216,8 +219,8 @@ class MpiEndpoint {
   std::uint32_t ranks_ = 0;
   std::uint64_t segment_bytes_ = 0;
   const Topology* topology_ = nullptr;
-  SlotHold hold_;                         // given back after the channel has flushed
-  std::unique_ptr<RmaChannel> channel_;   // null when one_class_
+  SlotHold hold_;                        // given back after the channel has flushed
+  std::unique_ptr<RmaChannel> channel_;  // null when one_class_
   std::unique_ptr<std::atomic<std::uint64_t>> fence_word_ =
       std::make_unique<std::atomic<std::uint64_t>>(0);
 };

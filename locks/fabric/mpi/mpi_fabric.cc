@@ -54,7 +54,8 @@ void complete(MpiInterface& mpi, bool crowded, std::string_view name, Start&& st
     mpi.call([&] { require(MPI_Test(&request, &flag, MPI_STATUS_IGNORE)); });
     return flag != 0;
   };
-  mpi_wait_loop(done, [] {}, crowded, Deadline::never());
+  mpi_wait_loop(
+      done, [] {}, crowded, Deadline::never());
 }
 
 // The ranks that share this one's processors. Not the same as those of its host: containers and
@@ -76,13 +77,13 @@ Status within_bounds(const MpiFabric::Options& options, std::uint32_t ranks) {
             fmt::format("{} ranks: start at most {}", ranks, Address::kMaxRanks - 1)};
   }
   if (options.agents_per_rank == 0 || options.agents_per_rank > 0xffff) {
-    return {Code::kInvalidArgument, fmt::format("{} agents per rank: ask for 1 to 65535",
-                                                options.agents_per_rank)};
+    return {Code::kInvalidArgument,
+            fmt::format("{} agents per rank: ask for 1 to 65535", options.agents_per_rank)};
   }
   if (options.segment_bytes < kReservedBytes || options.segment_bytes > Address::kMaxOffset) {
-    return {Code::kInvalidArgument, fmt::format("segments of {} bytes: ask for {} to {}",
-                                                options.segment_bytes, kReservedBytes,
-                                                Address::kMaxOffset)};
+    return {Code::kInvalidArgument,
+            fmt::format("segments of {} bytes: ask for {} to {}", options.segment_bytes,
+                        kReservedBytes, Address::kMaxOffset)};
   }
   return {};
 }
@@ -116,12 +117,12 @@ Status MpiFabric::State::open(const Options& options) {
   // what follows ends in agreement.
   if (Status status = same_everywhere(comm, options); !status.ok()) return status;
   if (Status status = within_bounds(options, ranks); !status.ok()) return status;
-  auto made = MpiMemory::create(comm, {options.segment_bytes, options.ranks_per_node,
-                                       options.force_rma});
+  auto made =
+      MpiMemory::create(comm, {options.segment_bytes, options.ranks_per_node, options.force_rma});
   if (!made.ok()) return made.status();
   memory = std::move(*made);
-  auto map = Topology::override_with(options.topology,
-                                     Topology::from_nodes(memory->node_of_rank()));
+  auto map =
+      Topology::override_with(options.topology, Topology::from_nodes(memory->node_of_rank()));
   if (!map.ok()) return map.status();
   topology = std::make_unique<Topology>(std::move(*map));
 
@@ -160,9 +161,10 @@ MpiFabric& MpiFabric::operator=(MpiFabric&&) noexcept = default;
 MpiFabric::~MpiFabric() {
   if (state_ == nullptr) return;
   if (std::uncaught_exceptions() > 0) {
-    MpiInterface::stop_job(fmt::format("rank {} leaves on an exception, and the others would wait "
-                                       "for it to close",
-                                       rank()));
+    MpiInterface::stop_job(
+        fmt::format("rank {} leaves on an exception, and the others would wait "
+                    "for it to close",
+                    rank()));
   }
   // The wait for the others must let their last operations on us go on.
   barrier();
@@ -171,9 +173,9 @@ MpiFabric::~MpiFabric() {
 Result<MpiEndpoint> MpiFabric::endpoint(std::uint32_t home) {
   State& state = *state_;
   if (home != state.rank) {
-    return Status(Code::kInvalidArgument,
-                  fmt::format("an agent of rank {} cannot have its home on rank {}", state.rank,
-                              home));
+    return Status(
+        Code::kInvalidArgument,
+        fmt::format("an agent of rank {} cannot have its home on rank {}", state.rank, home));
   }
   const auto slot = state.slots.take();
   if (!slot) {
@@ -191,8 +193,8 @@ Result<MpiEndpoint> MpiFabric::endpoint(std::uint32_t home) {
   if (!made.one_class_) {
     // Slots are handed out from the lowest, so the number says how many agents there are.
     made.crowded_ = state.crowded(*slot + 1);
-    made.channel_ = std::make_unique<RmaChannel>(state.mpi, state.memory->window(), state.ranks,
-                                                 made.crowded_);
+    made.channel_ =
+        std::make_unique<RmaChannel>(state.mpi, state.memory->window(), state.ranks, made.crowded_);
   }
   return made;
 }

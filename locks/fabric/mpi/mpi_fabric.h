@@ -39,10 +39,10 @@ class MpiFabric {
     MPI_Comm comm = MPI_COMM_WORLD;   // duplicated; its ranks are the fabric's
     std::uint64_t segment_bytes = 0;  // SegmentLayout::size()
     std::uint32_t agents_per_rank = kDefaultAgentsPerRank;
-    std::string topology;             // Topology::override_with; "" keeps what was discovered
-    bool force_rma = false;           // send the rma class through MPI even on one node
-    std::uint32_t ranks_per_node = 0; // 0: as discovered. n: only n consecutive ranks share memory,
-                                      // as if each n were a node of their own
+    std::string topology;              // Topology::override_with; "" keeps what was discovered
+    bool force_rma = false;            // send the rma class through MPI even on one node
+    std::uint32_t ranks_per_node = 0;  // 0: as discovered. n: only n consecutive ranks share
+                                       // memory, as if each n were a node of their own
     std::uint32_t progress_us = kDefaultProgressUs;
   };
 

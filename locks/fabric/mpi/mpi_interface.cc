@@ -17,6 +17,7 @@
 #include "keyway/locks/base/clock.h"
 #include "keyway/locks/base/rng.h"
 #include "keyway/locks/fabric/mpi/mpi_library.h"
+#include "keyway/locks/fabric/mpi/mpi_settle.h"
 #include "keyway/locks/fabric/mpi/mpi_wait.h"
 
 namespace keyway::fabric {
@@ -124,36 +125,11 @@ MpiInterface::MpiInterface(bool initialised_here) : initialised_here_(initialise
   unset_ = splitmix64(seed);
 }
 
-namespace {
-
-// One message from every rank to every rank, then a barrier. MPICH 4.0 on UCX closes its
-// connections in MPI_Finalize while others may have left it already; a connection whose handshake
-// is then still under way is waited for without end. After this every handshake is over.
-void settle_connections() {
-  constexpr int kTag = 7400;
-  int rank = 0, ranks = 1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  std::vector<char> in(static_cast<std::size_t>(ranks));
-  const char out = 0;
-  std::vector<MPI_Request> requests;
-  for (int peer = 0; peer < ranks; ++peer) {
-    if (peer == rank) continue;
-    MPI_Irecv(&in[static_cast<std::size_t>(peer)], 1, MPI_CHAR, peer, kTag, MPI_COMM_WORLD,
-              &requests.emplace_back());
-    MPI_Isend(&out, 1, MPI_CHAR, peer, kTag, MPI_COMM_WORLD, &requests.emplace_back());
-  }
-  MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
-  MPI_Barrier(MPI_COMM_WORLD);
-}
-
-}  // namespace
-
 MpiInterface::~MpiInterface() {
   int finalised = 0;
   MPI_Finalized(&finalised);
   if (!initialised_here_ || finalised != 0) return;
-  settle_connections();
+  settle_before_finalise();
   MPI_Finalize();
 }
 

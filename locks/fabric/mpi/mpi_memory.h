@@ -63,7 +63,7 @@ class MpiMemory {
   bool shared_locked_ = false;
   bool window_locked_ = false;
   bool one_class_ = false;
-  MpiWindow window_;               // the job's; its handle may be shared_
+  MpiWindow window_;  // the job's; its handle may be shared_
   std::vector<std::uint32_t> node_of_rank_;
   std::vector<std::byte*> bases_;
   std::vector<MPI_Aint> skipped_;  // bytes before each rank's segment in what it allocated

@@ -8,9 +8,7 @@
 namespace keyway::fabric {
 
 ProgressThread::ProgressThread(std::shared_ptr<MpiInterface> mpi, std::uint32_t rest_us)
-    : mpi_(std::move(mpi)),
-      rest_(std::max(rest_us, kShortestRestUs)),
-      thread_([this] { run(); }) {}
+    : mpi_(std::move(mpi)), rest_(std::max(rest_us, kShortestRestUs)), thread_([this] { run(); }) {}
 
 ProgressThread::~ProgressThread() {
   {

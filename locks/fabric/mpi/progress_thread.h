@@ -4,10 +4,10 @@
 // MPI. This thread enters MPI when no other thread of the process has done so since its last
 // look, and rests between looks.
 // *Thread safety.* Construct and destroy from one thread; the destructor joins.
-// *Invariants.* G1: while the thread lives, no longer than about twice `rest_us` passes without some
-// thread of the process having entered MPI (as the scheduler allows).
-// *Source.* Design section 4, rule 4; "software-emulated RMA that only progresses inside MPI
-// calls" is what users of this field complain of first.
+// *Invariants.* G1: while the thread lives, no longer than about twice `rest_us` passes without
+// some thread of the process having entered MPI (as the scheduler allows). *Source.* Design section
+// 4, rule 4; "software-emulated RMA that only progresses inside MPI calls" is what users of this
+// field complain of first.
 #pragma once
 
 #include <chrono>

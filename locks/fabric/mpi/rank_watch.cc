@@ -83,8 +83,7 @@ Result<std::unique_ptr<RankWatch>> RankWatch::create(MPI_Comm job, MPI_Comm host
 Status RankWatch::make_seats(MPI_Comm host) {
   void* mine = nullptr;
   const MPI_Aint bytes = 2 * sizeof(Seat);  // room to align it
-  const int code =
-      MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, host, &mine, &window_);
+  const int code = MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, host, &mine, &window_);
   if (code != MPI_SUCCESS) return mpi_status(code, "MPI_Win_allocate_shared");
   MPI_Aint size = 0;
   int unit = 0;

@@ -55,14 +55,14 @@ class RankWatch {
   Status make_seats(MPI_Comm host);
   Seat& seat(int of);
   void start();
-  void hold();      // the thread that holds our own mutex
-  void watch();     // the thread that waits for our successor's
+  void hold();   // the thread that holds our own mutex
+  void watch();  // the thread that waits for our successor's
   void report(const Peer& dead);
 
   MPI_Win window_ = MPI_WIN_NULL;
   MPI_Comm host_ = MPI_COMM_NULL;
   std::string host_name_;
-  int here_ = 0;   // our number on the host
+  int here_ = 0;  // our number on the host
   int peers_ = 1;
   Peer successor_;
   std::vector<Seat*> seats_;

@@ -9,7 +9,10 @@ namespace keyway::fabric {
 
 RmaChannel::RmaChannel(std::shared_ptr<MpiInterface> mpi, const MpiWindow& window,
                        std::uint32_t ranks, bool crowded)
-    : mpi_(std::move(mpi)), window_(&window), crowded_(crowded), slots_(kResultSlots),
+    : mpi_(std::move(mpi)),
+      window_(&window),
+      crowded_(crowded),
+      slots_(kResultSlots),
       peers_(ranks) {}
 
 RmaChannel::~RmaChannel() { flush_all(); }

@@ -75,7 +75,7 @@ class RmaChannel {
   std::uint64_t issued_ = 0;  // operations so far: the sequence of the last one
   std::uint64_t posted_ = 0;  // slots handed out so far
   std::vector<Slot> slots_;
-  Slot marker_;               // see mark_end
+  Slot marker_;  // see mark_end
   std::vector<Peer> peers_;
   std::vector<std::uint32_t> dirty_;
 };
