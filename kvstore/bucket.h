@@ -13,7 +13,6 @@
 
 #include <array>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 
 #include "keyway/locks/base/check.h"
@@ -33,22 +32,33 @@ class EntryWord {
  public:
   constexpr EntryWord() = default;
   constexpr explicit EntryWord(std::uint64_t word) : word_(word) {}
-  static constexpr EntryWord heap(std::uint64_t tag, std::uint32_t size_class, std::uint64_t offset) {
-    return EntryWord(2ULL << 62 | tag << 48 | static_cast<std::uint64_t>(size_class) << 40 | offset / 8);
+  static constexpr EntryWord heap(std::uint64_t tag, std::uint32_t size_class,
+                                  std::uint64_t offset) {
+    return EntryWord(2ULL << 62 | tag << 48 | static_cast<std::uint64_t>(size_class) << 40 |
+                     offset / 8);
   }
-  static constexpr EntryWord inlined(std::uint64_t tag, std::uint64_t key_bytes, std::uint64_t value_bytes) {
+  static constexpr EntryWord inlined(std::uint64_t tag, std::uint64_t key_bytes,
+                                     std::uint64_t value_bytes) {
     return EntryWord(1ULL << 62 | tag << 48 | key_bytes << 43 | value_bytes << 38);
   }
 
   constexpr std::uint64_t word() const { return word_; }
   constexpr EntryKind kind() const { return static_cast<EntryKind>(word_ >> 62); }
   constexpr std::uint64_t tag() const { return word_ >> 48 & kTagMask; }
-  constexpr std::uint32_t size_class() const { return static_cast<std::uint32_t>(word_ >> 40 & 0xff); }
+  constexpr std::uint32_t size_class() const {
+    return static_cast<std::uint32_t>(word_ >> 40 & 0xff);
+  }
   constexpr std::uint64_t offset() const { return (word_ & kOffsetMask) * 8; }
-  constexpr std::uint32_t key_bytes() const { return static_cast<std::uint32_t>(word_ >> 43 & 0x1f); }
-  constexpr std::uint32_t value_bytes() const { return static_cast<std::uint32_t>(word_ >> 38 & 0x1f); }
+  constexpr std::uint32_t key_bytes() const {
+    return static_cast<std::uint32_t>(word_ >> 43 & 0x1f);
+  }
+  constexpr std::uint32_t value_bytes() const {
+    return static_cast<std::uint32_t>(word_ >> 38 & 0x1f);
+  }
   /// Words that an entry of this kind takes.
-  constexpr std::uint32_t words() const { return kind() == EntryKind::kInline ? kInlineEntryWords : 1; }
+  constexpr std::uint32_t words() const {
+    return kind() == EntryKind::kInline ? kInlineEntryWords : 1;
+  }
 
   static constexpr std::uint64_t kTagMask = (1u << 14) - 1;
   static constexpr std::uint64_t kOffsetMask = (1ULL << 40) - 1;
@@ -92,13 +102,14 @@ struct Bucket {
   }
   /// Puts an entry at a free place or over one of the same kind.
   void set_heap(std::uint32_t at, EntryWord entry) { words[at] = entry.word(); }
-  void set_inline(std::uint32_t at, std::uint64_t tag, std::string_view key, std::string_view value) {
+  void set_inline(std::uint32_t at, std::uint64_t tag, std::string_view key,
+                  std::string_view value) {
     KW_DCHECK(key.size() + value.size() <= kInlineBytes && at + kInlineEntryWords <= kBucketWords);
     words[at] = EntryWord::inlined(tag, key.size(), value.size()).word();
     words[at + 1] = words[at + 2] = 0;
     auto* bytes = reinterpret_cast<char*>(&words[at + 1]);
-    std::memcpy(bytes, key.data(), key.size());
-    std::memcpy(bytes + key.size(), value.data(), value.size());
+    key.copy(bytes, key.size());
+    value.copy(bytes + key.size(), value.size());  // not memcpy: data() may be null
   }
   /// Takes an entry out and closes the gap.
   void remove(std::uint32_t at) {

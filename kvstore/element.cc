@@ -76,8 +76,9 @@ void write_element(std::span<std::byte> out, std::string_view key, std::string_v
     std::memcpy(at, &expires_at_ms, kExpiryBytes);
     at += kExpiryBytes;
   }
-  std::memcpy(at, key.data(), key.size());
-  std::memcpy(at + key.size(), value.data(), value.size());
+  auto* text = reinterpret_cast<char*>(at);
+  key.copy(text, key.size());
+  value.copy(text + key.size(), value.size());  // not memcpy: an empty value's data() may be null
   std::memcpy(out.data(), &header, sizeof header);
   header.checksum = checksum_of(out.data(), header.total());
   std::memcpy(out.data(), &header.checksum, sizeof header.checksum);

@@ -12,9 +12,9 @@ namespace keyway {
 
 }  // namespace keyway
 
-#define KW_CHECK_MSG(condition, what, detail)                          \
-  (__builtin_expect(static_cast<bool>(condition), 1)                   \
-       ? static_cast<void>(0)                                          \
+#define KW_CHECK_MSG(condition, what, detail)        \
+  (__builtin_expect(static_cast<bool>(condition), 1) \
+       ? static_cast<void>(0)                        \
        : ::keyway::check_failed(__FILE__, __LINE__, (what), (detail)))
 #define KW_CHECK(condition) KW_CHECK_MSG(condition, "check failed", #condition)
 

@@ -35,24 +35,28 @@ class Deadline {
   static constexpr Deadline now() { return Deadline(Kind::kWithin, 0); }
   /// At an absolute time, in ns of the endpoint's clock.
   static constexpr Deadline at_ns(std::uint64_t ns) { return Deadline(Kind::kAt, ns); }
-  /// Within a span that begins when the wait begins.
+  /// Within a span that begins when the wait begins; a span beyond 292 years is that long.
   template <class Rep, class Period>
   static constexpr Deadline within(std::chrono::duration<Rep, Period> span) {
-    const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(span).count();
-    return Deadline(Kind::kWithin, ns < 0 ? 0 : static_cast<std::uint64_t>(ns));
+    using std::chrono::nanoseconds;
+    if (span <= span.zero()) return now();
+    // In floating point, because hours::max() in ns is no number of 64 bits.
+    const bool beyond = std::chrono::duration<double>(span) >= nanoseconds::max();
+    const auto ns = beyond ? nanoseconds::max() : std::chrono::duration_cast<nanoseconds>(span);
+    return Deadline(Kind::kWithin, static_cast<std::uint64_t>(ns.count()));
   }
 
   /// This deadline with its span begun at `now_ns`: pass the result to several waits that share it.
   constexpr Deadline started(std::uint64_t now_ns) const {
-    return kind_ == Kind::kWithin ? at_ns(now_ns + ns_) : *this;
+    if (kind_ != Kind::kWithin) return *this;
+    return at_ns(ns_ > kEndOfTime - now_ns ? kEndOfTime : now_ns + ns_);
   }
   /// The absolute time in ns, for a deadline that has been started; the largest number for never().
-  constexpr std::uint64_t absolute_ns() const {
-    return kind_ == Kind::kAt ? ns_ : std::numeric_limits<std::uint64_t>::max();
-  }
+  constexpr std::uint64_t absolute_ns() const { return kind_ == Kind::kAt ? ns_ : kEndOfTime; }
 
  private:
   enum class Kind : std::uint8_t { kNever, kAt, kWithin };
+  static constexpr std::uint64_t kEndOfTime = std::numeric_limits<std::uint64_t>::max();
   constexpr Deadline(Kind kind, std::uint64_t ns) : ns_(ns), kind_(kind) {}
 
   std::uint64_t ns_;

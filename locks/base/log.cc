@@ -22,13 +22,23 @@ spdlog::level::level_enum to_spdlog(Level level) {
 
 constexpr const char* kPattern = "%Y-%m-%d %H:%M:%S.%e %l keyway";
 
+constexpr auto kDefaultLevel = spdlog::level::warn;
+
 spdlog::logger& logger() {
   static const auto instance = [] {
     auto made = std::make_shared<spdlog::logger>(
         "keyway", std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
-    const char* wanted = std::getenv("KEYWAY_LOG");
-    made->set_level(wanted ? spdlog::level::from_str(wanted) : spdlog::level::warn);
     made->set_pattern(std::string(kPattern) + ": %v");
+    const char* set = std::getenv("KEYWAY_LOG");
+    const std::string wanted = set == nullptr ? "" : set;
+    // spdlog takes a word that it does not know for "off".
+    const auto level = spdlog::level::from_str(wanted);
+    const bool known = level != spdlog::level::off || wanted == "off";
+    made->set_level(known ? level : kDefaultLevel);
+    if (!known && !wanted.empty()) {
+      made->warn("KEYWAY_LOG={} is no level: write trace, debug, info, warning, error or off",
+                 wanted);
+    }
     return made;
   }();
   return *instance;

@@ -68,18 +68,20 @@ Result<std::vector<Topology::Level>> racks_of_nodes(std::string_view text,
   if (node_level == 0) return bad_topology(text, "no node level was discovered");
   const auto& nodes = discovered.level(node_level);
   std::vector<std::uint32_t> rack_of_node;
+  std::map<std::uint32_t, std::uint32_t> dense;  // rack numbers are names: rack:3,7 has two racks
   for (const auto part : split(text.substr(text.find(':') + 1), ',')) {
     std::uint32_t rack = 0;
     if (!parse_number(part, rack)) {
       return bad_topology(text, fmt::format("'{}' is not a rack number", part));
     }
-    rack_of_node.push_back(rack);
+    rack_of_node.push_back(
+        dense.try_emplace(rack, static_cast<std::uint32_t>(dense.size())).first->second);
   }
   if (rack_of_node.size() != nodes.elements) {
     return bad_topology(text, fmt::format("{} nodes were discovered but {} racks are listed",
                                           nodes.elements, rack_of_node.size()));
   }
-  Topology::Level racks{"rack", {}, *std::max_element(rack_of_node.begin(), rack_of_node.end()) + 1};
+  Topology::Level racks{"rack", {}, static_cast<std::uint32_t>(dense.size())};
   for (const auto node : nodes.element_of) racks.element_of.push_back(rack_of_node[node]);
   return std::vector<Topology::Level>{whole_machine(discovered.ranks()), racks, nodes};
 }
@@ -93,9 +95,10 @@ Result<Topology> Topology::make(std::vector<Level> levels) {
       const auto parent = levels[i - 1].element_of[rank];
       const auto [entry, fresh] = parent_of.try_emplace(levels[i].element_of[rank], parent);
       if (!fresh && entry->second != parent) {
-        return Status(Code::kInvalidArgument,
-                      fmt::format("topology: {} {} lies in two {}s; order levels from coarse to fine",
-                                  levels[i].name, entry->first, levels[i - 1].name));
+        return Status(
+            Code::kInvalidArgument,
+            fmt::format("topology: {} {} lies in two {}s; order levels from coarse to fine",
+                        levels[i].name, entry->first, levels[i - 1].name));
       }
     }
   }

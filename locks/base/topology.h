@@ -18,8 +18,8 @@ namespace keyway {
 class Topology {
  public:
   struct Level {
-    std::string name;                         // "machine", "rack", "node", "numa", "core"
-    std::vector<std::uint32_t> element_of;    // by rank; element ids count from 0
+    std::string name;                       // "machine", "rack", "node", "numa", "core"
+    std::vector<std::uint32_t> element_of;  // by rank; element ids count from 0
     std::uint32_t elements = 1;
   };
 
@@ -34,7 +34,9 @@ class Topology {
   /// Fails with one sentence when counts do not divide or nest.
   static Result<Topology> override_with(std::string_view text, const Topology& discovered);
 
-  std::uint32_t ranks() const { return static_cast<std::uint32_t>(levels_.front().element_of.size()); }
+  std::uint32_t ranks() const {
+    return static_cast<std::uint32_t>(levels_.front().element_of.size());
+  }
   /// N, the number of levels, at least 1.
   std::uint32_t levels() const { return static_cast<std::uint32_t>(levels_.size()); }
   /// Level i, 1 <= i <= levels().
@@ -62,7 +64,7 @@ class Topology {
 
 /// What hwloc says of this host: counts, and where the calling thread runs.
 struct HostShape {
-  std::uint32_t cores = 1;       // hardware threads this process may use
+  std::uint32_t cores = 1;  // hardware threads this process may use
   std::uint32_t numa_nodes = 1;
   std::uint32_t packages = 1;
   std::uint64_t memory_bytes = 0;

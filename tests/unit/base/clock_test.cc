@@ -32,6 +32,13 @@ TEST_CASE("a try and a negative span expire as they begin") {
   CHECK(Deadline::within(-3s).started(42).absolute_ns() == 42);
 }
 
+TEST_CASE("a span too long to count in nanoseconds is a very long one, not a past one") {
+  const auto forever = Deadline::within(std::chrono::hours::max());
+  CHECK(forever.started(1'000).absolute_ns() > kFar / 2 - 1);
+  CHECK(forever.started(kFar - 5).absolute_ns() == kFar);
+  CHECK(Deadline::within(std::chrono::hours::min()).started(42).absolute_ns() == 42);
+}
+
 TEST_CASE("the monotonic clock does not go back") {
   auto last = keyway::steady_ns();
   for (int i = 0; i < 10'000; ++i) {

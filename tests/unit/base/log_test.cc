@@ -47,6 +47,15 @@ TEST_CASE("KEYWAY_LOG chooses the level") {
   CHECK(logged("off", one_line_of_each).empty());
 }
 
+TEST_CASE("a KEYWAY_LOG that names no level is said to be one, and silences nothing") {
+  const auto text = logged("loud", one_line_of_each);
+  CHECK_THAT(text,
+             Catch::Contains("KEYWAY_LOG=loud is no level: write trace, debug, info, warning"));
+  CHECK_THAT(text, Catch::Contains("a warning line") && !Catch::Contains("an info line"));
+  CHECK_THAT(logged("", one_line_of_each),
+             Catch::Contains("a warning line") && !Catch::Contains("KEYWAY_LOG"));
+}
+
 TEST_CASE("enabled() says what would be written") {
   const auto text = logged("info", [] {
     using keyway::log::Level;

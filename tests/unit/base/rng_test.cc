@@ -1,7 +1,7 @@
 #include "keyway/locks/base/rng.h"
 
-#include <catch2/catch.hpp>
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <random>
 #include <vector>
 

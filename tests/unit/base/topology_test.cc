@@ -74,6 +74,14 @@ TEST_CASE("racks are laid over the nodes that were discovered") {
   CHECK(elements(topology, "node") == std::vector<std::uint32_t>{0, 1, 2, 3, 3, 0});
 }
 
+TEST_CASE("rack numbers are names: gaps and the largest number count as one rack each") {
+  const auto gap = overridden("rack:0,7,0", Topology::from_nodes({0, 1, 2}));
+  CHECK(gap.level(2).elements == 2);
+  CHECK(elements(gap, "rack") == std::vector<std::uint32_t>{0, 1, 0});
+  const auto largest = overridden("rack:4294967295,1", Topology::from_nodes({0, 1}));
+  CHECK(largest.level(2).elements == 2);
+}
+
 TEST_CASE("an override that makes no sense is refused with a sentence") {
   struct Case {
     const char* text;
