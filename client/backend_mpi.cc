@@ -16,9 +16,8 @@ Result<std::shared_ptr<fabric::MpiInterface>> mpi_for_good() {
 
 Status require_agreement(fabric::MpiInterface& mpi, MPI_Comm comm, const Status& mine,
                          const StoreOptions& options) {
-  const std::array agreed = {
-      fabric::AgreedOption::text("the store's options (memory, buckets, stripes, lock, ...)",
-                                 fingerprint(options))};
+  const std::array agreed = {fabric::AgreedOption::text(
+      "the store's options (memory, buckets, stripes, lock, ...)", fingerprint(options))};
   return mpi.call([&] {
     Status all = fabric::agree(comm, mine);
     return all.ok() ? fabric::agree_on(comm, agreed) : all;

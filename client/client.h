@@ -46,16 +46,16 @@ using KeyValue = std::pair<std::string_view, std::string_view>;
 struct StoreOptions {
   std::uint64_t memory_bytes = 1ULL << 30;  // memory=1GiB       per rank, all included
   std::uint64_t element_bytes = 128;        // element_bytes=128 expected key + value, on average
-  std::uint64_t buckets = 0;                // buckets=0         per rank; 0: from memory and element_bytes
-  std::uint32_t stripes = 4096;             // stripes=4096      locks per rank, at most
-  std::uint32_t sessions = 64;              // sessions=64       open at once, per rank
-  std::uint32_t locks_per_session = 256;    // locks_per_session=256  held at once, for queue locks
-  std::string lock = "gbh:lockall=off";     // lock=KIND[:LEVER=VALUE,...]
+  std::uint64_t buckets = 0;     // buckets=0         per rank; 0: from memory and element_bytes
+  std::uint32_t stripes = 4096;  // stripes=4096      locks per rank, at most
+  std::uint32_t sessions = 64;   // sessions=64       open at once, per rank
+  std::uint32_t locks_per_session = 256;     // locks_per_session=256  held at once, for queue locks
+  std::string lock = "gbh:lockall=off";      // lock=KIND[:LEVER=VALUE,...]
   std::chrono::milliseconds timeout{10000};  // timeout=10s      of an operation's wait for locks
-  std::uint32_t ranks = 1;                  // ranks=1           local: only
-  std::string topology;                     // topology=nodes=4  override of discovery (topology.h)
-  bool force_rma = false;                   // force_rma=off     mpi: only: through MPI on one node, too
-  std::uint32_t ranks_per_node = 0;         // ranks_per_node=0  mpi: only: pretend nodes; 0: discover
+  std::uint32_t ranks = 1;                   // ranks=1           local: only
+  std::string topology;                      // topology=nodes=4  override of discovery (topology.h)
+  bool force_rma = false;            // force_rma=off     mpi: only: through MPI on one node, too
+  std::uint32_t ranks_per_node = 0;  // ranks_per_node=0  mpi: only: pretend nodes; 0: discover
 };
 
 /// One thread's access to a store. Movable, not copyable.
@@ -71,7 +71,8 @@ class Session {
   /// The value into `out`, whose memory is used again: no allocation once it is large enough.
   Status get(std::string_view key, std::string& out);
   /// Bytes [offset, offset + length) of the value, cut at its end. kNotFound.
-  Status get_range(std::string_view key, std::uint64_t offset, std::uint64_t length, std::string& out);
+  Status get_range(std::string_view key, std::uint64_t offset, std::uint64_t length,
+                   std::string& out);
   /// Length and expiry. kNotFound.
   Result<ElementInfo> info(std::string_view key);
   /// Writes the value, whether the key is there or not; without options the element then has no
@@ -92,8 +93,8 @@ class Session {
   Result<std::uint64_t> append(std::string_view key, std::string_view suffix);
   /// Overwrites bytes from `offset` on, filling a gap with zeros; returns the new length. kNotFound
   /// when `when` is kPresent and the key is not there.
-  Result<std::uint64_t> set_range(std::string_view key, std::uint64_t offset, std::string_view bytes,
-                                  PutIf when = PutIf::kAlways);
+  Result<std::uint64_t> set_range(std::string_view key, std::uint64_t offset,
+                                  std::string_view bytes, PutIf when = PutIf::kAlways);
   /// The element is gone from this time on, in ms since 1970 UTC, by its owner's and its readers'
   /// clocks. kNotFound.
   Status expire_at(std::string_view key, std::uint64_t unix_ms);
@@ -115,8 +116,8 @@ class Session {
   /// Erases all at one instant; returns how many were there.
   Result<std::uint64_t> erase_all(std::span<const std::string_view> keys);
   /// Reads the keys, runs `body`, writes what it left, all at one instant. kMismatch when the body
-  /// returned false; kOutOfSpace leaves everything as it was. The body may run twice: once more after
-  /// a full heap was swept of what had expired.
+  /// returned false; kOutOfSpace leaves everything as it was. The body may run twice: once more
+  /// after a full heap was swept of what had expired.
   Status transact(std::span<const std::string_view> keys, const TransactionBody& body);
 
   // --- the whole store
@@ -126,7 +127,8 @@ class Session {
   Result<std::uint64_t> scan(std::uint64_t cursor, std::uint64_t limit, const ElementSink& sink);
   /// Shows at most `limit` elements in hash order from `key` on (from its bucket, when it is not
   /// there); returns how many.
-  Result<std::uint64_t> scan_from(std::string_view key, std::uint64_t limit, const ElementSink& sink);
+  Result<std::uint64_t> scan_from(std::string_view key, std::uint64_t limit,
+                                  const ElementSink& sink);
   /// Elements, by counters that go on changing while they are summed up.
   std::uint64_t size();
   /// Erases everything; other sessions may go on, and what they write meanwhile may stay.

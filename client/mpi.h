@@ -1,4 +1,5 @@
-// Opening a store over a communicator of the program's own. Needs <mpi.h>; see client.h for the rest.
+// Opening a store over a communicator of the program's own. Needs <mpi.h>; see client.h for the
+// rest.
 #pragma once
 
 #include <mpi.h>

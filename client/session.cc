@@ -141,8 +141,9 @@ std::uint64_t Session::leased_bytes(std::uint32_t rank) const {
 
 std::string Session::lock_report() const {
   const locks::LockStats stats = impl_->with([](auto& s) { return s.lock_stats(); });
-  return fmt::format("{} shared and {} exclusive grants, {} contended, {} handed over, {} timed out",
-                     stats.reads, stats.writes, stats.contended, stats.handovers, stats.timeouts);
+  return fmt::format(
+      "{} shared and {} exclusive grants, {} contended, {} handed over, {} timed out", stats.reads,
+      stats.writes, stats.contended, stats.handovers, stats.timeouts);
 }
 
 }  // namespace keyway

@@ -10,10 +10,11 @@ namespace keyway {
 using client::Plan;
 
 std::string client::fingerprint(const StoreOptions& o) {
-  return fmt::format("memory={} element_bytes={} buckets={} stripes={} sessions={} "
-                     "locks_per_session={} lock={}",
-                     o.memory_bytes, o.element_bytes, o.buckets, o.stripes, o.sessions,
-                     o.locks_per_session, o.lock);
+  return fmt::format(
+      "memory={} element_bytes={} buckets={} stripes={} sessions={} "
+      "locks_per_session={} lock={}",
+      o.memory_bytes, o.element_bytes, o.buckets, o.stripes, o.sessions, o.locks_per_session,
+      o.lock);
 }
 
 Result<std::unique_ptr<Plan>> Plan::make(StoreOptions options) {

@@ -26,7 +26,8 @@ bool size_in_bytes(std::string_view text, std::uint64_t& out) {
   if (text.ends_with("MiB")) shift = 20;
   if (text.ends_with("GiB")) shift = 30;
   if (shift != 0) text.remove_suffix(3);
-  if (!whole_number(text, out) || out > std::numeric_limits<std::uint64_t>::max() >> shift) return false;
+  if (!whole_number(text, out) || out > std::numeric_limits<std::uint64_t>::max() >> shift)
+    return false;
   out <<= shift;
   return true;
 }
@@ -42,7 +43,8 @@ bool span_in_ms(std::string_view text, std::uint64_t& out) {
     text.remove_suffix(1);
   }
   constexpr std::uint64_t kLongestMs = 1000ULL * 3600 * 24 * 365;
-  if (factor == 0 || !whole_number(text, out) || out == 0 || out > kLongestMs / factor) return false;
+  if (factor == 0 || !whole_number(text, out) || out == 0 || out > kLongestMs / factor)
+    return false;
   out *= factor;
   return true;
 }
@@ -55,7 +57,6 @@ bool number_into(T& field, std::string_view text, bool (*read)(std::string_view,
   return true;
 }
 
-
 struct Parameter {
   std::string_view name;
   std::string_view expects;
@@ -66,13 +67,20 @@ constexpr std::string_view kCount = "a whole number";
 constexpr std::string_view kBytes = "a size such as 64KiB, 256MiB or 1GiB";
 
 const Parameter kParameters[] = {
-    {"memory", kBytes, [](StoreOptions& o, std::string_view v) { return size_in_bytes(v, o.memory_bytes); }},
-    {"element_bytes", kBytes, [](StoreOptions& o, std::string_view v) { return size_in_bytes(v, o.element_bytes); }},
-    {"buckets", kCount, [](StoreOptions& o, std::string_view v) { return whole_number(v, o.buckets); }},
-    {"stripes", kCount, [](StoreOptions& o, std::string_view v) { return number_into(o.stripes, v, whole_number); }},
-    {"sessions", kCount, [](StoreOptions& o, std::string_view v) { return number_into(o.sessions, v, whole_number); }},
+    {"memory", kBytes,
+     [](StoreOptions& o, std::string_view v) { return size_in_bytes(v, o.memory_bytes); }},
+    {"element_bytes", kBytes,
+     [](StoreOptions& o, std::string_view v) { return size_in_bytes(v, o.element_bytes); }},
+    {"buckets", kCount,
+     [](StoreOptions& o, std::string_view v) { return whole_number(v, o.buckets); }},
+    {"stripes", kCount,
+     [](StoreOptions& o, std::string_view v) { return number_into(o.stripes, v, whole_number); }},
+    {"sessions", kCount,
+     [](StoreOptions& o, std::string_view v) { return number_into(o.sessions, v, whole_number); }},
     {"locks_per_session", kCount,
-     [](StoreOptions& o, std::string_view v) { return number_into(o.locks_per_session, v, whole_number); }},
+     [](StoreOptions& o, std::string_view v) {
+       return number_into(o.locks_per_session, v, whole_number);
+     }},
     {"lock", "a lock kind such as gbh or d-mcs",
      [](StoreOptions& o, std::string_view v) {
        o.lock = v;
@@ -85,7 +93,8 @@ const Parameter kParameters[] = {
        o.timeout = std::chrono::milliseconds(ms);
        return fits;
      }},
-    {"ranks", kCount, [](StoreOptions& o, std::string_view v) { return number_into(o.ranks, v, whole_number); }},
+    {"ranks", kCount,
+     [](StoreOptions& o, std::string_view v) { return number_into(o.ranks, v, whole_number); }},
     {"topology", "a topology such as nodes=4 or rack:0,0,1,1",
      [](StoreOptions& o, std::string_view v) {
        o.topology = v;
@@ -97,7 +106,9 @@ const Parameter kParameters[] = {
        return v == "on" || v == "off";
      }},
     {"ranks_per_node", kCount,
-     [](StoreOptions& o, std::string_view v) { return number_into(o.ranks_per_node, v, whole_number); }},
+     [](StoreOptions& o, std::string_view v) {
+       return number_into(o.ranks_per_node, v, whole_number);
+     }},
 };
 
 Status set_parameter(std::string_view uri, StoreOptions& options, std::string_view part) {
@@ -121,22 +132,26 @@ Result<ParsedUri> parse_store_uri(std::string_view uri, StoreOptions defaults) {
   if (colon == std::string_view::npos) return bad(uri, "it has no scheme; write local: or mpi:");
   ParsedUri parsed{std::string(uri.substr(0, colon)), std::move(defaults)};
   if (parsed.scheme != "local" && parsed.scheme != "mpi") {
-    return bad(uri, fmt::format("'{}:' is not a scheme of Keyway; write local: or mpi:", parsed.scheme));
+    return bad(uri,
+               fmt::format("'{}:' is not a scheme of Keyway; write local: or mpi:", parsed.scheme));
   }
   std::string_view rest = uri.substr(colon + 1);
   if (rest.empty()) return parsed;
   if (rest.front() != '?') {
-    return bad(uri, fmt::format("'{}' after the scheme is not understood; parameters follow a '?'", rest));
+    return bad(
+        uri, fmt::format("'{}' after the scheme is not understood; parameters follow a '?'", rest));
   }
   for (rest.remove_prefix(1); !rest.empty();) {
     const auto ampersand = rest.find('&');
-    if (auto set = set_parameter(uri, parsed.options, rest.substr(0, ampersand)); !set.ok()) return set;
+    if (auto set = set_parameter(uri, parsed.options, rest.substr(0, ampersand)); !set.ok())
+      return set;
     rest = ampersand == std::string_view::npos ? "" : rest.substr(ampersand + 1);
   }
   if (parsed.scheme == "mpi" && parsed.options.ranks != 1) {
     return bad(uri, "ranks= is for local: only; mpi: has a rank for each process of mpirun");
   }
-  if (parsed.scheme == "local" && (parsed.options.force_rma || parsed.options.ranks_per_node != 0)) {
+  if (parsed.scheme == "local" &&
+      (parsed.options.force_rma || parsed.options.ranks_per_node != 0)) {
     return bad(uri, "force_rma= and ranks_per_node= are for mpi: only");
   }
   return parsed;

@@ -31,7 +31,8 @@ std::uint64_t default_buckets(std::uint64_t bytes, std::uint64_t element, std::u
   const double heap_share = inlined ? 8.0 : static_cast<double>(block);
   const auto fit = [&](std::uint64_t budget, std::uint64_t bytes_per_bucket) {
     const double each = heap_share * entries + static_cast<double>(bytes_per_bucket);
-    return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(static_cast<double>(budget) / each));
+    return std::max<std::uint64_t>(1,
+                                   static_cast<std::uint64_t>(static_cast<double>(budget) / each));
   };
   const std::uint64_t with_own_stripe = fit(bytes, kBucketBytes + kStripeBytes);
   return with_own_stripe <= stripes ? with_own_stripe
@@ -72,20 +73,21 @@ Result<Geometry> Geometry::plan(const GeometryOptions& options) {
   Geometry made;
   fabric::SegmentLayout layout;
   made.header_ = layout.reserve(kHeaderBytes);
-  made.nodes_ = locks::NodeRegion::reserve(layout, options.agents_per_rank, options.nodes_per_agent);
+  made.nodes_ =
+      locks::NodeRegion::reserve(layout, options.agents_per_rank, options.nodes_per_agent);
   const std::uint64_t fixed = layout.size();
   const auto too_small = [&](std::uint64_t need) {
-    return refuse(fmt::format("memory={} bytes per rank is too little for {} agents with {} queue "
-                              "nodes each, {} buckets and a heap; give at least {}",
-                              options.memory_bytes, options.agents_per_rank,
-                              options.nodes_per_agent, made.buckets_, need));
+    return refuse(
+        fmt::format("memory={} bytes per rank is too little for {} agents with {} queue "
+                    "nodes each, {} buckets and a heap; give at least {}",
+                    options.memory_bytes, options.agents_per_rank, options.nodes_per_agent,
+                    made.buckets_, need));
   };
   const std::uint64_t least = fixed + kAlignSlack + kMinChunks * kPerChunk;
   if (least + kMinTableBytes > options.memory_bytes) return too_small(least + kMinTableBytes);
-  made.buckets_ = options.buckets != 0
-                      ? options.buckets
-                      : default_buckets(options.memory_bytes - least, options.element_bytes,
-                                        options.stripes);
+  made.buckets_ = options.buckets != 0 ? options.buckets
+                                       : default_buckets(options.memory_bytes - least,
+                                                         options.element_bytes, options.stripes);
   // A stripe is a power of two of buckets, so that finding it is a shift.
   const std::uint64_t per_stripe = (made.buckets_ + options.stripes - 1) / options.stripes;
   made.stripe_shift_ = static_cast<std::uint32_t>(std::bit_width(per_stripe - 1));

@@ -25,10 +25,10 @@ inline constexpr double kDefaultLoad = 0.75;
 
 /// What is asked for. Zero means: choose for me.
 struct GeometryOptions {
-  std::uint64_t memory_bytes = kDefaultMemoryBytes;     // per rank, all included
-  std::uint64_t element_bytes = kDefaultElementBytes;   // expected key + value, average
-  std::uint64_t buckets = 0;                            // per rank
-  std::uint32_t stripes = kDefaultStripes;              // per rank, at most; a power of two is best
+  std::uint64_t memory_bytes = kDefaultMemoryBytes;    // per rank, all included
+  std::uint64_t element_bytes = kDefaultElementBytes;  // expected key + value, average
+  std::uint64_t buckets = 0;                           // per rank
+  std::uint32_t stripes = kDefaultStripes;             // per rank, at most; a power of two is best
   std::uint32_t agents_per_rank = fabric::kDefaultAgentsPerRank;
   std::uint32_t nodes_per_agent = locks::kDefaultNodesPerAgent;
 };
@@ -40,9 +40,10 @@ inline constexpr std::uint64_t kStripeCountOffset = fabric::kCacheLine;
 
 /// Words of the volume header, which is also the line of the lock group (word 0: foMPI's master).
 inline constexpr std::uint64_t kHeaderBytes = 1024;
-inline constexpr std::uint64_t kFreshChunkOffset = 64;  // word: chunks handed out for the first time
-inline constexpr std::uint64_t kExpiringOffset = 72;    // word: elements of the volume with an expiry
-inline constexpr std::uint64_t kHintsOffset = 128;      // a word per class: chunk + 1 with room, or 0
+inline constexpr std::uint64_t kFreshChunkOffset =
+    64;                                               // word: chunks handed out for the first time
+inline constexpr std::uint64_t kExpiringOffset = 72;  // word: elements of the volume with an expiry
+inline constexpr std::uint64_t kHintsOffset = 128;    // a word per class: chunk + 1 with room, or 0
 static_assert(kHintsOffset + kClasses * 8 <= kHeaderBytes);
 
 /// Words of a chunk's bitmap: bit set means block leased or live. One cache line.

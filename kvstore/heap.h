@@ -96,8 +96,8 @@ class Heap {
     std::array<std::vector<std::uint64_t>, kClasses> blocks;  // offsets
     std::array<std::uint64_t, kClasses> last_chunk{};         // chunk + 1 it last leased from, or 0
     std::vector<std::pair<std::uint64_t, std::uint64_t>> runs;  // chunks, offset
-    std::uint64_t rover = 0;                                  // where the next search begins
-    bool set_aside = false;                                   // by ensure(), and not yet trimmed
+    std::uint64_t rover = 0;                                    // where the next search begins
+    bool set_aside = false;                                     // by ensure(), and not yet trimmed
   };
   static constexpr std::uint64_t kNone = ~0ULL;
   static constexpr std::uint64_t minus(std::uint64_t amount) { return ~amount + 1; }
@@ -107,7 +107,8 @@ class Heap {
   Leases& leases(std::uint32_t rank);
   bool refill(std::uint32_t rank, std::uint32_t size_class);
   bool lease_from(std::uint32_t rank, std::uint64_t chunk, std::uint32_t size_class);
-  bool collect_bits(std::uint32_t rank, std::uint64_t chunk, std::uint32_t size_class, std::uint64_t count);
+  bool collect_bits(std::uint32_t rank, std::uint64_t chunk, std::uint32_t size_class,
+                    std::uint64_t count);
   bool claim_chunk(std::uint32_t rank, std::uint64_t chunk, std::uint32_t size_class);
   bool lease_fresh(std::uint32_t rank, std::uint32_t size_class);
   bool lease_by_search(std::uint32_t rank, std::uint32_t size_class);

@@ -76,7 +76,8 @@ bool Heap<E>::ready(std::uint32_t rank, std::uint64_t bytes, std::uint64_t count
   Leases& held = leases(rank);
   if (size_class != kRunClass) return held.blocks[size_class].size() >= count;
   const auto fits = [&](const auto& run) { return run.first == run_chunks(bytes); };
-  return static_cast<std::uint64_t>(std::count_if(held.runs.begin(), held.runs.end(), fits)) >= count;
+  return static_cast<std::uint64_t>(std::count_if(held.runs.begin(), held.runs.end(), fits)) >=
+         count;
 }
 
 /// Where to look for blocks, cheapest first: the chunk leased from last, the one the owner's
@@ -87,8 +88,7 @@ bool Heap<E>::refill(std::uint32_t rank, std::uint32_t size_class) {
   Leases& held = leases(rank);
   const std::uint64_t last = held.last_chunk[size_class];
   if (last != 0 && lease_from(rank, last - 1, size_class)) return true;
-  const std::uint64_t hint =
-      ep_.load(rma, geometry_.header(rank) + kHintsOffset + size_class * 8);
+  const std::uint64_t hint = ep_.load(rma, geometry_.header(rank) + kHintsOffset + size_class * 8);
   if (hint != 0 && hint != last && lease_from(rank, hint - 1, size_class)) return true;
   if (lease_fresh(rank, size_class)) return true;
   if (lease_by_search(rank, size_class)) return true;
@@ -187,7 +187,8 @@ void Heap<E>::each_state(std::uint32_t rank, std::uint64_t from, std::uint64_t t
         words[i] = ep_.load(fabric::cpu, geometry_.chunk_state(rank, at + i));
       }
     } else {
-      ep_.read(rma, geometry_.chunk_state(rank, at), std::as_writable_bytes(std::span(words).first(n)));
+      ep_.read(rma, geometry_.chunk_state(rank, at),
+               std::as_writable_bytes(std::span(words).first(n)));
     }
     for (std::uint64_t i = 0; i < n; ++i) {
       if (visit(at + i, ChunkState(words[i]))) return;
@@ -219,7 +220,8 @@ void Heap<E>::return_block(std::uint32_t rank, std::uint32_t size_class, std::ui
   const std::uint64_t index =
       (offset - geometry_.chunk(rank, chunk).offset()) / class_bytes(size_class);
   const fabric::Address word = geometry_.chunk_bitmap(rank, chunk) + index / 64 * 8;
-  ep_.fetch_add(rma, word, minus(1ULL << (index % 64)));  // H1: the bit first; it is set, so this clears it
+  ep_.fetch_add(rma, word,
+                minus(1ULL << (index % 64)));  // H1: the bit first; it is set, so this clears it
   const fabric::Address state = geometry_.chunk_state(rank, chunk);
   const std::uint64_t before = ep_.fetch_add(rma, state, minus(1));
   if (ChunkState(before).count() == 1) {

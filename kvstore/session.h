@@ -44,15 +44,16 @@ class Session {
   // --- one key: session_read.h, session_write.h
   Status get(std::string_view key, std::string& out);
   /// Bytes [offset, offset + length) of the value, cut at its end.
-  Status get_range(std::string_view key, std::uint64_t offset, std::uint64_t length, std::string& out);
+  Status get_range(std::string_view key, std::uint64_t offset, std::uint64_t length,
+                   std::string& out);
   Result<ElementInfo> info(std::string_view key);
   Status put(std::string_view key, std::string_view value, const PutOptions& options);
   Status compare_and_set(std::string_view key, std::string_view expected, std::string_view value);
   Status erase(std::string_view key);
   Result<std::int64_t> increment(std::string_view key, std::int64_t delta);
   Result<std::uint64_t> append(std::string_view key, std::string_view suffix);
-  Result<std::uint64_t> set_range(std::string_view key, std::uint64_t offset, std::string_view bytes,
-                                  PutIf when);
+  Result<std::uint64_t> set_range(std::string_view key, std::uint64_t offset,
+                                  std::string_view bytes, PutIf when);
   Status set_expiry(std::string_view key, std::uint64_t expires_at_ms);
 
   // --- several keys: session_multi.h
@@ -67,7 +68,8 @@ class Session {
 
   // --- the whole: session_walk.h
   Result<std::uint64_t> scan(std::uint64_t cursor, std::uint64_t limit, const ElementSink& sink);
-  Result<std::uint64_t> scan_from(std::string_view key, std::uint64_t limit, const ElementSink& sink);
+  Result<std::uint64_t> scan_from(std::string_view key, std::uint64_t limit,
+                                  const ElementSink& sink);
   Result<std::uint64_t> sweep_expired(std::uint32_t rank);
   Status clear();
   std::uint64_t size();
@@ -160,7 +162,8 @@ class Session {
   template <class Mutate>
   Status modify(std::string_view key, Mutate&& mutate);
   template <class Access, class Mutate>
-  Status modify_locked(Access access, const Location& location, std::string_view key, Mutate&& mutate);
+  Status modify_locked(Access access, const Location& location, std::string_view key,
+                       Mutate&& mutate);
   template <class Access>
   Status apply_write(Access access, const Location& location, std::string_view key,
                      const Decision& decision, const Found& found);
@@ -172,8 +175,8 @@ class Session {
   template <class Access>
   void apply_erase(Access access, const Location& location, const Found& found);
   template <class Access>
-  void put_element(Access access, fabric::Address at, std::string_view key, const Decision& decision,
-                   std::uint16_t version);
+  void put_element(Access access, fabric::Address at, std::string_view key,
+                   const Decision& decision, std::uint16_t version);
   void drop_entry(std::uint32_t rank, const Found& found);
   void unlink_if_empty(std::uint32_t rank, std::uint32_t line);
   std::optional<std::uint32_t> line_with_room(std::uint32_t words, const Found& leaving) const;
@@ -225,9 +228,9 @@ class Session {
   Heap<E> heap_;
   // Buffers of the operation under way, kept so that a warm session does not allocate.
   std::vector<Line> chain_;
-  std::vector<std::byte> fetched_;    // a remote element
-  std::vector<std::byte> composed_;   // an element to be written to a remote rank
-  std::string built_;                 // a value made from the old one
+  std::vector<std::byte> fetched_;   // a remote element
+  std::vector<std::byte> composed_;  // an element to be written to a remote rank
+  std::string built_;                // a value made from the old one
   std::vector<Garbage> garbage_;
   std::uint64_t next_sweep_ns_ = 0;
   std::vector<std::pair<std::string, std::string>> scanned_;

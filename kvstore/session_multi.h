@@ -208,11 +208,11 @@ Status Session<E>::put_all_once(std::span<const Location> locations,
     if (options.when == PutIf::kPresent && !found.live()) return Status(Code::kNotFound);
   }
   if (auto status = reserve_writes(writes); !status.ok()) return status;
-  Status status = modify_all(locations, pairs, &KeyValueView::first,
-                             [&](std::size_t i, const ElementView* old) {
-    const bool keep = options.keep_expiry && old != nullptr;
-    return Decision::write(pairs[i].second, keep ? old->expires_at_ms : options.expires_at_ms);
-  });
+  Status status = modify_all(
+      locations, pairs, &KeyValueView::first, [&](std::size_t i, const ElementView* old) {
+        const bool keep = options.keep_expiry && old != nullptr;
+        return Decision::write(pairs[i].second, keep ? old->expires_at_ms : options.expires_at_ms);
+      });
   KW_CHECK_MSG(status.ok() || status == Code::kCorruption, "put_all", status.message());
   heap_.trim();
   return status;
@@ -226,11 +226,11 @@ Result<std::uint64_t> Session<E>::erase_all(std::span<const std::string_view> ke
   StripeSet stripes(*this, locations);
   if (auto status = stripes.acquire(locks::Mode::kWrite); !status.ok()) return status;
   std::uint64_t erased = 0;
-  Status status = modify_all(locations, keys, std::identity(),
-                             [&](std::size_t, const ElementView* old) {
-    erased += old != nullptr;
-    return old != nullptr ? Decision::erase() : Decision();
-  });
+  Status status =
+      modify_all(locations, keys, std::identity(), [&](std::size_t, const ElementView* old) {
+        erased += old != nullptr;
+        return old != nullptr ? Decision::erase() : Decision();
+      });
   if (!status.ok()) return status;
   return erased;
 }
@@ -275,11 +275,11 @@ Status Session<E>::transact_once(std::span<const Location> locations,
     writes.push_back({locations[i], keys[i], values[i]->size(), expiries[i] != kNoExpiry});
   }
   if (auto status = reserve_writes(writes); !status.ok()) return status;
-  Status status = modify_all(locations, keys, std::identity(),
-                             [&](std::size_t i, const ElementView* old) {
-    if (values[i]) return Decision::write(*values[i], expiries[i]);
-    return old != nullptr ? Decision::erase() : Decision();
-  });
+  Status status =
+      modify_all(locations, keys, std::identity(), [&](std::size_t i, const ElementView* old) {
+        if (values[i]) return Decision::write(*values[i], expiries[i]);
+        return old != nullptr ? Decision::erase() : Decision();
+      });
   heap_.trim();
   return status;
 }

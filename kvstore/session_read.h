@@ -11,8 +11,12 @@ namespace keyway::store {
 template <fabric::Endpoint E>
 Session<E>::Session(E endpoint, const Geometry& geometry, const locks::AnyLock& lock,
                     const SessionOptions& options)
-    : ep_(std::move(endpoint)), geometry_(geometry), lock_(lock), options_(options),
-      agent_(ep_, geometry.nodes()), heap_(ep_, geometry) {
+    : ep_(std::move(endpoint)),
+      geometry_(geometry),
+      lock_(lock),
+      options_(options),
+      agent_(ep_, geometry.nodes()),
+      heap_(ep_, geometry) {
   chain_.reserve(8);
   garbage_.reserve(8);
 }
@@ -74,7 +78,8 @@ void Session<E>::prefetch_element([[maybe_unused]] Access access, std::uint32_t 
     const std::byte* at = ep_.view({rank, entry.offset()});
     const std::uint64_t bytes =
         entry.size_class() == kRunClass ? kChunkBytes : class_bytes(entry.size_class());
-    for (std::uint64_t i = 0; i < std::min(bytes, kLines * fabric::kCacheLine); i += fabric::kCacheLine) {
+    for (std::uint64_t i = 0; i < std::min(bytes, kLines * fabric::kCacheLine);
+         i += fabric::kCacheLine) {
       prefetch_line(at + i);
     }
     prefetch_line(at + std::min(bytes, kLines * fabric::kCacheLine) - 1);
@@ -116,10 +121,12 @@ bool Session<E>::is_past(std::uint64_t expires_at_ms) {
 }
 
 /// Reads the bucket's chain into chain_ up to the line that holds the key, or to its end. The
-/// stripe's lock is held. kCorruption is the only failure; `found.at` says whether the key is there.
+/// stripe's lock is held. kCorruption is the only failure; `found.at` says whether the key is
+/// there.
 template <fabric::Endpoint E>
 template <class Access>
-Code Session<E>::locate(Access access, const Location& location, std::string_view key, Found& found) {
+Code Session<E>::locate(Access access, const Location& location, std::string_view key,
+                        Found& found) {
   const std::uint64_t tag = tag_of(location.hash);
   chain_.clear();
   fabric::Address at = geometry_.bucket(location.rank, location.bucket);

@@ -67,9 +67,8 @@ void Session<E>::need_exactly(BlockNeeds& needs, std::span<const PlannedWrite> w
     const auto named = std::equal_range(keys.begin(), keys.end(), write.key);
     const Location& location = write.location;
     Found found;
-    const Code code = with_access(location.rank, [&](auto access) {
-      return locate(access, location, write.key, found);
-    });
+    const Code code = with_access(
+        location.rank, [&](auto access) { return locate(access, location, write.key, found); });
     // A key that is named twice is not as it is now when its second turn comes.
     if (code != Code::kOk || named.second - named.first > 1) {
       need_at_most(needs, writes.subspan(i, 1));

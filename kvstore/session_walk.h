@@ -12,7 +12,8 @@ namespace keyway::store {
 /// at the next entry, false when it has removed the one it was shown. The stripe is locked.
 template <fabric::Endpoint E>
 template <class Access, class Visit>
-Status Session<E>::walk_bucket(Access access, std::uint32_t rank, std::uint64_t bucket, Visit&& visit) {
+Status Session<E>::walk_bucket(Access access, std::uint32_t rank, std::uint64_t bucket,
+                               Visit&& visit) {
   chain_.clear();
   for (fabric::Address at = geometry_.bucket(rank, bucket);;) {
     Line& fresh = chain_.emplace_back();
@@ -50,7 +51,8 @@ Status Session<E>::walk_volume(std::uint32_t rank, locks::Mode mode, Visit&& vis
     if (!grant.ok()) return grant.status();
     Status status;
     const std::uint64_t first = stripe == 0 ? 0 : geometry_.stripe_end(stripe - 1);
-    for (std::uint64_t bucket = first; bucket < geometry_.stripe_end(stripe) && status.ok(); ++bucket) {
+    for (std::uint64_t bucket = first; bucket < geometry_.stripe_end(stripe) && status.ok();
+         ++bucket) {
       status = with_access(rank, [&](auto access) { return visit(access, bucket); });
     }
     lock_.release(agent_, site, *grant);
@@ -82,14 +84,15 @@ Result<std::uint64_t> Session<E>::scan_at(std::uint64_t cursor, std::uint64_t li
     // As much of the stripe as the limit asks for, under one grant.
     for (; bucket < end && seen + scanned_.size() < limit && status.ok(); ++bucket) {
       status = with_access(rank, [&](auto access) {
-        return walk_bucket(access, rank, bucket,
-                           [&](std::uint32_t, std::uint32_t, EntryWord, const ElementView& element) {
-                             emitting = emitting || element.key == from;
-                             if (emitting && !is_past(element.expires_at_ms)) {
-                               scanned_.emplace_back(element.key, element.value);
-                             }
-                             return true;
-                           });
+        return walk_bucket(
+            access, rank, bucket,
+            [&](std::uint32_t, std::uint32_t, EntryWord, const ElementView& element) {
+              emitting = emitting || element.key == from;
+              if (emitting && !is_past(element.expires_at_ms)) {
+                scanned_.emplace_back(element.key, element.value);
+              }
+              return true;
+            });
       });
       // Only the start key's own bucket is entered in the middle; if the key is gone, at its start.
       if (!emitting) {
@@ -185,7 +188,8 @@ Status Session<E>::clear() {
       commit(access);
       ep_.flush(rank);
       if (here > 0) {
-        count_elements({.bucket = bucket, .stripe = geometry_.stripe_of(bucket), .rank = rank}, -here);
+        count_elements({.bucket = bucket, .stripe = geometry_.stripe_of(bucket), .rank = rank},
+                       -here);
       }
       return walked;
     });
@@ -219,16 +223,16 @@ Result<VolumeReport> Session<E>::report(std::uint32_t rank) {
           report.key_bytes += element.key.size();
           report.value_bytes += element.value.size();
           if (entry.kind() == EntryKind::kHeap) {
-            report.live_bytes += heap_.span(
-                {entry.offset(), entry.size_class()},
-                element_bytes(element.key.size(), element.value.size(),
-                              element.expires_at_ms != kNoExpiry));
+            report.live_bytes += heap_.span({entry.offset(), entry.size_class()},
+                                            element_bytes(element.key.size(), element.value.size(),
+                                                          element.expires_at_ms != kNoExpiry));
           }
           return true;
         });
     for (std::uint32_t line = 1; line < chain_.size(); ++line) {
       ++report.overflow_buckets;
-      report.live_bytes += heap_.span({chain_[line].at.offset(), class_for(kBucketBytes)}, kBucketBytes);
+      report.live_bytes +=
+          heap_.span({chain_[line].at.offset(), class_for(kBucketBytes)}, kBucketBytes);
     }
     return walked;
   });

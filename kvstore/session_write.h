@@ -60,11 +60,11 @@ template <class Access, class Mutate>
 Status Session<E>::modify_locked(Access access, const Location& location, std::string_view key,
                                  Mutate&& mutate) {
   Found found;
-  if (const Code code = locate(access, location, key, found); code != Code::kOk) return Status(code);
+  if (const Code code = locate(access, location, key, found); code != Code::kOk)
+    return Status(code);
   const Decision decision = mutate(found.live() ? &found.element : nullptr);
   switch (decision.action) {
-    case Decision::Action::kWrite:
-      return apply_write(access, location, key, decision, found);
+    case Decision::Action::kWrite: return apply_write(access, location, key, decision, found);
     case Decision::Action::kErase:
       if (found.at != 0) apply_erase(access, location, found);
       break;
@@ -111,7 +111,8 @@ template <fabric::Endpoint E>
 template <class Access>
 bool Session<E>::rewrite_in_place(Access access, const Location& location, std::string_view key,
                                   const Decision& decision, const Found& found) {
-  if (!fits_in_place(found, key.size(), decision.value.size(), decision.expires_at_ms != kNoExpiry)) {
+  if (!fits_in_place(found, key.size(), decision.value.size(),
+                     decision.expires_at_ms != kNoExpiry)) {
     return false;
   }
   put_element(access, {location.rank, found.entry.offset()}, key, decision,
@@ -134,10 +135,11 @@ Status Session<E>::apply_write(Access access, const Location& location, std::str
   const bool inlined = !expires && key.size() + decision.value.size() <= kInlineBytes;
   const std::uint64_t bytes = element_bytes(key.size(), decision.value.size(), expires);
   const auto full = [&] {
-    return Status(Code::kOutOfSpace,
-                  fmt::format("the heap of rank {} has no room for {} bytes; erase elements or give "
-                              "the store more memory",
-                              location.rank, bytes));
+    return Status(
+        Code::kOutOfSpace,
+        fmt::format("the heap of rank {} has no room for {} bytes; erase elements or give "
+                    "the store more memory",
+                    location.rank, bytes));
   };
   std::optional<Block> block;
   if (!inlined && !(block = heap_.allocate(location.rank, bytes))) return full();
@@ -249,7 +251,8 @@ void Session<E>::count_elements(const Location& location, std::int64_t change) {
   const fabric::Address count =
       geometry_.stripe_line(location.rank, location.stripe) + kStripeCountOffset;
   if (ep_.is_local(location.rank)) {
-    ep_.store(fabric::cpu, count, ep_.load(fabric::cpu, count) + static_cast<std::uint64_t>(change));
+    ep_.store(fabric::cpu, count,
+              ep_.load(fabric::cpu, count) + static_cast<std::uint64_t>(change));
   } else {
     ep_.post_fetch_add(fabric::rma, count, static_cast<std::uint64_t>(change));
   }

@@ -18,7 +18,7 @@ inline constexpr std::uint64_t kMinBlockBytes = 32;
 inline constexpr std::uint64_t kFineLimitBytes = 512;
 inline constexpr std::uint64_t kFineStepBytes = 8;
 inline constexpr std::uint32_t kFineClasses =
-    (kFineLimitBytes - kMinBlockBytes) / kFineStepBytes + 1;  // 32, 40, .. 512
+    (kFineLimitBytes - kMinBlockBytes) / kFineStepBytes + 1;                      // 32, 40, .. 512
 inline constexpr std::uint32_t kCoarseParts = kChunkBytes / kFineLimitBytes - 1;  // 31 .. 1
 inline constexpr std::uint32_t kClasses = kFineClasses + kCoarseParts;
 inline constexpr std::uint32_t kRunClass = 255;
@@ -33,7 +33,8 @@ constexpr std::uint64_t class_bytes(std::uint32_t c) {
 constexpr std::uint32_t class_for(std::uint64_t bytes) {
   if (bytes <= kFineLimitBytes) {
     const std::uint64_t need = std::max(bytes, kMinBlockBytes);
-    return static_cast<std::uint32_t>((need - kMinBlockBytes + kFineStepBytes - 1) / kFineStepBytes);
+    return static_cast<std::uint32_t>((need - kMinBlockBytes + kFineStepBytes - 1) /
+                                      kFineStepBytes);
   }
   if (bytes > kChunkBytes) return kRunClass;
   auto c = static_cast<std::uint32_t>(kFineClasses + kCoarseParts - kChunkBytes / bytes);

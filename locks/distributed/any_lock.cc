@@ -24,11 +24,12 @@ Result<AnyLock> AnyLock::make(std::string_view text) {
 
 Result<AnyLock> AnyLock::make(const LockParams& params) {
   const std::string& kind = params.kind();
-  if (kind == FompiRw::kName || kind == FompiRw::kNameWithBackoff) return wrap(FompiRw::make(params));
+  if (kind == FompiRw::kName || kind == FompiRw::kNameWithBackoff)
+    return wrap(FompiRw::make(params));
   if (kind == FompiSpin::kName) return wrap(FompiSpin::make(params));
   if (kind == DMcs::kName) return wrap(DMcs::make(params));
-  return Status(Code::kInvalidArgument,
-                fmt::format("there is no lock kind '{}'; choose one of {}", kind, fmt::join(kNames, ", ")));
+  return Status(Code::kInvalidArgument, fmt::format("there is no lock kind '{}'; choose one of {}",
+                                                    kind, fmt::join(kNames, ", ")));
 }
 
 }  // namespace keyway::locks

@@ -35,8 +35,8 @@ class AnyLock {
   template <fabric::Endpoint E>
   Result<Grant> acquire(LockAgent<E>& agent, const LockSite& site, Mode mode,
                         Deadline deadline) const {
-    return std::visit(
-        [&](const auto& kind) { return kind.acquire(agent, site, mode, deadline); }, kind_);
+    return std::visit([&](const auto& kind) { return kind.acquire(agent, site, mode, deadline); },
+                      kind_);
   }
   template <fabric::Endpoint E>
   Result<Grant> try_acquire(LockAgent<E>& agent, const LockSite& site, Mode mode) const {

@@ -43,7 +43,8 @@ class DMcs {
       ++agent.stats.contended;
       ep.store(fabric::rma, fabric::Address::from_word(predecessor) + kNextOffset, me.word());
       const auto waited = ep.wait_until(
-          me + kStatusOffset, [](std::uint64_t status) { return status != kNodeWaiting; }, deadline);
+          me + kStatusOffset, [](std::uint64_t status) { return status != kNodeWaiting; },
+          deadline);
       if (waited.expired && abandon(agent, me)) {
         agent.nodes.abandon(*taken);
         ++agent.stats.timeouts;
@@ -76,7 +77,7 @@ class DMcs {
       const fabric::Address next = successor(agent, site, at);
       const bool done =
           next.is_null() || ep.compare_swap(fabric::rma, next + kStatusOffset, kNodeWaiting,
-                                            kNodeGranted) == kNodeWaiting;  // D2
+                                            kNodeGranted) == kNodeWaiting;   // D2
       if (at != mine) ep.store(fabric::rma, at + kStatusOffset, kNodeIdle);  // D3
       if (done) {
         if (!next.is_null()) ++agent.stats.handovers;
@@ -140,12 +141,14 @@ class DMcs {
     const auto linked = [](std::uint64_t next) { return next != 0; };
     const auto patience = Deadline::within(kLinkPatience);
     while (true) {
-      const auto waited =
-          at.rank() == agent.ep.rank()
-              ? agent.ep.wait_until(at + kNextOffset, linked, patience)
-              : agent.ep.wait_until_remote(at + kNextOffset, linked, fabric::Backoff::none(), patience);
+      const auto waited = at.rank() == agent.ep.rank()
+                              ? agent.ep.wait_until(at + kNextOffset, linked, patience)
+                              : agent.ep.wait_until_remote(at + kNextOffset, linked,
+                                                           fabric::Backoff::none(), patience);
       if (!waited.expired) return waited.value;
-      log::warning("d-mcs: a waiter has joined the queue and not linked itself for 30 s; is its agent stopped?");
+      log::warning(
+          "d-mcs: a waiter has joined the queue and not linked itself for 30 s; is its agent "
+          "stopped?");
     }
   }
 };

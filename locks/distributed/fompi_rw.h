@@ -91,7 +91,8 @@ class FompiRw {
         backoff_, deadline);
     if (entered) return {};
     ++agent.stats.timeouts;
-    return {Code::kTimeout, "the deadline passed while waiting for LOCKALL: writers hold locks of the group"};
+    return {Code::kTimeout,
+            "the deadline passed while waiting for LOCKALL: writers hold locks of the group"};
   }
   template <fabric::Endpoint E>
   void release_all(LockAgent<E>& agent, fabric::Address group) const {

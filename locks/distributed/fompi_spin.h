@@ -49,7 +49,7 @@ class FompiSpin {
 
   template <fabric::Endpoint E>
   void release(LockAgent<E>& agent, const LockSite& site, Grant&) const {
-    agent.ep.flush(site.line.rank());         // L3
+    agent.ep.flush(site.line.rank());           // L3
     agent.ep.store(fabric::rma, site.line, 0);  // S1; releases what the holder wrote
   }
 

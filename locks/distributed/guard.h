@@ -22,7 +22,9 @@ class [[nodiscard]] Guard {
   Guard(const L& lock, LockAgent<E>& agent, const LockSite& site, Grant grant)
       : lock_(&lock), agent_(&agent), site_(site), grant_(grant) {}
   Guard(Guard&& other) noexcept
-      : lock_(std::exchange(other.lock_, nullptr)), agent_(other.agent_), site_(other.site_),
+      : lock_(std::exchange(other.lock_, nullptr)),
+        agent_(other.agent_),
+        site_(other.site_),
         grant_(other.grant_) {}
   Guard& operator=(Guard&& other) noexcept {
     if (this != &other) {
@@ -52,7 +54,7 @@ class [[nodiscard]] Guard {
 };
 
 template <class L, fabric::Endpoint E>
-  requires LockKind<L, E>
+requires LockKind<L, E>
 class LockHandle {
  public:
   LockHandle(const L& lock, LockAgent<E>& agent, const LockSite& site)

@@ -47,7 +47,7 @@ struct LockSite {
 
 /// What a kind promises, for tests and reports.
 struct LockTraits {
-  std::string_view name;      // as in `--lock NAME`
+  std::string_view name;       // as in `--lock NAME`
   bool readers_share = false;  // readers enter together
   bool fifo = false;           // exclusive grants in the order of their first atomic
   bool queued = false;         // waits on a word of its own and needs a queue node
@@ -56,9 +56,9 @@ struct LockTraits {
 /// Proof of holding. Give it back to release() exactly once.
 struct Grant {
   Mode mode = Mode::kWrite;
-  std::uint32_t node = 0;    // queue node, for queued kinds
-  bool token_known = true;   // else the lock line has it after a flush of the home rank
-  std::uint64_t token = 0;   // 0 for a shared grant
+  std::uint32_t node = 0;   // queue node, for queued kinds
+  bool token_known = true;  // else the lock line has it after a flush of the home rank
+  std::uint64_t token = 0;  // 0 for a shared grant
 };
 
 /// A picture of a lock for people: who holds it, who waits. Taken without stopping anybody, so

@@ -46,14 +46,17 @@ Result<bool> LockParams::take_switch(const std::string& lever, bool fallback) {
   levers_.erase(found);
   if (text == "on") return true;
   if (text == "off") return false;
-  return Status(Code::kInvalidArgument, fmt::format("lock lever {}={}: give on or off", lever, text));
+  return Status(Code::kInvalidArgument,
+                fmt::format("lock lever {}={}: give on or off", lever, text));
 }
 
 Result<fabric::Backoff> LockParams::take_backoff(const fabric::Backoff& fallback) {
   const bool given = levers_.contains("backoff_min_ns") || levers_.contains("backoff_max_ns");
-  const auto min = take_number("backoff_min_ns", given && fallback.max_ns == 0 ? 100 : fallback.min_ns);
+  const auto min =
+      take_number("backoff_min_ns", given && fallback.max_ns == 0 ? 100 : fallback.min_ns);
   if (!min.ok()) return min.status();
-  const auto max = take_number("backoff_max_ns", given && fallback.max_ns == 0 ? *min * 1000 : fallback.max_ns);
+  const auto max =
+      take_number("backoff_max_ns", given && fallback.max_ns == 0 ? *min * 1000 : fallback.max_ns);
   if (!max.ok()) return max.status();
   if (given && (*min == 0 || *max < *min)) {
     return Status(Code::kInvalidArgument,

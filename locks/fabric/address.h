@@ -55,7 +55,8 @@ struct AgentId {
     return (static_cast<std::uint64_t>(rank) + 1) << 16 | slot;
   }
   static constexpr AgentId from_word(std::uint64_t word) {
-    return {static_cast<std::uint32_t>((word >> 16) - 1), static_cast<std::uint32_t>(word & 0xffff)};
+    return {static_cast<std::uint32_t>((word >> 16) - 1),
+            static_cast<std::uint32_t>(word & 0xffff)};
   }
   constexpr auto operator<=>(const AgentId&) const = default;
 };

@@ -14,7 +14,8 @@
 //       only after flush(rank); posted operations to one rank may complete in any order.
 //   E4  What an agent wrote and flushed before a store or a read-modify-write is seen by an agent
 //       that has read the result of that store (release and acquire). ORDERING.md has the details.
-//   E5  Waiting happens only in wait_until, wait_until_remote and retry_until; each takes a deadline.
+//   E5  Waiting happens only in wait_until, wait_until_remote and retry_until; each takes a
+//   deadline.
 //
 // *Source.* HPDC'16 Listing 1 (operations and flush); SPAA'24 Table 1 (the classes); design
 // section 4. fetch_or is ours: the store's heap leases blocks with it.
@@ -72,46 +73,45 @@ concept WordAccess = requires(E& ep, Class access, Address a, std::uint64_t v) {
 };
 
 template <class E, class Class>
-concept BulkAccess =
-    requires(E& ep, Class access, Address a, std::span<std::byte> out, std::span<const std::byte> in) {
-      { ep.read(access, a, out) } -> std::same_as<void>;
-      { ep.write(access, a, in) } -> std::same_as<void>;
-      { ep.post_read(access, a, out) } -> std::same_as<PendingBytes>;  // out valid after the flush
-      { ep.post_write(access, a, in) } -> std::same_as<void>;          // in unchanged until the flush
-    };
+concept BulkAccess = requires(E& ep, Class access, Address a, std::span<std::byte> out,
+                              std::span<const std::byte> in) {
+  { ep.read(access, a, out) } -> std::same_as<void>;
+  { ep.write(access, a, in) } -> std::same_as<void>;
+  { ep.post_read(access, a, out) } -> std::same_as<PendingBytes>;  // out valid after the flush
+  { ep.post_write(access, a, in) } -> std::same_as<void>;          // in unchanged until the flush
+};
 
 }  // namespace detail
 
 template <class E>
-concept Endpoint =
-    detail::WordAccess<E, CpuClass> && detail::WordAccess<E, RmaClass> &&
+concept Endpoint = detail::WordAccess<E, CpuClass> && detail::WordAccess<E, RmaClass> &&
     detail::BulkAccess<E, CpuClass> && detail::BulkAccess<E, RmaClass> &&
     requires(E& ep, const E& cep, Address a, std::uint32_t rank, Deadline deadline,
              const Backoff& backoff, detail::AnyPredicate predicate, detail::AnyAttempt attempt) {
-      // Completes everything this agent has issued to `rank`; flush_all: to every rank.
-      { ep.flush(rank) } -> std::same_as<Flushed>;
-      { ep.flush_all() } -> std::same_as<void>;
-      // Flush, and order earlier stores before later loads as well (what Peterson's lock needs).
-      { ep.fence() } -> std::same_as<void>;
-      // Waits until predicate(word) holds; the word lies in the agent's own rank.
-      { ep.wait_until(a, predicate, deadline) } -> std::same_as<WaitResult>;
-      // The same for a word of any rank, read through the `rma` class with back-off: for the
-      // rare places where an algorithm must look at another's word.
-      { ep.wait_until_remote(a, predicate, backoff, deadline) } -> std::same_as<WaitResult>;
-      // Calls attempt() until it returns true, with back-off between; false when the deadline
-      // passed. attempt() must leave nothing behind when it fails.
-      { ep.retry_until(attempt, backoff, deadline) } -> std::same_as<bool>;
-      { cep.now_ns() } -> std::same_as<std::uint64_t>;
-      // Whether the agent may use the `cpu` class on memory of that rank.
-      { cep.is_local(rank) } -> std::same_as<bool>;
-      // Whether the two classes coincide in this job: then mixing them is safe.
-      { cep.one_class() } -> std::same_as<bool>;
-      // The coherent memory behind a local address.
-      { cep.view(a) } -> std::same_as<std::byte*>;
-      { cep.rank() } -> std::same_as<std::uint32_t>;
-      { cep.ranks() } -> std::same_as<std::uint32_t>;
-      { cep.agent() } -> std::same_as<AgentId>;
-      { cep.topology() } -> std::same_as<const Topology&>;
-    };
+  // Completes everything this agent has issued to `rank`; flush_all: to every rank.
+  { ep.flush(rank) } -> std::same_as<Flushed>;
+  { ep.flush_all() } -> std::same_as<void>;
+  // Flush, and order earlier stores before later loads as well (what Peterson's lock needs).
+  { ep.fence() } -> std::same_as<void>;
+  // Waits until predicate(word) holds; the word lies in the agent's own rank.
+  { ep.wait_until(a, predicate, deadline) } -> std::same_as<WaitResult>;
+  // The same for a word of any rank, read through the `rma` class with back-off: for the
+  // rare places where an algorithm must look at another's word.
+  { ep.wait_until_remote(a, predicate, backoff, deadline) } -> std::same_as<WaitResult>;
+  // Calls attempt() until it returns true, with back-off between; false when the deadline
+  // passed. attempt() must leave nothing behind when it fails.
+  { ep.retry_until(attempt, backoff, deadline) } -> std::same_as<bool>;
+  { cep.now_ns() } -> std::same_as<std::uint64_t>;
+  // Whether the agent may use the `cpu` class on memory of that rank.
+  { cep.is_local(rank) } -> std::same_as<bool>;
+  // Whether the two classes coincide in this job: then mixing them is safe.
+  { cep.one_class() } -> std::same_as<bool>;
+  // The coherent memory behind a local address.
+  { cep.view(a) } -> std::same_as<std::byte*>;
+  { cep.rank() } -> std::same_as<std::uint32_t>;
+  { cep.ranks() } -> std::same_as<std::uint32_t>;
+  { cep.agent() } -> std::same_as<AgentId>;
+  { cep.topology() } -> std::same_as<const Topology&>;
+};
 
 }  // namespace keyway::fabric

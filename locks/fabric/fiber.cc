@@ -44,8 +44,8 @@ constexpr std::uint32_t kRoundsBeforeYield = 16;
 
 // One fiber: its suspended context while others run, and what sanitizers must know of its stack.
 struct Fiber {
-  ctx::fiber resume;       // the fiber, while the scheduler runs
-  ctx::fiber scheduler;    // the scheduler, while the fiber runs
+  ctx::fiber resume;          // the fiber, while the scheduler runs
+  ctx::fiber scheduler;       // the scheduler, while the fiber runs
   ExceptionState exceptions;  // the fiber's while the scheduler runs, and the other way round
   SanitizerFiber shadow;
   bool finished = false;
@@ -76,22 +76,21 @@ Scheduler::Scheduler(std::size_t n, const std::function<void(std::size_t)>& body
     auto stack = allocator.allocate();
     fiber.shadow = SanitizerFiber::create(static_cast<char*>(stack.sp) - stack.size, stack.size);
     fiber.shadow.running();  // making a context enters its stack for a moment
-    fiber.resume = ctx::fiber(
-        std::allocator_arg, ctx::preallocated(stack.sp, stack.size, stack), allocator,
-        [this, &fiber, i](ctx::fiber&& from) {
-          fiber.shadow.arrived();
-          fiber.scheduler = std::move(from);
-          try {
-            body_(i);
-          } catch (const ctx::detail::forced_unwind&) {
-            throw;
-          } catch (...) {
-            if (!failure_) failure_ = std::current_exception();
-          }
-          fiber.finished = true;
-          fiber.shadow.leave_for(thread_shadow_, /*for_ever=*/true);
-          return std::move(fiber.scheduler);
-        });
+    fiber.resume = ctx::fiber(std::allocator_arg, ctx::preallocated(stack.sp, stack.size, stack),
+                              allocator, [this, &fiber, i](ctx::fiber&& from) {
+                                fiber.shadow.arrived();
+                                fiber.scheduler = std::move(from);
+                                try {
+                                  body_(i);
+                                } catch (const ctx::detail::forced_unwind&) {
+                                  throw;
+                                } catch (...) {
+                                  if (!failure_) failure_ = std::current_exception();
+                                }
+                                fiber.finished = true;
+                                fiber.shadow.leave_for(thread_shadow_, /*for_ever=*/true);
+                                return std::move(fiber.scheduler);
+                              });
     thread_shadow_.running();
   }
 }

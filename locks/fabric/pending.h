@@ -17,7 +17,8 @@ namespace keyway::fabric {
 /// the target. Only endpoints make one.
 class Flushed {
  public:
-  constexpr Flushed(std::uint32_t rank, std::uint64_t sequence) : sequence_(sequence), rank_(rank) {}
+  constexpr Flushed(std::uint32_t rank, std::uint64_t sequence)
+      : sequence_(sequence), rank_(rank) {}
   constexpr bool covers(std::uint32_t rank, std::uint64_t sequence) const {
     return rank == rank_ && sequence <= sequence_;
   }

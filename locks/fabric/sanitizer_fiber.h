@@ -4,7 +4,8 @@
 // AddressSanitizer is told by both sides of a switch: leave_for() before, arrived() after.
 // ThreadSanitizer keeps its own call stack per fiber, to which every instrumented function adds on
 // entry and from which it takes on exit. Only the scheduler tells it, before and after it resumes
-// a fiber: then each function leaves the stack that it entered, those of a fiber that ends included.
+// a fiber: then each function leaves the stack that it entered, those of a fiber that ends
+// included.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +26,8 @@ class SanitizerFiber {
   SanitizerFiber() = default;
 
   /// The shadow of a fresh fiber stack.
-  static SanitizerFiber create([[maybe_unused]] const void* bottom, [[maybe_unused]] std::size_t bytes) {
+  static SanitizerFiber create([[maybe_unused]] const void* bottom,
+                               [[maybe_unused]] std::size_t bytes) {
     SanitizerFiber made;
 #if defined(__SANITIZE_ADDRESS__)
     made.bottom_ = bottom;
@@ -69,7 +71,8 @@ class SanitizerFiber {
   /// Call once the stack is gone.
   void destroy() {
 #if defined(__SANITIZE_ADDRESS__)
-    // The marks of the last frames outlive the mapping: the next one at this place must not find them.
+    // The marks of the last frames outlive the mapping: the next one at this place must not find
+    // them.
     __asan_unpoison_memory_region(bottom_, bytes_);
 #endif
 #if defined(__SANITIZE_THREAD__)

@@ -27,8 +27,13 @@ class Actor {
 
   Actor(F& fabric, const Plan& plan, const Shape& shape, const Setting& setting,
         std::uint32_t index)
-      : fabric_(fabric), plan_(plan), setting_(setting), index_(index), agents_(shape.agents),
-        rng_(setting.seed * 1000 + index), outbox_(shape.locks) {
+      : fabric_(fabric),
+        plan_(plan),
+        setting_(setting),
+        index_(index),
+        agents_(shape.agents),
+        rng_(setting.seed * 1000 + index),
+        outbox_(shape.locks) {
     open();
     set(kIdWords + index_, ep().agent().word());
   }
@@ -131,8 +136,9 @@ class Actor {
   void expect_timeout(const L& lock, std::uint32_t k, locks::Mode mode, Deadline deadline,
                       std::string_view when) {
     auto held = acquire(lock, k, mode, deadline);
-    expect(!held.ok() && held.code() == Code::kTimeout, "L1: timed acquire {}: {} instead of TIMEOUT",
-           when, held.ok() ? "granted" : held.status().message());
+    expect(!held.ok() && held.code() == Code::kTimeout,
+           "L1: timed acquire {}: {} instead of TIMEOUT", when,
+           held.ok() ? "granted" : held.status().message());
   }
 
   // --- interleaving

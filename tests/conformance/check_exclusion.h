@@ -68,9 +68,10 @@ Outcome check_mixed_calls(const L& lock, const Setting& setting) {
         visit(me, lock, 0, mode);
         continue;
       }
-      auto held = call == 1 ? me.try_acquire(lock, 0, mode)
-                            : me.acquire(lock, 0, mode, Deadline::at_ns(me.ep().now_ns() +
-                                                                        me.rng().below(20'000)));
+      auto held = call == 1
+                      ? me.try_acquire(lock, 0, mode)
+                      : me.acquire(lock, 0, mode,
+                                   Deadline::at_ns(me.ep().now_ns() + me.rng().below(20'000)));
       if (!held.ok()) {
         me.expect(held.code() == (call == 1 ? Code::kBusy : Code::kTimeout),
                   "L2: a failed acquire said {}", held.status().message());

@@ -66,9 +66,10 @@ Outcome check_adaptors(const L& lock, const Setting& setting) {
         me.expect(!writer.try_lock() && !reader.try_lock(), "L1: try_lock of a held lock");
         const auto after = me.agent().stats;
         // A try takes no place in a queue: it is a try, not an acquire that gives up.
-        me.expect(after.try_failures == before.try_failures + 2 && after.timeouts == before.timeouts,
-                  "Lockable: try_lock is not try_acquire: {} try failures, {} timeouts",
-                  after.try_failures - before.try_failures, after.timeouts - before.timeouts);
+        me.expect(
+            after.try_failures == before.try_failures + 2 && after.timeouts == before.timeouts,
+            "Lockable: try_lock is not try_acquire: {} try failures, {} timeouts",
+            after.try_failures - before.try_failures, after.timeouts - before.timeouts);
         me.expect(!writer.try_lock_for(span) && !reader.try_lock_for(span),
                   "L1: try_lock_for of a held lock");
         const auto at = std::chrono::steady_clock::now() + span;

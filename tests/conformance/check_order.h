@@ -53,8 +53,8 @@ Outcome check_fifo(const L& lock, const Setting& setting) {
       order.push_back(0);
       for (std::uint32_t i = 0; i < order.size(); ++i) {
         const std::uint64_t who = me.get(kOrder + i);
-        me.expect(who == order[i], "fifo: agent {} got in at place {}, where agent {} stood", who, i,
-                  order[i]);
+        me.expect(who == order[i], "fifo: agent {} got in at place {}, where agent {} stood", who,
+                  i, order[i]);
       }
       order.pop_back();
       me.meet();

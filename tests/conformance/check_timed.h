@@ -65,8 +65,10 @@ Outcome check_expiry_race(const L& lock, const Setting& setting) {
                                Deadline::within(std::chrono::nanoseconds(me.rng().below(4'000))));
         me.expect(held.ok() || held.code() == Code::kTimeout, "L2: a node did not come back: {}",
                   held.status().message());
-        if (held.ok() && mode == Mode::kRead && lock.traits().readers_share) visit_shared(me, 0);
-        else if (held.ok()) visit_alone(me, 0, *held, true);
+        if (held.ok() && mode == Mode::kRead && lock.traits().readers_share)
+          visit_shared(me, 0);
+        else if (held.ok())
+          visit_alone(me, 0, *held, true);
       }
       me.meet();
     }
@@ -136,7 +138,8 @@ Outcome check_slot_reuse(const L& lock, const Setting& setting) {
           const fabric::AgentId before = me.ep().agent();
           me.expect_timeout(lock, 0, Mode::kWrite, Deadline::now(), "of a held lock");
           me.reborn();
-          me.expect(me.ep().agent() == before, "the slot was not reused: this check checks nothing");
+          me.expect(me.ep().agent() == before,
+                    "the slot was not reused: this check checks nothing");
           for (int times = 0; times < 3; ++times) me.hold_at_once(lock, 1, Mode::kWrite).release();
           me.set(kFreeWords, round + 1);
         }

@@ -25,11 +25,17 @@ class DeferredEndpoint {
       : inner_(std::move(inner)), rng_(seed * 7919 + inner_.agent().word()) {}
 
   template <class C>
-  std::uint64_t load(C c, fabric::Address a) { return shaken(c, a).load(c, a); }
+  std::uint64_t load(C c, fabric::Address a) {
+    return shaken(c, a).load(c, a);
+  }
   template <class C>
-  void store(C c, fabric::Address a, std::uint64_t v) { shaken(c, a).store(c, a, v); }
+  void store(C c, fabric::Address a, std::uint64_t v) {
+    shaken(c, a).store(c, a, v);
+  }
   template <class C>
-  std::uint64_t swap(C c, fabric::Address a, std::uint64_t v) { return shaken(c, a).swap(c, a, v); }
+  std::uint64_t swap(C c, fabric::Address a, std::uint64_t v) {
+    return shaken(c, a).swap(c, a, v);
+  }
   template <class C>
   std::uint64_t fetch_add(C c, fabric::Address a, std::uint64_t v) {
     return shaken(c, a).fetch_add(c, a, v);
@@ -39,7 +45,8 @@ class DeferredEndpoint {
     return shaken(c, a).fetch_or(c, a, v);
   }
   template <class C>
-  std::uint64_t compare_swap(C c, fabric::Address a, std::uint64_t expected, std::uint64_t desired) {
+  std::uint64_t compare_swap(C c, fabric::Address a, std::uint64_t expected,
+                             std::uint64_t desired) {
     return shaken(c, a).compare_swap(c, a, expected, desired);
   }
 
@@ -70,9 +77,13 @@ class DeferredEndpoint {
   }
 
   template <class C>
-  void read(C c, fabric::Address a, std::span<std::byte> out) { shaken(c, a).read(c, a, out); }
+  void read(C c, fabric::Address a, std::span<std::byte> out) {
+    shaken(c, a).read(c, a, out);
+  }
   template <class C>
-  void write(C c, fabric::Address a, std::span<const std::byte> in) { shaken(c, a).write(c, a, in); }
+  void write(C c, fabric::Address a, std::span<const std::byte> in) {
+    shaken(c, a).write(c, a, in);
+  }
   template <class C>
   fabric::PendingBytes post_read(C c, fabric::Address a, std::span<std::byte> out) {
     post(a, [=, this] { return inner_.read(c, a, out), 0; });

@@ -10,17 +10,17 @@
 namespace keyway::conformance {
 
 struct Shape {
-  std::uint32_t agents = 4;           // agent i lives at rank i % ranks
-  std::uint32_t locks = 1;            // lock k lives at rank k % ranks
+  std::uint32_t agents = 4;  // agent i lives at rank i % ranks
+  std::uint32_t locks = 1;   // lock k lives at rank k % ranks
   std::uint32_t nodes_per_agent = 32;
-  std::uint32_t ranks = 3;            // a wish; the mpi world has as many as it was started with
+  std::uint32_t ranks = 3;  // a wish; the mpi world has as many as it was started with
 };
 
 /// Words of the board, at rank 0: how the agents of a check talk to each other.
 inline constexpr std::uint32_t kBoardWords = 128;
 inline constexpr std::uint32_t kFailedWord = 0;
 inline constexpr std::uint32_t kMeetingWord = 1;
-inline constexpr std::uint32_t kIdWords = 8;   // AgentId::word() of agent i at kIdWords + i
+inline constexpr std::uint32_t kIdWords = 8;     // AgentId::word() of agent i at kIdWords + i
 inline constexpr std::uint32_t kFreeWords = 64;  // from here on a check's own
 
 struct Plan {

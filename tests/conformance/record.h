@@ -35,8 +35,9 @@ Record read_record(A& me, std::uint32_t lock) {
   Record record;
   me.ep().read(fabric::rma, me.plan().record(lock), std::as_writable_bytes(std::span(&record, 1)));
   // L3: what the holder before us posted is complete, all of it.
-  me.expect(record.sum == record.right_sum(), "L3: record {} is torn: version {} writer {} token {}",
-            lock, record.version, record.writer, record.token);
+  me.expect(record.sum == record.right_sum(),
+            "L3: record {} is torn: version {} writer {} token {}", lock, record.version,
+            record.writer, record.token);
   const auto visits = me.ep().load(fabric::rma, me.plan().record(lock) + kVisits);
   me.expect(record.version == visits, "L1, L3: record {} is at version {} after {} visits", lock,
             record.version, visits);
@@ -57,7 +58,8 @@ void visit_alone(A& me, std::uint32_t lock, G& guard, bool ask_token) {
   me.wobble();
   if (ask_token) {
     const std::uint64_t token = guard.token();
-    me.expect(token > record.token, "L4: lock {} gave token {} after {}", lock, token, record.token);
+    me.expect(token > record.token, "L4: lock {} gave token {} after {}", lock, token,
+              record.token);
     record.token = token;
   }
   ++record.version;

@@ -53,8 +53,8 @@ TEST_CASE("fibers of one thread hand a turn around the whole job") {
     for (std::uint64_t round = 1; round <= 20; ++round) {
       const bool first = ep.rank() == 0 && agent == 0;
       if (!first || round > 1) {
-        ep.wait_until(word(ep.rank(), agent), [&](std::uint64_t v) { return v >= round; },
-                      Deadline::never());
+        ep.wait_until(
+            word(ep.rank(), agent), [&](std::uint64_t v) { return v >= round; }, Deadline::never());
       }
       const bool last_rank = ep.rank() + 1 == ranks;
       const std::size_t next_agent = last_rank ? (agent + 1) % kAgents : agent;

@@ -78,8 +78,8 @@ TEST_CASE("a thread that waits in a barrier keeps no other thread of its rank ou
     });
   } else {
     MpiEndpoint ep = *fabric.endpoint();
-    ep.wait_until({last, kCount}, [&](std::uint64_t v) { return v == 100ull * last; },
-                  Deadline::never());
+    ep.wait_until(
+        {last, kCount}, [&](std::uint64_t v) { return v == 100ull * last; }, Deadline::never());
   }
   fabric.barrier();
   if (adder.joinable()) adder.join();

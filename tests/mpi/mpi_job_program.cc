@@ -92,9 +92,7 @@ int main(int argc, char** argv) {
   if (mode == "exit" && made->rank() + 1 == made->ranks()) std::exit(3);
   work(*made);
   const bool first = made->rank() == 0;
-  {
-    const MpiFabric closing = std::move(*made);
-  }
+  { const MpiFabric closing = std::move(*made); }
   if (first) std::puts("closed");
   return 0;
 }

@@ -29,8 +29,8 @@ constexpr std::uint64_t kSegment = kReservedBytes + 4096;
 std::string shared_pipe(MpiFabric& fabric) {
   std::vector<std::byte> bytes;
   if (fabric.rank() == 0) {
-    const auto path = std::filesystem::temp_directory_path() /
-                      ("keyway-progress-" + std::to_string(getpid()));
+    const auto path =
+        std::filesystem::temp_directory_path() / ("keyway-progress-" + std::to_string(getpid()));
     REQUIRE(mkfifo(path.c_str(), 0600) == 0);
     for (const char c : path.string()) bytes.push_back(static_cast<std::byte>(c));
   }
@@ -44,14 +44,15 @@ std::string shared_pipe(MpiFabric& fabric) {
 // instead of hanging it. No outcome depends on how long anything takes.
 class Watchdog {
  public:
-  Watchdog(int gate, std::size_t waiters) : thread_([this, gate, waiters] {
-    std::unique_lock guard(mutex_);
-    if (!done_.wait_for(guard, std::chrono::seconds(60), [this] { return over_; })) {
-      barked_ = true;
-      const std::string keys(waiters, 'x');
-      CHECK(write(gate, keys.data(), keys.size()) > 0);
-    }
-  }) {}
+  Watchdog(int gate, std::size_t waiters)
+      : thread_([this, gate, waiters] {
+          std::unique_lock guard(mutex_);
+          if (!done_.wait_for(guard, std::chrono::seconds(60), [this] { return over_; })) {
+            barked_ = true;
+            const std::string keys(waiters, 'x');
+            CHECK(write(gate, keys.data(), keys.size()) > 0);
+          }
+        }) {}
   ~Watchdog() { thread_.join(); }
   /// Whether the ranks were still asleep when this was called.
   bool in_time() {
@@ -81,13 +82,14 @@ TEST_CASE("a rank that makes no calls is reached all the same") {
   if (fabric.rank() != 0) {
     ep.store(rma, {fabric.rank(), kAsleep}, 1);
     char key = 0;
-    CHECK(read(gate, &key, 1) == 1);  // asleep, outside MPI
+    CHECK(read(gate, &key, 1) == 1);                      // asleep, outside MPI
     CHECK(ep.load(cpu, {fabric.rank(), kCount}) == 300);  // all had arrived before we woke
   } else {
     Watchdog watchdog(gate, fabric.ranks() - 1);
     for (std::uint32_t rank = 1; rank < fabric.ranks(); ++rank) {
-      ep.wait_until_remote({rank, kAsleep}, [](std::uint64_t v) { return v == 1; },
-                           Backoff::none(), Deadline::never());
+      ep.wait_until_remote(
+          {rank, kAsleep}, [](std::uint64_t v) { return v == 1; }, Backoff::none(),
+          Deadline::never());
       for (int i = 0; i < 300; ++i) ep.fetch_add(rma, {rank, kCount}, 1);
     }
     REQUIRE(watchdog.in_time());
@@ -123,8 +125,8 @@ TEST_CASE("a wait whose deadline passes says so and gives the last value") {
   const WaitResult own = ep.wait_until({fabric.rank(), kCount}, never, Deadline::now());
   CHECK(own.expired);
   CHECK(own.value == 5);
-  const WaitResult remote = ep.wait_until_remote(
-      {fabric.rank(), kCount}, never, Backoff{100, 1000}, Deadline::now());
+  const WaitResult remote =
+      ep.wait_until_remote({fabric.rank(), kCount}, never, Backoff{100, 1000}, Deadline::now());
   CHECK(remote.expired);
   CHECK(remote.value == 5);
   CHECK_FALSE(ep.retry_until([] { return false; }, Backoff::none(), Deadline::now()));

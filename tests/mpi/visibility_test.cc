@@ -59,8 +59,9 @@ TEST_CASE("bytes stored directly are seen by a rank that reads the flag through 
   for (std::uint64_t round = 1; round <= 200; ++round) {
     ep.write(cpu, {ep.rank(), kBytes}, message(round));
     ep.store(cpu, {ep.rank(), kFlag}, round);
-    ep.wait_until_remote({previous, kFlag}, [&](std::uint64_t v) { return v == round; },
-                         Backoff::none(), Deadline::never());
+    ep.wait_until_remote(
+        {previous, kFlag}, [&](std::uint64_t v) { return v == round; }, Backoff::none(),
+        Deadline::never());
     std::vector<std::byte> seen(kLength);
     ep.read(rma, {previous, kBytes}, seen);
     REQUIRE(seen == message(round));
@@ -81,10 +82,12 @@ TEST_CASE("a word that a remote store has set can be overwritten at once") {
     } else {
       REQUIRE(ep.compare_swap(rma, {next, kFlag}, 0, round) == 0);
     }
-    ep.wait_until(own_flag, [&](std::uint64_t v) { return v == round; }, Deadline::never());
+    ep.wait_until(
+        own_flag, [&](std::uint64_t v) { return v == round; }, Deadline::never());
     ep.store(cpu, own_flag, 0);
     ep.store(rma, {previous, kReply}, round);
-    ep.wait_until(own_reply, [&](std::uint64_t v) { return v == round; }, Deadline::never());
+    ep.wait_until(
+        own_reply, [&](std::uint64_t v) { return v == round; }, Deadline::never());
     // N2: our own store to `next` is complete and so is its owner's answer: 0 stays 0.
     REQUIRE(ep.load(rma, {next, kFlag}) == 0);
   }

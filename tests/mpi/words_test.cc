@@ -83,8 +83,8 @@ TEST_CASE("stores do not tear and loads see one of them, through either class") 
   bool torn = false;
   for (std::uint64_t round = 0; round < 1000; ++round) {
     ep.store(rma, word, pattern(ep.rank() * 37 + round));
-    const std::uint64_t seen = ep.is_local(0) && round % 2 == 0 ? ep.load(cpu, word)
-                                                                : ep.load(rma, word);
+    const std::uint64_t seen =
+        ep.is_local(0) && round % 2 == 0 ? ep.load(cpu, word) : ep.load(rma, word);
     torn = torn || seen != pattern(seen);
   }
   CHECK_FALSE(torn);

@@ -212,10 +212,10 @@ TEST_CASE("expiry: writes of several keys that find the heap full sweep first, o
   fill();
   int calls = 0;
   REQUIRE(s.transact(keys, [&](auto values) {
-    ++calls;
-    for (auto& v : values) v = value;
-    return true;
-  }).ok());
+             ++calls;
+             for (auto& v : values) v = value;
+             return true;
+           }).ok());
   CHECK(calls == 2);  // the first attempt found the heap full
   CHECK(*s.get(names.back()) == value);
   check_heap(store, s);

@@ -1,7 +1,7 @@
 // Catch2's main for tests that run as an MPI job, compiled once (keyway_mpi_test_main).
 #define CATCH_CONFIG_RUNNER
-#include <catch2/catch.hpp>
 #include <fmt/format.h>
+#include <catch2/catch.hpp>
 
 #include <cstdio>
 #include <string>
@@ -26,9 +26,9 @@ class StopOnFailure : public Catch::TestEventListenerBase {
   void testCaseEnded(const Catch::TestCaseStats& stats) override {
     if (stats.totals.assertions.allOk()) return;
     std::fflush(nullptr);
-    fabric::MpiInterface::stop_job(
-        fmt::format("test case '{}' failed; again: {} '{}'", stats.testInfo.name, replay_line,
-                    stats.testInfo.name));
+    fabric::MpiInterface::stop_job(fmt::format("test case '{}' failed; again: {} '{}'",
+                                               stats.testInfo.name, replay_line,
+                                               stats.testInfo.name));
   }
 };
 CATCH_REGISTER_LISTENER(StopOnFailure)

@@ -62,6 +62,10 @@ PLANTED = {
         ({"keyway": "true\n" * 500}, ["keyway:500"]),
         ({"kvstore/a.cc": "int x;\n" * 400, "docs/long.md": "word\n" * 900}, []),
     ],
+    "lines_fit": [
+        (_cc("kvstore/a.cc", "int x;\n// " + "x" * 98 + "\n"), ["kvstore/a.cc:2"]),
+        ({"kvstore/a.cc": "// " + "ä" * 97 + "\n", "docs/long.md": "x" * 300 + "\n"}, []),
+    ],
     "headers_are_guarded": [
         (_cc("client/a.h", "// What it is.\nint f();\n#pragma once\n"), ["client/a.h:1"]),
         (_cc("client/a.h", "#ifndef A_H\n#define A_H\n#endif\n"), ["client/a.h:1"]),

@@ -23,6 +23,7 @@ MAY_INCLUDE = {
     "tests": _EVERYTHING,
 }
 MAX_LINES = 400
+MAX_COLUMNS = 100  # as in .clang-format
 COUNTED = (".h", ".cc", ".py", ".sh", ".cmake", "CMakeLists.txt", "keyway")
 
 
@@ -102,6 +103,14 @@ def files_are_short(tree):
             yield Finding(file.path, lines, f"{lines} lines, more than {MAX_LINES}: split it")
 
 
+def lines_fit(tree):
+    """No line of C++ is longer than .clang-format allows."""
+    for file in tree.cxx():
+        for number, line in enumerate(file.text.split("\n"), 1):
+            if len(line) > MAX_COLUMNS:
+                yield Finding(file.path, number, f"{len(line)} columns, over {MAX_COLUMNS}: wrap it")
+
+
 def headers_are_guarded(tree):
     """Every header has #pragma once before its first line of code."""
     for file in tree.cxx():
@@ -112,4 +121,4 @@ def headers_are_guarded(tree):
 
 
 RULES = (includes_point_down, tests_are_registered, folders_have_readmes, files_are_short,
-         headers_are_guarded)
+         lines_fit, headers_are_guarded)

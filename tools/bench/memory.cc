@@ -16,7 +16,8 @@ constexpr std::uint64_t kKeyBytes = 16;
 constexpr std::uint64_t kValueBytes = 100;
 
 // All that the store keeps for its elements: table, live blocks, stripes, chunk bookkeeping.
-double bytes_per_element(const keyway::VolumeReport& report, const keyway::store::Geometry& geometry) {
+double bytes_per_element(const keyway::VolumeReport& report,
+                         const keyway::store::Geometry& geometry) {
   const std::uint64_t chunks_used = geometry.chunks() - report.heap.free_chunks;
   const std::uint64_t total = report.table_bytes + report.live_bytes +
                               geometry.stripes() * keyway::store::kStripeBytes +

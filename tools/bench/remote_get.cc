@@ -1,5 +1,5 @@
-// bench_remote_get GETS ROUNDS [URI]: a get from another rank under its lock, against the floor: two
-// raw MPI_Get, each with its flush, of the same sizes (a bucket line, an element's block).
+// bench_remote_get GETS ROUNDS [URI]: a get from another rank under its lock, against the floor:
+// two raw MPI_Get, each with its flush, of the same sizes (a bucket line, an element's block).
 //
 // Two ranks. Rank 0 measures, in turn, `rounds` times; rank 1 serves. Prints one line of JSON: the
 // medians of ns per get and per floor, and of the ratio round by round.
@@ -88,7 +88,8 @@ void measure(keyway::Session& session, RawWindow& raw, const std::vector<std::st
   std::vector<double> get_ns, floor_ns, ratio;
   for (std::size_t round = 0; round <= rounds; ++round) {
     const double get = ns_each(gets, [&](std::size_t i) {
-      if (!session.get(keys[i % keys.size()], value).ok() || value.size() != kValueBytes) std::abort();
+      if (!session.get(keys[i % keys.size()], value).ok() || value.size() != kValueBytes)
+        std::abort();
     });
     const double floor = ns_each(gets, [&](std::size_t i) {
       raw.get(buffer.data(), i * kLineBytes % (RawWindow::kBytes / 2), kLineBytes);
@@ -111,8 +112,9 @@ int main(int argc, char** argv) {
   const std::size_t rounds = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 5;
   auto store = keyway::Store::open(argc > 3 ? argv[3] : "mpi:?memory=64MiB");
   if (!store.ok() || store->ranks() != 2) {
-    std::fprintf(stderr, "bench_remote_get: %s\n",
-                 store.ok() ? "start it on two ranks" : std::string(store.status().message()).c_str());
+    std::fprintf(
+        stderr, "bench_remote_get: %s\n",
+        store.ok() ? "start it on two ranks" : std::string(store.status().message()).c_str());
     return 1;
   }
   {

@@ -16,8 +16,8 @@ Result<ShmFabric> ShmFabric::create(const Options& options) {
                   fmt::format("{} ranks: ask for 1 to {}", options.ranks, Address::kMaxRanks - 1));
   }
   if (options.agents_per_rank == 0 || options.agents_per_rank > 0xffff) {
-    return Status(Code::kInvalidArgument, fmt::format("{} agents per rank: ask for 1 to 65535",
-                                                      options.agents_per_rank));
+    return Status(Code::kInvalidArgument,
+                  fmt::format("{} agents per rank: ask for 1 to 65535", options.agents_per_rank));
   }
   if (options.segment_bytes > Address::kMaxOffset) {
     return Status(Code::kInvalidArgument, fmt::format("segments of {} bytes: ask for at most {}",

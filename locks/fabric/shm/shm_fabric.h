@@ -46,7 +46,7 @@ class ShmFabric {
     std::uint32_t ranks = 1;
     std::uint64_t segment_bytes = 0;  // SegmentLayout::size()
     std::uint32_t agents_per_rank = kDefaultAgentsPerRank;
-    std::string topology;             // Topology::override_with; "" puts all ranks on one node
+    std::string topology;  // Topology::override_with; "" puts all ranks on one node
   };
 
   /// Segments are zeroed. Fails when the memory cannot be had or an option is out of bounds.
@@ -77,30 +77,50 @@ class ShmEndpoint {
  public:
   // --- 8-byte words: one implementation serves both classes.
   template <class Class>
-  std::uint64_t load(Class, Address a) { return words::load(view(a)); }
+  std::uint64_t load(Class, Address a) {
+    return words::load(view(a));
+  }
   template <class Class>
-  void store(Class, Address a, std::uint64_t v) { words::store(view(a), v); }
+  void store(Class, Address a, std::uint64_t v) {
+    words::store(view(a), v);
+  }
   template <class Class>
-  std::uint64_t swap(Class, Address a, std::uint64_t v) { return words::swap(view(a), v); }
+  std::uint64_t swap(Class, Address a, std::uint64_t v) {
+    return words::swap(view(a), v);
+  }
   template <class Class>
-  std::uint64_t fetch_add(Class, Address a, std::uint64_t v) { return words::fetch_add(view(a), v); }
+  std::uint64_t fetch_add(Class, Address a, std::uint64_t v) {
+    return words::fetch_add(view(a), v);
+  }
   template <class Class>
-  std::uint64_t fetch_or(Class, Address a, std::uint64_t v) { return words::fetch_or(view(a), v); }
+  std::uint64_t fetch_or(Class, Address a, std::uint64_t v) {
+    return words::fetch_or(view(a), v);
+  }
   template <class Class>
   std::uint64_t compare_swap(Class, Address a, std::uint64_t expected, std::uint64_t desired) {
     return words::compare_swap(view(a), expected, desired);
   }
 
   template <class Class>
-  Pending post_load(Class c, Address a) { return done(a, load(c, a)); }
+  Pending post_load(Class c, Address a) {
+    return done(a, load(c, a));
+  }
   template <class Class>
-  void post_store(Class c, Address a, std::uint64_t v) { store(c, a, v); }
+  void post_store(Class c, Address a, std::uint64_t v) {
+    store(c, a, v);
+  }
   template <class Class>
-  Pending post_swap(Class c, Address a, std::uint64_t v) { return done(a, swap(c, a, v)); }
+  Pending post_swap(Class c, Address a, std::uint64_t v) {
+    return done(a, swap(c, a, v));
+  }
   template <class Class>
-  Pending post_fetch_add(Class c, Address a, std::uint64_t v) { return done(a, fetch_add(c, a, v)); }
+  Pending post_fetch_add(Class c, Address a, std::uint64_t v) {
+    return done(a, fetch_add(c, a, v));
+  }
   template <class Class>
-  Pending post_fetch_or(Class c, Address a, std::uint64_t v) { return done(a, fetch_or(c, a, v)); }
+  Pending post_fetch_or(Class c, Address a, std::uint64_t v) {
+    return done(a, fetch_or(c, a, v));
+  }
   template <class Class>
   Pending post_compare_swap(Class c, Address a, std::uint64_t expected, std::uint64_t desired) {
     return done(a, compare_swap(c, a, expected, desired));
@@ -123,7 +143,9 @@ class ShmEndpoint {
     return {a.rank(), 0, out};
   }
   template <class Class>
-  void post_write(Class c, Address a, std::span<const std::byte> in) { write(c, a, in); }
+  void post_write(Class c, Address a, std::span<const std::byte> in) {
+    write(c, a, in);
+  }
 
   // --- completion. Every operation is complete when it returns, and stores release, so a flush
   // has nothing to do; fence() is the one place that orders a store before a later load.
@@ -143,13 +165,14 @@ class ShmEndpoint {
   WaitResult wait_until_remote(Address word, Predicate&& predicate, const Backoff& backoff,
                                Deadline deadline) {
     WaitResult result;
-    result.expired = !retry_until(
-        [&] { return predicate(result.value = load(rma, word)); }, backoff, deadline);
+    result.expired =
+        !retry_until([&] { return predicate(result.value = load(rma, word)); }, backoff, deadline);
     return result;
   }
   template <class Attempt>
   bool retry_until(Attempt&& attempt, const Backoff& backoff, Deadline deadline) {
-    return retry_loop(attempt, [] {}, backoff, agent().word(), deadline);
+    return retry_loop(
+        attempt, [] {}, backoff, agent().word(), deadline);
   }
   std::uint64_t now_ns() const { return steady_ns(); }
 

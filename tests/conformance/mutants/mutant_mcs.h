@@ -9,16 +9,16 @@ namespace keyway::conformance {
 
 enum class McsDefect {
   kNone,
-  kLostLink,             // release leaves when the successor has not linked itself yet
-  kFlagAfterSwap,        // the waiter sets its flag after the tail leads others to it
-  kGivesUpWithoutCas,    // D2: a store, so that a grant that came first is lost
-  kReusesAbandoned,      // N1: the node goes back to the pool at once
-  kDoesNotWait,          // a waiter enters as soon as it has linked itself
-  kReleaseSkipsFlush,    // L3
-  kGrantsAbandoned,      // the releaser does not step over those who gave up
-  kForgetsIdle,          // D3: nodes stepped over never come back
-  kRejoins,              // fifo: a waiter keeps leaving its place to queue again
-  kTryQueues,            // try joins the queue and gives up: no try
+  kLostLink,           // release leaves when the successor has not linked itself yet
+  kFlagAfterSwap,      // the waiter sets its flag after the tail leads others to it
+  kGivesUpWithoutCas,  // D2: a store, so that a grant that came first is lost
+  kReusesAbandoned,    // N1: the node goes back to the pool at once
+  kDoesNotWait,        // a waiter enters as soon as it has linked itself
+  kReleaseSkipsFlush,  // L3
+  kGrantsAbandoned,    // the releaser does not step over those who gave up
+  kForgetsIdle,        // D3: nodes stepped over never come back
+  kRejoins,            // fifo: a waiter keeps leaving its place to queue again
+  kTryQueues,          // try joins the queue and gives up: no try
 };
 
 template <McsDefect D>
@@ -175,8 +175,8 @@ class MutantMcs {
       if (D == McsDefect::kLostLink) return {};
       // A queue that a defect has torn must not hold the test up: its rest counts as lost.
       const auto patience = Deadline::within(std::chrono::seconds(D == McsDefect::kNone ? 60 : 2));
-      next = ep.wait_until_remote(at, [](std::uint64_t n) { return n != 0; },
-                                  fabric::Backoff::none(), patience)
+      next = ep.wait_until_remote(
+                   at, [](std::uint64_t n) { return n != 0; }, fabric::Backoff::none(), patience)
                  .value;
     }
     return fabric::Address::from_word(next);

@@ -30,8 +30,8 @@ class MutantRw {
                                locks::Mode mode, Deadline deadline) const {
     if (!attempt(agent, site, mode)) {
       ++agent.stats.contended;
-      if (!agent.ep.retry_until([&] { return attempt(agent, site, mode); },
-                                fabric::Backoff::none(), deadline)) {
+      if (!agent.ep.retry_until([&] { return attempt(agent, site, mode); }, fabric::Backoff::none(),
+                                deadline)) {
         ++agent.stats.timeouts;
         return locks::timed_out(dump(agent, site));
       }
@@ -71,7 +71,8 @@ class MutantRw {
         [&] {
           const std::uint64_t old = agent.ep.fetch_add(fabric::rma, group, kAll);
           if ((old & (kAll - 1)) == 0 || D == RwDefect::kAllIgnoresWriters) return true;
-          if (D != RwDefect::kAllDoesNotBackOut) agent.ep.fetch_add(fabric::rma, group, minus(kAll));
+          if (D != RwDefect::kAllDoesNotBackOut)
+            agent.ep.fetch_add(fabric::rma, group, minus(kAll));
           return false;
         },
         fabric::Backoff::none(), deadline);
@@ -107,7 +108,8 @@ class MutantRw {
     if (mode == locks::Mode::kRead) {
       const bool free = (ep.fetch_add(fabric::rma, site.line, kReader) & kWriter) == 0;
       if (free || D == RwDefect::kReaderIgnoresWriter) return true;
-      if (D != RwDefect::kReaderDoesNotBackOut) ep.fetch_add(fabric::rma, site.line, minus(kReader));
+      if (D != RwDefect::kReaderDoesNotBackOut)
+        ep.fetch_add(fabric::rma, site.line, minus(kReader));
       return false;
     }
     if (ep.fetch_add(fabric::rma, site.group, 1) >= kAll) {

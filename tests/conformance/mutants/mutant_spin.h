@@ -9,18 +9,18 @@ namespace keyway::conformance {
 
 enum class SpinDefect {
   kNone,
-  kEntersAfterOneRetry,    // the second attempt counts as granted, whatever it found
-  kReleaseSkipsFlush,      // L3
-  kFlushAfterRelease,      // L3: the right steps in the wrong order
-  kTokenStaysSame,         // L4
-  kTryTakesOver,           // try succeeds on a lock that is held
-  kClaimsSharing,          // readers_share is claimed, readers are treated as writers
-  kClaimsFifo,             // fifo is claimed, there is no queue
-  kReleaseForgets,         // the word stays taken
-  kReaderCountsAsWriter,   // stats
-  kTimeoutCountsAsTry,     // stats
-  kNamelessHolder,         // dump
-  kTimeoutSaysNothing,     // the message does not name the holder
+  kEntersAfterOneRetry,   // the second attempt counts as granted, whatever it found
+  kReleaseSkipsFlush,     // L3
+  kFlushAfterRelease,     // L3: the right steps in the wrong order
+  kTokenStaysSame,        // L4
+  kTryTakesOver,          // try succeeds on a lock that is held
+  kClaimsSharing,         // readers_share is claimed, readers are treated as writers
+  kClaimsFifo,            // fifo is claimed, there is no queue
+  kReleaseForgets,        // the word stays taken
+  kReaderCountsAsWriter,  // stats
+  kTimeoutCountsAsTry,    // stats
+  kNamelessHolder,        // dump
+  kTimeoutSaysNothing,    // the message does not name the holder
 };
 
 template <SpinDefect D>
@@ -41,8 +41,7 @@ class MutantSpin {
       int retries = 0;
       const bool entered = agent.ep.retry_until(
           [&] {
-            return attempt(agent, site) ||
-                   (D == SpinDefect::kEntersAfterOneRetry && ++retries > 0);
+            return attempt(agent, site) || (D == SpinDefect::kEntersAfterOneRetry && ++retries > 0);
           },
           fabric::Backoff::none(), deadline);
       if (!entered) {

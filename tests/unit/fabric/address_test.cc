@@ -39,7 +39,8 @@ TEST_CASE("an offset or a rank that does not fit is a broken invariant") {
 #endif
 
 TEST_CASE("an agent's word is never 0 and leads back to the agent") {
-  for (const AgentId id : {AgentId{0, 0}, AgentId{0, 0xffff}, AgentId{Address::kMaxRanks - 2, 17}}) {
+  for (const AgentId id :
+       {AgentId{0, 0}, AgentId{0, 0xffff}, AgentId{Address::kMaxRanks - 2, 17}}) {
     CHECK(id.word() != 0);
     CHECK(AgentId::from_word(id.word()) == id);
   }

@@ -64,7 +64,8 @@ TEST_CASE("a fiber waits for another thread's fiber") {
       if (i == 1) return;
       for (int step = parity; step < 200; step += 2) {
         const auto mine = [&] { return turn.load(std::memory_order_acquire) == step; };
-        REQUIRE(wait_loop(mine, [] {}, Deadline::never()));
+        REQUIRE(wait_loop(
+            mine, [] {}, Deadline::never()));
         turn.store(step + 1, std::memory_order_release);
       }
     });

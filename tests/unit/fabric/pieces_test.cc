@@ -127,7 +127,8 @@ TEST_CASE("retry_loop tries at once, and leaves by the deadline") {
   int tries = 0;
   CHECK(retry_loop([&] { return ++tries == 1; }, [] {}, Backoff::none(), 1, Deadline::now()));
   tries = 0;
-  CHECK_FALSE(retry_loop([&] { return ++tries, false; }, [] {}, Backoff::none(), 1, Deadline::now()));
+  CHECK_FALSE(
+      retry_loop([&] { return ++tries, false; }, [] {}, Backoff::none(), 1, Deadline::now()));
   CHECK(tries == 1);
   tries = 0;
   CHECK(retry_loop([&] { return ++tries == 50; }, [] {}, {10, 100}, 1, Deadline::never()));

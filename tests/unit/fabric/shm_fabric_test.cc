@@ -15,7 +15,8 @@ namespace keyway::fabric {
 namespace {
 
 static_assert(Endpoint<ShmEndpoint>);
-static_assert(std::is_move_constructible_v<ShmEndpoint> && !std::is_copy_constructible_v<ShmEndpoint>);
+static_assert(std::is_move_constructible_v<ShmEndpoint> &&
+              !std::is_copy_constructible_v<ShmEndpoint>);
 static_assert(!Endpoint<int>);
 
 ShmFabric::Options options(std::uint32_t ranks) {
@@ -178,13 +179,15 @@ TEST_CASE("a store publishes what was written before it") {
     for (std::uint64_t round = 1; round <= 500; ++round) {
       ep.write(rma, data, std::as_bytes(std::span(&round, 1)));
       ep.store(rma, flag, 2 * round - 1);
-      ep.wait_until_remote(flag, [&](std::uint64_t v) { return v == 2 * round; }, Backoff::none(),
-                           Deadline::never());
+      ep.wait_until_remote(
+          flag, [&](std::uint64_t v) { return v == 2 * round; }, Backoff::none(),
+          Deadline::never());
     }
   });
   auto ep = *fabric.endpoint(0);
   for (std::uint64_t round = 1; round <= 500; ++round) {
-    ep.wait_until(flag, [&](std::uint64_t v) { return v == 2 * round - 1; }, Deadline::never());
+    ep.wait_until(
+        flag, [&](std::uint64_t v) { return v == 2 * round - 1; }, Deadline::never());
     std::uint64_t seen = 0;
     ep.read(rma, data, std::as_writable_bytes(std::span(&seen, 1)));
     REQUIRE(seen == round);
@@ -203,8 +206,9 @@ TEST_CASE("a fence orders a store before a later load") {
     auto ep = *fabric.endpoint(side);
     for (std::uint64_t trial = 1; trial <= kTrials; ++trial) {
       ep.fetch_add(rma, arrivals, 1);
-      ep.wait_until_remote(arrivals, [&](std::uint64_t v) { return v >= 2 * trial; },
-                           Backoff::none(), Deadline::never());
+      ep.wait_until_remote(
+          arrivals, [&](std::uint64_t v) { return v >= 2 * trial; }, Backoff::none(),
+          Deadline::never());
       ep.store(rma, word(side), trial);
       ep.fence();
       seen[side].push_back(ep.load(rma, word(1 - side)));

@@ -127,7 +127,9 @@ TEST_CASE("LOCKALL needs a group and a kind that keeps the master word") {
 // A kind that has no line in the conformance table would go unchecked.
 TEST_CASE("every kind is in the conformance table") {
   for (const auto name : AnyLock::kNames) {
-    const auto listed = [&](std::string_view kind) { return kind.substr(0, kind.find(':')) == name; };
+    const auto listed = [&](std::string_view kind) {
+      return kind.substr(0, kind.find(':')) == name;
+    };
     CHECK(std::any_of(conformance::kKinds.begin(), conformance::kKinds.end(), listed));
   }
 }
