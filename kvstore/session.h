@@ -94,7 +94,8 @@ class Session {
     Bucket bucket;
     bool dirty = false;
   };
-  // What locate() found: an entry of chain_, its element, and whether that is past its expiry.
+  // What find() or locate() found: an entry, with locate() of a line of chain_, its element, and
+  // whether that is past its expiry.
   struct Found {
     std::uint32_t line = 0;
     std::uint32_t at = 0;  // 0: nothing found
@@ -150,6 +151,11 @@ class Session {
   void prefetch_element(Access access, std::uint32_t rank, EntryWord entry) const;
   template <class Access>
   std::span<const std::byte> fetch(Access access, std::uint32_t rank, EntryWord entry);
+  template <class Access>
+  Code match(Access access, const Location& location, const Bucket& bucket, std::string_view key,
+             Found& found);
+  template <class Access>
+  Code find(Access access, const Location& location, std::string_view key, Found& found);
   template <class Access>
   Code locate(Access access, const Location& location, std::string_view key, Found& found);
   template <class Use>
@@ -218,16 +224,15 @@ class Session {
   // Between two sweeps by a session whose writes find the heap full.
   static constexpr std::uint64_t kSweepPauseNs = 100'000'000;
 
-  Deadline deadline() const { return Deadline::within(options_.timeout); }
-
   E ep_;
   const Geometry& geometry_;
   const locks::AnyLock& lock_;
-  SessionOptions options_;
+  const Deadline deadline_;  // of each operation's lock waits
   locks::LockAgent<E> agent_;
   Heap<E> heap_;
   // Buffers of the operation under way, kept so that a warm session does not allocate.
   std::vector<Line> chain_;
+  Bucket line_read_;                 // a remote line that find() looks at
   std::vector<std::byte> fetched_;   // a remote element
   std::vector<std::byte> composed_;  // an element to be written to a remote rank
   std::string built_;                // a value made from the old one

@@ -35,7 +35,7 @@ class Session<E>::StripeSet {
   ~StripeSet() { release(); }
 
   Status acquire(locks::Mode mode) {
-    const Deadline until = session_.deadline().started(session_.ep_.now_ns());
+    const Deadline until = session_.deadline_.started(session_.ep_.now_ns());
     for (Held& held : held_) {
       auto grant = session_.lock_.acquire(session_.agent_, site(held), mode, until);
       if (!grant.ok()) return grant.status();

@@ -14,7 +14,7 @@ Session<E>::Session(E endpoint, const Geometry& geometry, const locks::AnyLock& 
     : ep_(std::move(endpoint)),
       geometry_(geometry),
       lock_(lock),
-      options_(options),
+      deadline_(Deadline::within(options.timeout)),
       agent_(ep_, geometry.nodes()),
       heap_(ep_, geometry) {
   chain_.reserve(8);
@@ -120,41 +120,71 @@ bool Session<E>::is_past(std::uint64_t expires_at_ms) {
   return expires_at_ms != kNoExpiry && expires_at_ms <= wall_ms();
 }
 
+/// Looks for the key among the entries of one line; `found` keeps its line's number. Inline
+/// elements stay where the line is. kCorruption is the only failure; `found.at` says whether the
+/// key is there.
+template <fabric::Endpoint E>
+template <class Access>
+Code Session<E>::match(Access access, const Location& location, const Bucket& bucket,
+                       std::string_view key, Found& found) {
+  const std::uint64_t tag = tag_of(location.hash);
+  for (std::uint32_t i = 1; i < kBucketWords; i += bucket.entry(i).words()) {
+    const EntryWord entry = bucket.entry(i);
+    if (entry.kind() == EntryKind::kEmpty) break;
+    if (entry.tag() != tag) continue;
+    ElementView element;
+    if (entry.kind() == EntryKind::kInline) {
+      element.key = bucket.inline_key(i);
+      element.value = bucket.inline_value(i);
+    } else {
+      const auto bytes = fetch(access, location.rank, entry);
+      if (bytes.empty()) return Code::kCorruption;
+      element = parse_element(bytes);
+    }
+    if (element.key != key) continue;
+    found.at = i;
+    found.entry = entry;
+    found.element = element;
+    found.expired = is_past(element.expires_at_ms);
+    break;
+  }
+  return Code::kOk;
+}
+
+/// Finds the key for a reader, who keeps no copy of a local line. The stripe's lock is held.
+template <fabric::Endpoint E>
+template <class Access>
+Code Session<E>::find(Access access, const Location& location, std::string_view key, Found& found) {
+  fabric::Address at = geometry_.bucket(location.rank, location.bucket);
+  while (true) {
+    const Bucket* bucket = &line_read_;
+    if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
+      bucket = reinterpret_cast<const Bucket*>(ep_.view(at));
+    } else {
+      ep_.read(access, at, std::as_writable_bytes(std::span(line_read_.words)));
+    }
+    const Code code = match(access, location, *bucket, key, found);
+    if (code != Code::kOk || found.at != 0 || bucket->link() == 0) return code;
+    at = {location.rank, bucket->link()};
+  }
+}
+
 /// Reads the bucket's chain into chain_ up to the line that holds the key, or to its end. The
-/// stripe's lock is held. kCorruption is the only failure; `found.at` says whether the key is
-/// there.
+/// stripe's lock is held. As match().
 template <fabric::Endpoint E>
 template <class Access>
 Code Session<E>::locate(Access access, const Location& location, std::string_view key,
                         Found& found) {
-  const std::uint64_t tag = tag_of(location.hash);
   chain_.clear();
   fabric::Address at = geometry_.bucket(location.rank, location.bucket);
   while (true) {
+    found.line = static_cast<std::uint32_t>(chain_.size());
     Line& line = chain_.emplace_back();
     line.at = at;
     ep_.read(access, at, std::as_writable_bytes(std::span(line.bucket.words)));
-    const Bucket& bucket = line.bucket;
-    for (std::uint32_t i = 1; i < kBucketWords; i += bucket.entry(i).words()) {
-      const EntryWord entry = bucket.entry(i);
-      if (entry.kind() == EntryKind::kEmpty) break;
-      if (entry.tag() != tag) continue;
-      ElementView element;
-      if (entry.kind() == EntryKind::kInline) {
-        element.key = bucket.inline_key(i);
-        element.value = bucket.inline_value(i);
-      } else {
-        const auto bytes = fetch(access, location.rank, entry);
-        if (bytes.empty()) return Code::kCorruption;
-        element = parse_element(bytes);
-      }
-      if (element.key != key) continue;
-      found = {static_cast<std::uint32_t>(chain_.size() - 1), i, entry, element,
-               is_past(element.expires_at_ms)};
-      return Code::kOk;
-    }
-    if (bucket.link() == 0) return Code::kOk;
-    at = {location.rank, bucket.link()};
+    const Code code = match(access, location, line.bucket, key, found);
+    if (code != Code::kOk || found.at != 0 || line.bucket.link() == 0) return code;
+    at = {location.rank, line.bucket.link()};
   }
 }
 
@@ -164,10 +194,10 @@ template <class Use>
 Status Session<E>::read_at(const Location& location, std::string_view key, Use&& use) {
   return with_access(location.rank, [&](auto access) -> Status {
     const locks::LockSite site = geometry_.lock_site(location.rank, location.stripe);
-    auto grant = lock_.acquire(agent_, site, locks::Mode::kRead, deadline());
+    auto grant = lock_.acquire(agent_, site, locks::Mode::kRead, deadline_);
     if (!grant.ok()) return grant.status();
     Found found;
-    const Code code = locate(access, location, key, found);
+    const Code code = find(access, location, key, found);
     if (found.live()) use(found.element);
     lock_.release(agent_, site, *grant);
     if (code != Code::kOk) return Status(code);

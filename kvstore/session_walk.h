@@ -47,7 +47,7 @@ template <class Visit>
 Status Session<E>::walk_volume(std::uint32_t rank, locks::Mode mode, Visit&& visit) {
   for (std::uint64_t stripe = 0; stripe < geometry_.stripes(); ++stripe) {
     const locks::LockSite site = geometry_.lock_site(rank, stripe);
-    auto grant = lock_.acquire(agent_, site, mode, deadline());
+    auto grant = lock_.acquire(agent_, site, mode, deadline_);
     if (!grant.ok()) return grant.status();
     Status status;
     const std::uint64_t first = stripe == 0 ? 0 : geometry_.stripe_end(stripe - 1);
@@ -77,7 +77,7 @@ Result<std::uint64_t> Session<E>::scan_at(std::uint64_t cursor, std::uint64_t li
     scanned_.clear();
     bool emitting = from.empty();
     const locks::LockSite site = geometry_.lock_site(rank, geometry_.stripe_of(bucket));
-    auto grant = lock_.acquire(agent_, site, locks::Mode::kRead, deadline());
+    auto grant = lock_.acquire(agent_, site, locks::Mode::kRead, deadline_);
     if (!grant.ok()) return grant.status();
     const std::uint64_t end = geometry_.stripe_end(geometry_.stripe_of(bucket));
     Status status;

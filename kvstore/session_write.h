@@ -23,7 +23,7 @@ Status Session<E>::modify(std::string_view key, Mutate&& mutate) {
   const auto once = [&] {
     return with_access(location.rank, [&](auto access) -> Status {
       prefetch(access, location);
-      auto grant = lock_.acquire(agent_, site, locks::Mode::kWrite, deadline());
+      auto grant = lock_.acquire(agent_, site, locks::Mode::kWrite, deadline_);
       if (!grant.ok()) return grant.status();
       Status status = modify_locked(access, location, key, mutate);
       lock_.release(agent_, site, *grant);

@@ -40,10 +40,12 @@ class Deadline {
   static constexpr Deadline within(std::chrono::duration<Rep, Period> span) {
     using std::chrono::nanoseconds;
     if (span <= span.zero()) return now();
-    // In floating point, because hours::max() in ns is no number of 64 bits.
-    const bool beyond = std::chrono::duration<double>(span) >= nanoseconds::max();
-    const auto ns = beyond ? nanoseconds::max() : std::chrono::duration_cast<nanoseconds>(span);
-    return Deadline(Kind::kWithin, static_cast<std::uint64_t>(ns.count()));
+    if constexpr (std::ratio_greater_v<Period, std::nano>) {  // hours::max() in ns does not fit
+      constexpr auto kLongest = std::chrono::duration_cast<decltype(span)>(nanoseconds::max());
+      if (span > kLongest) return Deadline(Kind::kWithin, nanoseconds::max().count());
+    }
+    const auto ns = std::chrono::duration_cast<nanoseconds>(span).count();
+    return Deadline(Kind::kWithin, static_cast<std::uint64_t>(ns));
   }
 
   /// This deadline with its span begun at `now_ns`: pass the result to several waits that share it.
