@@ -11,7 +11,9 @@
 #include <cstdint>
 
 #include "keyway/locks/base/clock.h"
+#include "keyway/locks/fabric/address.h"
 #include "keyway/locks/fabric/backoff.h"
+#include "keyway/locks/fabric/endpoint.h"
 #include "keyway/locks/fabric/fiber.h"
 
 namespace keyway::fabric {
@@ -51,6 +53,16 @@ bool wait_loop(Done&& done, Progress&& progress, Deadline deadline) {
     if (steady_ns() >= until) return done();
     give_way();
   }
+}
+
+/// wait_until_remote() of an endpoint, by its retry_until(): looks at `word` and backs off.
+template <class E, class Predicate>
+WaitResult watch_remote(E& ep, Address word, Predicate&& predicate, const Backoff& backoff,
+                        Deadline deadline) {
+  WaitResult result;
+  const auto look = [&] { return predicate(result.value = ep.load(rma, word)); };
+  result.expired = !ep.retry_until(look, backoff, deadline);
+  return result;
 }
 
 /// Calls attempt() until it returns true; between attempts waits by `backoff`.

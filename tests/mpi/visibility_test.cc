@@ -23,15 +23,20 @@ std::vector<std::byte> message(std::uint64_t round) {
   return bytes;
 }
 
+// Every rank tells the next one, and is told by the one before it.
+struct Ring {
+  MpiFabric fabric = make_mpi_fabric(kSegment);
+  MpiEndpoint ep = *fabric.endpoint();
+  std::uint32_t next = (ep.rank() + 1) % ep.ranks();
+  std::uint32_t previous = (ep.rank() + ep.ranks() - 1) % ep.ranks();
+  Address own_flag{ep.rank(), kFlag};
+  Address own_reply{ep.rank(), kReply};
+};
+
 }  // namespace
 
 TEST_CASE("bytes written and flushed before a store are there when the store is seen") {
-  MpiFabric fabric = make_mpi_fabric(kSegment);
-  MpiEndpoint ep = *fabric.endpoint();
-  const std::uint32_t next = (ep.rank() + 1) % ep.ranks();
-  const std::uint32_t previous = (ep.rank() + ep.ranks() - 1) % ep.ranks();
-  const Address own_flag(ep.rank(), kFlag);
-  const Address own_reply(ep.rank(), kReply);
+  auto [fabric, ep, next, previous, own_flag, own_reply] = Ring();
   for (std::uint64_t round = 1; round <= 200; ++round) {
     const auto sent = message(round);
     ep.post_write(rma, {next, kBytes}, sent);
@@ -53,9 +58,7 @@ TEST_CASE("bytes written and flushed before a store are there when the store is 
 }
 
 TEST_CASE("bytes stored directly are seen by a rank that reads the flag through the fabric") {
-  MpiFabric fabric = make_mpi_fabric(kSegment);
-  MpiEndpoint ep = *fabric.endpoint();
-  const std::uint32_t previous = (ep.rank() + ep.ranks() - 1) % ep.ranks();
+  auto [fabric, ep, next, previous, own_flag, own_reply] = Ring();
   for (std::uint64_t round = 1; round <= 200; ++round) {
     ep.write(cpu, {ep.rank(), kBytes}, message(round));
     ep.store(cpu, {ep.rank(), kFlag}, round);
@@ -70,12 +73,7 @@ TEST_CASE("bytes stored directly are seen by a rank that reads the flag through 
 }
 
 TEST_CASE("a word that a remote store has set can be overwritten at once") {
-  MpiFabric fabric = make_mpi_fabric(kSegment);
-  MpiEndpoint ep = *fabric.endpoint();
-  const std::uint32_t next = (ep.rank() + 1) % ep.ranks();
-  const std::uint32_t previous = (ep.rank() + ep.ranks() - 1) % ep.ranks();
-  const Address own_flag(ep.rank(), kFlag);
-  const Address own_reply(ep.rank(), kReply);
+  auto [fabric, ep, next, previous, own_flag, own_reply] = Ring();
   for (std::uint64_t round = 1; round <= 1000; ++round) {
     if (round % 2 == 0) {
       ep.store(rma, {next, kFlag}, round);

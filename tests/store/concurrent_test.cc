@@ -1,7 +1,7 @@
 // Threads and fibers on local:, with every lock kind: linearizable histories, atomic transfers, and
 // a heap that adds up when they have gone.
 #include "accounting.h"
-#include "record.h"
+#include "recorded.h"
 #include "stage.h"
 #include "tests/support/linearizability.h"
 #include "transfers.h"
@@ -40,20 +40,8 @@ TEST_CASE("concurrent: histories are linearizable, for every lock, with threads 
         CAPTURE(lock, ranks, crew.fibers);
         Store store = open_with(lock, ranks);
         const RecordPlan plan{.rounds = scaled(400), .keys = 3, .operations = 5, .seed = ranks};
-        Stage stage(crew.agents());
-        std::vector<History> histories(crew.agents());
-        crew.run([&](std::uint32_t me) {
-          Session session = std::move(*store.session());
-          Recorder<Session> recorder(session, me, plan);
-          for (std::uint32_t round = 0; round < plan.rounds && stage.meet(); ++round) {
-            if (auto wrong = recorder.round(round, [&] { return stage.now(); })) stage.fail(*wrong);
-          }
-          histories[me] = recorder.history();
-        });
-        REQUIRE(stage.failure() == "");
-        History all;
-        for (const History& history : histories)
-          all.insert(all.end(), history.begin(), history.end());
+        const History all =
+            recorded(crew, plan, [&](std::uint32_t) { return std::move(*store.session()); });
         REQUIRE(all.size() == std::size_t{crew.agents()} * plan.rounds * plan.operations);
         CHECK(LinearizabilityChecker::violation(all).value_or("") == "");
         check_after(store);

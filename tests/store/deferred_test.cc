@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "keyway/kvstore/session.h"
-#include "record.h"
+#include "recorded.h"
 #include "stage.h"
 #include "tests/conformance/deferred_fabric.h"
 #include "tests/support/linearizability.h"
@@ -71,20 +71,8 @@ TEST_CASE("deferred: histories with lazy, remote agents are linearizable") {
       CAPTURE(lock, seed);
       LazyStore store(lock, seed);
       const RecordPlan plan{.rounds = 30, .keys = 3, .operations = 5, .seed = seed};
-      Stage stage(kCrew.agents());
-      std::vector<History> histories(kCrew.agents());
-      kCrew.run([&](std::uint32_t me) {
-        const auto session = store.session(me);
-        Recorder<LazySession> recorder(*session, me, plan);
-        for (std::uint32_t round = 0; round < plan.rounds && stage.meet(); ++round) {
-          if (auto wrong = recorder.round(round, [&] { return stage.now(); })) stage.fail(*wrong);
-        }
-        histories[me] = recorder.history();
-      });
-      REQUIRE(stage.failure() == "");
-      History all;
-      for (const History& history : histories)
-        all.insert(all.end(), history.begin(), history.end());
+      const History all =
+          recorded(kCrew, plan, [&](std::uint32_t me) { return store.session(me); });
       CHECK(LinearizabilityChecker::violation(all).value_or("") == "");
       store.check_heap();
     }

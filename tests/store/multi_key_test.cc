@@ -175,7 +175,7 @@ TEST_CASE("several keys: a transaction reads, changes, adds and erases at one in
     CHECK(*s.get("comes") == pattern(30'000, 2));
     CHECK(s.size() == 2);
     CHECK(s.transact(keys, [](auto values) {
-      for (auto& value : values) value = "x";
+      for (auto& value : values) value = std::string("x");
       return false;
     }) == Code::kMismatch);
     CHECK(*s.get("stays") == "12");

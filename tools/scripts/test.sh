@@ -2,7 +2,7 @@
 
 # suite PRESET LABELS: builds what the labels need and runs them. Fails when a test fails.
 suite() {
-  local preset=$1 labels=$2 started=$SECONDS result=passed
+  local preset=$1 labels=$2 started=$SECONDS result=passed skipped
   local -a select=() targets
   if [[ -n $only ]]; then
     # A label that this preset does not run is no failure of it.
@@ -20,13 +20,23 @@ suite() {
     [[ -n $regex ]] || die "build/$preset has no test labelled $labels; this must not pass unseen"
     return 0
   fi
-  ctest --test-dir "build/$preset" --output-on-failure -j "$(nproc)" "${select[@]}" ||
+  ctest --test-dir "build/$preset" --output-on-failure --output-junit tests.xml \
+    -j "$(nproc)" "${select[@]}" ||
     { result=FAILED; failed=yes; }
+  # A test that could not run here is not one that passed, and is not to be overlooked.
+  skipped=$(skipped_tests "$preset")
+  [[ -z $skipped ]] || result+=", NOT RUN: $skipped"
   summary+=("$(printf '%-8s %-24s %s, %d s' "$preset" "$labels" "$result" $((SECONDS - started)))")
 }
 
 count_tests() {
   ctest --test-dir "build/$1" -N "${@:2}" | sed -n 's/^Total Tests: //p'
+}
+
+# The names of those that the last run skipped.
+skipped_tests() {
+  sed -n 's/.*<testcase name="\([^"]*\)".* status="notrun".*/\1/p' "build/$1/tests.xml" |
+    paste -sd ' '
 }
 
 # The system and bench tests install and start what was built: they need all of the release build.

@@ -170,10 +170,7 @@ class MpiEndpoint {
   template <class Predicate>
   WaitResult wait_until_remote(Address word, Predicate&& predicate, const Backoff& backoff,
                                Deadline deadline) {
-    WaitResult result;
-    result.expired =
-        !retry_until([&] { return predicate(result.value = load(rma, word)); }, backoff, deadline);
-    return result;
+    return watch_remote(*this, word, predicate, backoff, deadline);
   }
   template <class Attempt>
   bool retry_until(Attempt&& attempt, const Backoff& backoff, Deadline deadline) {

@@ -1,0 +1,40 @@
+// One recorded run of a crew of this process: the history of all its agents.
+#pragma once
+
+#include <catch2/catch.hpp>
+#include <type_traits>
+#include <vector>
+
+#include "record.h"
+#include "stage.h"
+
+namespace keyway::test {
+
+/// open(agent) gives the agent's session, or a pointer that owns it. Fails the test when an agent
+/// found something broken.
+template <class Open>
+History recorded(const Crew& crew, const RecordPlan& plan, Open&& open) {
+  Stage stage(crew.agents());
+  std::vector<History> histories(crew.agents());
+  crew.run([&](std::uint32_t me) {
+    auto opened = open(me);
+    const auto play = [&](auto& session) {
+      Recorder<std::remove_reference_t<decltype(session)>> recorder(session, me, plan);
+      for (std::uint32_t round = 0; round < plan.rounds && stage.meet(); ++round) {
+        if (auto wrong = recorder.round(round, [&] { return stage.now(); })) stage.fail(*wrong);
+      }
+      histories[me] = recorder.history();
+    };
+    if constexpr (requires { *opened; }) {
+      play(*opened);
+    } else {
+      play(opened);
+    }
+  });
+  REQUIRE(stage.failure() == "");
+  History all;
+  for (const History& history : histories) all.insert(all.end(), history.begin(), history.end());
+  return all;
+}
+
+}  // namespace keyway::test
