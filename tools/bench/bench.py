@@ -72,7 +72,7 @@ def run_row(file, environment):
 def show(result):
     met = {True: "met", False: "NOT MET", None: ""}[result.get("met")]
     print(f"{result['row']:<44} {result['value']:>10.3f} {result.get('unit', 'ratio'):<8} "
-          f"{result.get('bound', ''):<12} {met}", flush=True)
+          f"{result.get('bound') or '':<12} {met}", flush=True)
 
 
 def main():

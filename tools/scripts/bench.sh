@@ -1,7 +1,7 @@
 # ./keyway bench: the rows of docs/performance.md. Sourced by ./keyway.
 
 keyway_bench() {
-  install_packages "${keyway_run_packages[@]}" python3
+  install_packages "${keyway_run_packages[@]}" "${keyway_bench_packages[@]}"
   case " $* " in
     *" --list "* | *" --help "* | *" -h "*) ;;
     *) build_preset release OFF all ;;

@@ -12,6 +12,8 @@ keyway_test_packages=(
   openmpi-bin libopenmpi-dev catch2 librapidcheck-dev
   python3 iproute2 procps util-linux
 )
+# What the benchmarks need beyond what runs the store: rows, plots, namespaces.
+keyway_bench_packages=(python3 gnuplot-nox iproute2 util-linux)
 readonly keyway_exit_usage=2
 
 say() { printf 'keyway: %s\n' "$*" >&2; }
