@@ -11,9 +11,9 @@
 #include <cstddef>
 #include <functional>
 
-namespace keyway::fabric {
+#include "keyway/locks/fabric/fiber_context.h"
 
-inline constexpr std::size_t kFiberStackBytes = 256 * 1024;
+namespace keyway::fabric {
 
 /// Runs body(0) .. body(n - 1) as fibers of this thread; returns when all have returned.
 void run_fibers(std::size_t n, const std::function<void(std::size_t)>& body,

@@ -1,0 +1,63 @@
+// Engine: what decides when the operations of a simulated machine happen.
+//
+// *What.* An endpoint hands every operation to its engine and gets control back when the engine
+// lets its agent go on. An engine that tries every order explores; one that goes by a machine's
+// costs measures. Locks and the store see neither.
+// *Thread safety.* None: one thread simulates; an agent is a fiber of it, or the thread itself
+// while nothing runs, and then every operation happens at once.
+#pragma once
+
+#include <cstdint>
+
+#include "keyway/locks/base/clock.h"
+#include "keyway/locks/fabric/endpoint.h"
+#include "keyway/locks/fabric/sim/memory.h"
+#include "keyway/locks/fabric/sim/operation.h"
+
+namespace keyway::fabric::sim {
+
+/// A predicate on a word that outlives the wait it is for.
+struct PredicateRef {
+  const void* object = nullptr;
+  bool (*call)(const void* object, std::uint64_t word) = nullptr;
+
+  template <class P>
+  static PredicateRef to(const P& predicate) {
+    return {&predicate, [](const void* object, std::uint64_t word) {
+              return static_cast<bool>((*static_cast<const P*>(object))(word));
+            }};
+  }
+  bool operator()(std::uint64_t word) const { return call(object, word); }
+};
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  Memory& memory() { return memory_; }
+  const Memory& memory() const { return memory_; }
+
+  /// Issues an operation and waits until it has happened: its result.
+  virtual std::uint64_t perform(std::uint32_t agent, const Operation& op) = 0;
+  /// Issues an operation that happens some time before the flush of its rank; its result goes to
+  /// `result`, which may be null.
+  virtual void post(std::uint32_t agent, const Operation& op, ResultSlot* result) = 0;
+  /// Waits until all that the agent has posted to `rank` has happened.
+  virtual void flush(std::uint32_t agent, std::uint32_t rank) = 0;
+  virtual WaitResult wait(std::uint32_t agent, Address word, PredicateRef predicate,
+                          Deadline deadline) = 0;
+  /// Around each attempt of a retry_until(). An attempt that failed leaves nothing behind; the next
+  /// one begins some time later. False when the deadline has passed instead.
+  virtual void attempt_begins(std::uint32_t agent) = 0;
+  virtual void attempt_succeeded(std::uint32_t agent) = 0;
+  virtual bool attempt_failed(std::uint32_t agent, std::uint64_t wait_ns, Deadline deadline) = 0;
+  virtual std::uint64_t now_ns(std::uint32_t agent) const = 0;
+
+ protected:
+  Engine(std::uint32_t ranks, std::uint64_t segment_bytes) : memory_(ranks, segment_bytes) {}
+
+ private:
+  Memory memory_;
+};
+
+}  // namespace keyway::fabric::sim

@@ -1,0 +1,50 @@
+// Memory: the segments of a simulated machine's ranks, with a hash of all words kept up to date.
+//
+// *What.* Equal contents have equal hashes whatever led to them, so an explorer can tell that it
+// has been somewhere before without looking at the bytes.
+// *Thread safety.* None: one thread simulates.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "keyway/locks/fabric/address.h"
+#include "keyway/locks/fabric/sim/operation.h"
+
+namespace keyway::fabric::sim {
+
+class Memory {
+ public:
+  Memory(std::uint32_t ranks, std::uint64_t segment_bytes);
+
+  std::uint32_t ranks() const { return ranks_; }
+  std::uint64_t segment_bytes() const { return words_per_rank_ * 8; }
+  std::uint64_t load(Address a) const { return words_[index(a)]; }
+  void store(Address a, std::uint64_t value);
+  /// Carries out one operation at once; returns the old word, 0 for bytes.
+  std::uint64_t apply(const Operation& op);
+  std::byte* view(Address a) { return reinterpret_cast<std::byte*>(words_.data()) + byte(a); }
+
+  std::uint64_t hash() const { return hash_; }
+  /// Raised by every store that changes a word.
+  std::uint64_t changes() const { return changes_; }
+  /// All zero again.
+  void clear();
+
+ private:
+  std::uint64_t byte(Address a) const { return a.rank() * words_per_rank_ * 8 + a.offset(); }
+  std::uint64_t index(Address a) const {
+    KW_DCHECK(a.rank() < ranks_ && a.offset() % 8 == 0 && a.offset() / 8 < words_per_rank_);
+    return byte(a) / 8;
+  }
+  void store_bytes(Address a, const std::byte* in, std::uint64_t bytes);
+  void set(std::uint64_t index, std::uint64_t value);
+
+  std::uint32_t ranks_;
+  std::uint64_t words_per_rank_;
+  std::vector<std::uint64_t> words_;
+  std::uint64_t hash_ = 0;
+  std::uint64_t changes_ = 0;
+};
+
+}  // namespace keyway::fabric::sim

@@ -1,0 +1,203 @@
+// SimEndpoint: an agent of a simulated machine. Every operation becomes data and goes to the
+// engine.
+//
+// *What.* The endpoint concept over sim::Engine. Rank r's memory is local to the agents of the
+// ranks of its node, by the topology.
+// *Thread safety.* As engine.h says.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "keyway/locks/base/topology.h"
+#include "keyway/locks/fabric/agent_slots.h"
+#include "keyway/locks/fabric/endpoint.h"
+#include "keyway/locks/fabric/sim/engine.h"
+
+namespace keyway::fabric {
+
+class SimEndpoint {
+ public:
+  /// A result slot serves the operation that many later, as on a real network.
+  static constexpr std::size_t kResultSlots = 64;
+
+  /// `agent` is the engine's number of this agent.
+  SimEndpoint(sim::Engine& engine, std::uint32_t agent, AgentId id, const Topology& topology)
+      : engine_(&engine), agent_(agent), id_(id), topology_(&topology), results_(kResultSlots) {}
+
+  // --- 8-byte words
+  template <class C>
+  std::uint64_t load(C, Address a) {
+    return perform<C>(sim::OpKind::kLoad, a, 0);
+  }
+  template <class C>
+  void store(C, Address a, std::uint64_t v) {
+    perform<C>(sim::OpKind::kStore, a, v);
+  }
+  template <class C>
+  std::uint64_t swap(C, Address a, std::uint64_t v) {
+    return perform<C>(sim::OpKind::kSwap, a, v);
+  }
+  template <class C>
+  std::uint64_t fetch_add(C, Address a, std::uint64_t v) {
+    return perform<C>(sim::OpKind::kAdd, a, v);
+  }
+  template <class C>
+  std::uint64_t fetch_or(C, Address a, std::uint64_t v) {
+    return perform<C>(sim::OpKind::kOr, a, v);
+  }
+  template <class C>
+  std::uint64_t compare_swap(C, Address a, std::uint64_t expected, std::uint64_t desired) {
+    return perform<C>(sim::OpKind::kCompareSwap, a, desired, expected);
+  }
+
+  template <class C>
+  Pending post_load(C, Address a) {
+    return post<C>(sim::OpKind::kLoad, a, 0);
+  }
+  template <class C>
+  void post_store(C, Address a, std::uint64_t v) {
+    post<C>(sim::OpKind::kStore, a, v);
+  }
+  template <class C>
+  Pending post_swap(C, Address a, std::uint64_t v) {
+    return post<C>(sim::OpKind::kSwap, a, v);
+  }
+  template <class C>
+  Pending post_fetch_add(C, Address a, std::uint64_t v) {
+    return post<C>(sim::OpKind::kAdd, a, v);
+  }
+  template <class C>
+  Pending post_fetch_or(C, Address a, std::uint64_t v) {
+    return post<C>(sim::OpKind::kOr, a, v);
+  }
+  template <class C>
+  Pending post_compare_swap(C, Address a, std::uint64_t expected, std::uint64_t desired) {
+    return post<C>(sim::OpKind::kCompareSwap, a, desired, expected);
+  }
+
+  // --- bytes
+  template <class C>
+  void read(C, Address a, std::span<std::byte> out) {
+    if (!out.empty()) engine_->perform(agent_, bulk<C>(a, out));
+  }
+  template <class C>
+  void write(C, Address a, std::span<const std::byte> in) {
+    if (!in.empty()) engine_->perform(agent_, bulk<C>(a, in));
+  }
+  template <class C>
+  PendingBytes post_read(C, Address a, std::span<std::byte> out) {
+    if (!out.empty()) engine_->post(agent_, bulk<C>(a, out), nullptr);
+    return {a.rank(), sequence_, out};
+  }
+  template <class C>
+  void post_write(C, Address a, std::span<const std::byte> in) {
+    if (!in.empty()) engine_->post(agent_, bulk<C>(a, in), nullptr);
+  }
+
+  // --- completion
+  Flushed flush(std::uint32_t rank) {
+    engine_->flush(agent_, rank);
+    return {rank, sequence_};
+  }
+  void flush_all() {
+    for (std::uint32_t rank = 0; rank < ranks(); ++rank) engine_->flush(agent_, rank);
+  }
+  /// Operations happen one after another here, so what has completed is ordered.
+  void fence() { flush_all(); }
+
+  // --- waiting
+  template <class P>
+  WaitResult wait_until(Address own_word, P&& predicate, Deadline deadline) {
+    KW_DCHECK(own_word.rank() == rank());
+    return engine_->wait(agent_, own_word, sim::PredicateRef::to(predicate), deadline);
+  }
+  template <class P>
+  WaitResult wait_until_remote(Address word, P&& predicate, const Backoff&, Deadline deadline) {
+    return engine_->wait(agent_, word, sim::PredicateRef::to(predicate), deadline);
+  }
+  template <class A>
+  bool retry_until(A&& attempt, const Backoff& backoff, Deadline deadline) {
+    BackoffSteps steps(backoff, id_.word());
+    while (true) {
+      engine_->attempt_begins(agent_);
+      if (attempt()) {
+        engine_->attempt_succeeded(agent_);
+        return true;
+      }
+      if (!engine_->attempt_failed(agent_, steps.next_ns(), deadline)) return false;
+    }
+  }
+  std::uint64_t now_ns() const { return engine_->now_ns(agent_); }
+
+  // --- where
+  bool is_local(std::uint32_t rank) const { return topology_->same_node(rank, id_.rank); }
+  bool one_class() const { return false; }
+  std::byte* view(Address a) const {
+    KW_CHECK(is_local(a.rank()));
+    return engine_->memory().view(a);
+  }
+  std::uint32_t rank() const { return id_.rank; }
+  std::uint32_t ranks() const { return topology_->ranks(); }
+  AgentId agent() const { return id_; }
+  const Topology& topology() const { return *topology_; }
+
+ private:
+  template <class C>
+  static constexpr sim::OpClass class_of() {
+    return std::is_same_v<C, CpuClass> ? sim::OpClass::kCpu : sim::OpClass::kRma;
+  }
+  template <class C>
+  void check_reach([[maybe_unused]] Address a) const {
+    if constexpr (std::is_same_v<C, CpuClass>) KW_CHECK(is_local(a.rank()));
+  }
+  template <class C>
+  sim::Operation word(sim::OpKind kind, Address a, std::uint64_t operand,
+                      std::uint64_t expected) const {
+    check_reach<C>(a);
+    return {
+        .kind = kind, .access = class_of<C>(), .at = a, .operand = operand, .expected = expected};
+  }
+  template <class C>
+  sim::Operation bulk(Address a, std::span<std::byte> out) const {
+    check_reach<C>(a);
+    return {.kind = sim::OpKind::kRead,
+            .access = class_of<C>(),
+            .at = a,
+            .out = out.data(),
+            .bytes = out.size()};
+  }
+  template <class C>
+  sim::Operation bulk(Address a, std::span<const std::byte> in) const {
+    check_reach<C>(a);
+    return {.kind = sim::OpKind::kWrite,
+            .access = class_of<C>(),
+            .at = a,
+            .in = in.data(),
+            .bytes = in.size()};
+  }
+  template <class C>
+  std::uint64_t perform(sim::OpKind kind, Address a, std::uint64_t operand,
+                        std::uint64_t expected = 0) {
+    return engine_->perform(agent_, word<C>(kind, a, operand, expected));
+  }
+  template <class C>
+  Pending post(sim::OpKind kind, Address a, std::uint64_t operand, std::uint64_t expected = 0) {
+    if (sequence_ % kResultSlots == 0 && sequence_ != 0) flush_all();  // none outlives its slot
+    ResultSlot* result = &results_[sequence_++ % kResultSlots];
+    result->sequence = sequence_;
+    engine_->post(agent_, word<C>(kind, a, operand, expected), result);
+    return Pending::at(a.rank(), sequence_, result);
+  }
+
+  sim::Engine* engine_;
+  std::uint32_t agent_;
+  AgentId id_;
+  const Topology* topology_;
+  std::uint64_t sequence_ = 0;
+  std::vector<ResultSlot> results_;
+};
+
+static_assert(Endpoint<SimEndpoint>);
+
+}  // namespace keyway::fabric

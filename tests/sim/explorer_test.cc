@@ -1,0 +1,147 @@
+// The explorer itself: it tries every order, and no order that cannot be.
+#include <catch2/catch.hpp>
+#include <set>
+#include <utility>
+
+#include "tests/sim/scripted.h"
+
+using namespace keyway;
+using namespace keyway::test;
+using fabric::cpu;
+using fabric::rma;
+using fabric::sim::Explorer;
+
+namespace {
+
+constexpr std::uint64_t kAll = 1'000'000;
+const fabric::Address kX{0, fabric::kReservedBytes};
+const fabric::Address kY{0, fabric::kReservedBytes + 8};
+const auto not_zero = [](std::uint64_t v) { return v != 0; };
+
+// What agent 1 can see of y and then x, when agent 0 has done `writes`.
+std::set<std::pair<std::uint64_t, std::uint64_t>> seen_while(const Scripted::Part& writes) {
+  std::set<std::pair<std::uint64_t, std::uint64_t>> seen;
+  Scripted program({writes, [&](auto& ep) {
+                      const std::uint64_t y = ep.load(rma, kY);
+                      const std::uint64_t x = ep.load(rma, kX);
+                      seen.insert({y, x});
+                    }});
+  Explorer explorer(program);
+  const auto report = explorer.exhaust(kAll);
+  CHECK(report.complete);
+  CHECK_FALSE(report.violation);
+  return seen;
+}
+
+}  // namespace
+
+TEST_CASE("explore: blocking stores are seen in their order, all interleavings") {
+  const auto seen = seen_while([](auto& ep) {
+    ep.store(rma, kX, 1);
+    ep.store(rma, kY, 1);
+  });
+  CHECK(seen == std::set<std::pair<std::uint64_t, std::uint64_t>>{{0, 0}, {0, 1}, {1, 1}});
+}
+
+TEST_CASE("explore: posted stores happen in any order before their flush") {
+  const auto seen = seen_while([](auto& ep) {
+    ep.post_store(rma, kX, 1);
+    ep.post_store(rma, kY, 1);
+    ep.flush(0);
+  });
+  CHECK(seen.contains({1, 0}));
+  CHECK(seen.size() == 4);
+}
+
+TEST_CASE("explore: a flush between posted stores orders them") {
+  const auto seen = seen_while([](auto& ep) {
+    ep.post_store(rma, kX, 1);
+    ep.flush(0);
+    ep.post_store(rma, kY, 1);
+    ep.flush(0);
+  });
+  CHECK_FALSE(seen.contains({1, 0}));
+}
+
+TEST_CASE("explore: a posted write takes its bytes when it happens") {
+  std::uint64_t found = 0;
+  std::set<std::uint64_t> values;
+  std::uint64_t buffer = 0;
+  Scripted program({[&](auto& ep) {
+    buffer = 1;
+    ep.post_write(rma, kX, std::as_bytes(std::span(&buffer, 1)));
+    ep.load(rma, kY);
+    buffer = 2;  // too early
+    ep.flush(0);
+    found = ep.load(rma, kX);
+    values.insert(found);
+  }});
+  Explorer explorer(program);
+  CHECK(explorer.exhaust(kAll).complete);
+  CHECK(values == std::set<std::uint64_t>{1, 2});
+}
+
+TEST_CASE("explore: two agents that wait for each other are a deadlock that names both") {
+  Scripted program({[](auto& ep) { ep.wait_until(kX, not_zero, Deadline::never()); },
+                    [](auto& ep) {
+                      ep.wait_until({1, kX.offset()}, not_zero, Deadline::never());
+                    }});
+  Explorer explorer(program);
+  const auto report = explorer.exhaust(kAll);
+  REQUIRE(report.violation);
+  CHECK_THAT(report.violation->what, Catch::Contains("deadlock") && Catch::Contains("agent 0") &&
+                                         Catch::Contains("agent 1"));
+}
+
+TEST_CASE("explore: an attempt that failed waits for a change, and spinning ends") {
+  Scripted program({[](auto& ep) {
+                      ep.retry_until([&] { return ep.load(rma, kX) == 3; }, fabric::Backoff::none(),
+                                     Deadline::never());
+                    },
+                    [](auto& ep) {
+                      for (int i = 0; i < 3; ++i) ep.fetch_add(rma, kX, 1);
+                    }});
+  Explorer explorer(program);
+  const auto report = explorer.exhaust(kAll);
+  CHECK(report.complete);
+  CHECK_FALSE(report.violation);
+  Scripted never({[](auto& ep) {
+    ep.retry_until([&] { return ep.load(rma, kX) == 3; }, fabric::Backoff::none(),
+                   Deadline::never());
+  }});
+  Explorer stuck(never);
+  CHECK_THAT(stuck.exhaust(kAll).violation.value().what, Catch::Contains("again and again"));
+}
+
+TEST_CASE("explore: a lost update is found, and replays to the same trace from its line") {
+  Explorer* explorer = nullptr;
+  const Scripted::Part add = [](auto& ep) { ep.store(rma, kX, ep.load(rma, kX) + 1); };
+  Scripted program({add, add}, [&] {
+    const std::uint64_t sum = explorer->memory().load(kX);
+    return sum == 2 ? "" : fmt::format("two increments made {}", sum);
+  });
+  Explorer made(program);
+  explorer = &made;
+  const auto found = made.exhaust(kAll);
+  REQUIRE(found.violation);
+  CHECK(found.violation->what == "two increments made 1");
+  const auto once = made.replay(found.violation->schedule);
+  const auto again = made.replay(found.violation->schedule);
+  REQUIRE(once.violation);
+  CHECK(once.violation->what == found.violation->what);
+  CHECK(once.violation->trace == again.violation->trace);
+  CHECK(once.violation->trace.size() == 4);
+  CHECK_THAT(once.violation->trace.front(), Catch::Contains("load of word 0: 0x0"));
+
+  const auto drawn = made.random(7, 1000);
+  REQUIRE(drawn.violation);
+  Explorer twin(program);
+  explorer = &twin;
+  CHECK(twin.random(7, 1000).violation->schedule == drawn.violation->schedule);
+}
+
+TEST_CASE("explore: a schedule of another program is refused with a sentence") {
+  Scripted program({[](auto& ep) { ep.load(rma, kX); }});
+  Explorer explorer(program);
+  CHECK_THAT(explorer.replay("9").violation.value().what, Catch::Contains("another program"));
+}
