@@ -44,4 +44,13 @@ TEST_CASE("explore: three agents, every order") {
     if (!kSmall) require_clean(kind, {.readers = 1, .writers = 2});
   }
   require_clean("gbh:lockall=off", {.readers = 2, .writers = 1});
+  if (!kSmall) require_clean("fompi-rw", {.readers = 1, .writers = 2});
+}
+
+TEST_CASE("explore: four agents, and three that come again, every order", "[.long]") {
+  require_clean("fompi-rw", {.readers = 0, .writers = 3});
+  require_clean("fompi-spin", {.readers = 0, .writers = 4});
+  require_clean("gbh:lockall=off", {.readers = 2, .writers = 2});
+  require_clean("d-mcs", {.readers = 0, .writers = 4});
+  require_clean("d-mcs", {.readers = 0, .writers = 3, .rounds = 2});
 }
