@@ -1,6 +1,6 @@
 // The collectives of MpiFabric, and that they keep neither other threads nor other ranks' one-sided
 // operations waiting.
-#include <cstring>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -17,9 +17,8 @@ constexpr std::uint64_t kCount = kReservedBytes;
 constexpr std::uint64_t kSegment = kReservedBytes + 4096;
 
 std::vector<std::byte> bytes_of(const std::string& text) {
-  std::vector<std::byte> bytes(text.size());
-  std::memcpy(bytes.data(), text.data(), text.size());
-  return bytes;
+  const auto bytes = std::as_bytes(std::span(text));
+  return {bytes.begin(), bytes.end()};
 }
 
 }  // namespace
