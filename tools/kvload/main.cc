@@ -1,5 +1,7 @@
 // kvload: puts a workload on a key-value store and reports throughput and latency.
 #include <fmt/format.h>
+#include <signal.h>
+#include <time.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -53,9 +55,19 @@ int run(Options options, bool show) {
   return kind->run(*job);
 }
 
-int main_of(int argc, char** argv) {
+/// A launcher ends the whole job as soon as one process fails, so who fails in silence lets rank 0
+/// speak first: until the launcher's signal comes, a second at most.
+void let_rank_0_speak() {
+  sigset_t end;
+  sigemptyset(&end);
+  sigaddset(&end, SIGTERM);
+  sigprocmask(SIG_BLOCK, &end, nullptr);
+  const timespec longest{.tv_sec = 1, .tv_nsec = 0};
+  sigtimedwait(&end, nullptr, &longest);
+}
+
+int main_of(int argc, char** argv, bool show) {
   Parsed parsed = parse_command_line(argc, argv);
-  const bool show = speaks_for_job();
   if (parsed.options) return run(std::move(*parsed.options), show);
   if (show) {
     std::fputs(parsed.out.c_str(), stdout);
@@ -69,7 +81,10 @@ int main_of(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
-    return keyway::kvload::main_of(argc, argv);
+    const bool show = keyway::kvload::speaks_for_job();
+    const int code = keyway::kvload::main_of(argc, argv, show);
+    if (!show && code != 0) keyway::kvload::let_rank_0_speak();
+    return code;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "kvload: %s: the machine ran out of something; try a smaller workload\n",
                  error.what());
