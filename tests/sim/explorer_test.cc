@@ -145,3 +145,39 @@ TEST_CASE("explore: a schedule of another program is refused with a sentence") {
   Explorer explorer(program);
   CHECK_THAT(explorer.replay("9").violation.value().what, Catch::Contains("another program"));
 }
+
+TEST_CASE("explore: cpu and rma read-modify-writes on one word lose updates; one class does not") {
+  // Agents 0 and 2 live with the word, agent 1 does not.
+  const auto sum_of = [](const std::vector<Scripted::Part>& parts) {
+    std::set<std::uint64_t> sums;
+    Explorer* explorer = nullptr;
+    Scripted program(parts, [&] {
+      sums.insert(explorer->memory().load(kX));
+      return "";
+    });
+    Explorer made(program, {.split_rma = true});
+    explorer = &made;
+    CHECK(made.exhaust(kAll).complete);
+    return sums;
+  };
+  const Scripted::Part by_cpu = [](auto& ep) { ep.fetch_add(cpu, kX, 1); };
+  const Scripted::Part by_rma = [](auto& ep) { ep.fetch_add(rma, kX, 1); };
+  const Scripted::Part posted = [](auto& ep) {
+    ep.post_fetch_add(rma, kX, 1);
+    ep.flush(0);
+  };
+  const Scripted::Part cas = [](auto& ep) {
+    ep.retry_until(
+        [&] {
+          const std::uint64_t old = ep.load(rma, kX);
+          return ep.compare_swap(rma, kX, old, old + 1) == old;
+        },
+        fabric::Backoff::none(), Deadline::never());
+  };
+  CHECK(sum_of({by_cpu, by_rma}) == std::set<std::uint64_t>{1, 2});
+  CHECK(sum_of({by_cpu, posted}) == std::set<std::uint64_t>{1, 2});
+  CHECK(sum_of({by_cpu, cas}) == std::set<std::uint64_t>{1, 2});
+  CHECK(sum_of({by_rma, by_rma, posted}) == std::set<std::uint64_t>{3});
+  CHECK(sum_of({cas, by_rma}) == std::set<std::uint64_t>{2});
+  CHECK(sum_of({by_cpu, [](auto&) {}, by_cpu}) == std::set<std::uint64_t>{2});
+}

@@ -20,6 +20,8 @@ two=$("$lockcheck" --lock gbh --agents 1r1w --explore random --seed 4 --executio
 status=0
 "$lockcheck" --lock fompi-spin --agents 3 --states 20 >/dev/null || status=$?
 [[ $status -eq 3 ]] || fail "--states 20 ended with $status"
+text=$("$lockcheck" --lock fompi-rw --agents 1r1w --split-rma)
+[[ $text == *"no violation: every order was tried"* ]] || fail "$text"
 "$lockcheck" --help | grep -q 'Example' || fail "--help teaches nothing"
 "$lockcheck" --version | grep -q '^lockcheck [0-9]' || fail "--version"
 refused 'no lock kind' --lock nonsense

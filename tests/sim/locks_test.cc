@@ -54,3 +54,20 @@ TEST_CASE("explore: four agents, and three that come again, every order", "[.lon
   require_clean("d-mcs", {.readers = 0, .writers = 4});
   require_clean("d-mcs", {.readers = 0, .writers = 3, .rounds = 2});
 }
+
+TEST_CASE("explore: random orders reach the states that exhaustion saw, no more and no fewer") {
+  for (const char* kind : {"fompi-spin", "fompi-rw", "d-mcs"}) {
+    for (const bool split : {false, true}) {
+      CAPTURE(kind, split);
+      LockProgram<locks::AnyLock> program(*locks::AnyLock::make(kind),
+                                          {.readers = 0, .writers = 2});
+      fabric::sim::Explorer explorer(program, {.split_rma = split});
+      program.attach(explorer);
+      const auto all = explorer.exhaust(1'000'000);
+      const auto drawn = explorer.random(1, kSmall ? 2'000 : 100'000);
+      CHECK(all.complete);
+      CHECK(drawn.states <= all.states);
+      if (!kSmall) CHECK(drawn.states >= all.states * 19 / 20);
+    }
+  }
+}

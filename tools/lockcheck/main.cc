@@ -28,6 +28,7 @@ struct Options {
   std::uint64_t executions = 100'000;
   std::uint64_t most_states = 20'000'000;
   std::string replay;
+  fabric::sim::ExploreOptions how;
 };
 
 /// "3" or "3w": writers; "2r1w": readers and writers.
@@ -57,8 +58,9 @@ int usage(const std::string& sentence) {
 }
 
 std::string command(const Options& options) {
-  return fmt::format("lockcheck --lock {} --agents {} --rounds {} --ranks {}", options.lock,
-                     options.agents, options.shape.rounds, options.shape.ranks);
+  return fmt::format("lockcheck --lock {} --agents {} --rounds {} --ranks {}{}", options.lock,
+                     options.agents, options.shape.rounds, options.shape.ranks,
+                     options.how.split_rma ? " --split-rma" : "");
 }
 
 int show(const Options& options, const fabric::sim::ExploreReport& report, std::uint64_t ns) {
@@ -87,7 +89,7 @@ int explore(const Options& options) {
   auto lock = locks::AnyLock::make(options.lock);
   if (!lock.ok()) return usage(std::string(lock.status().message()));
   LockProgram<locks::AnyLock> program(*lock, options.shape);
-  fabric::sim::Explorer explorer(program);
+  fabric::sim::Explorer explorer(program, options.how);
   program.attach(explorer);
   const std::uint64_t begun = steady_ns();
   fabric::sim::ExploreReport report;
@@ -132,6 +134,8 @@ int main_of(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--executions", options.executions, "random: so many orders")
       ->capture_default_str();
+  app.add_flag("--split-rma", options.how.split_rma,
+               "rma read-modify-writes in two steps, between which the cpu class may come");
   app.add_option("--replay", options.replay, "run this one order, as a violation prints it");
   try {
     app.parse(argc, argv);

@@ -1,7 +1,5 @@
 #include "keyway/locks/fabric/sim/explorer.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "keyway/locks/base/check.h"
@@ -12,9 +10,6 @@ namespace {
 
 // Leaves the stack of an agent whose execution is over.
 struct Abandoned {};
-
-constexpr std::string_view kDigits =
-    "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
   std::uint64_t state = hash ^ (value + 0x9e3779b97f4a7c15ULL + (hash << 6) + (hash >> 2));
@@ -31,8 +26,8 @@ std::uint64_t hash_of(const std::byte* bytes, std::uint64_t n) {
 
 }  // namespace
 
-Explorer::Explorer(Program& program)
-    : Engine(program.ranks(), program.segment_bytes()), program_(program) {
+Explorer::Explorer(Program& program, const ExploreOptions& options)
+    : Engine(program.ranks(), program.segment_bytes()), program_(program), options_(options) {
   agents_.resize(program.agents());
   for (std::uint32_t i = 0; i < agents_.size(); ++i) {
     // One stack serves all executions: making one is dearer than an execution.
@@ -142,10 +137,11 @@ void Explorer::start() {
   program_.reset(*this);
   at_once_ = false;
   wrong_.reset();
+  halfway_.clear();
   for (Agent& agent : agents_) {
     agent.history = agent.mark = agent.own_changes = agent.seen_changes = 0;
     agent.posted.clear();
-    agent.attempting = agent.abandoned = false;
+    agent.begun = agent.attempting = agent.abandoned = false;
   }
   const std::uint64_t before = memory().changes();
   for (Agent& agent : agents_) resume(agent);  // up to its first operation
@@ -172,7 +168,7 @@ std::uint64_t Explorer::others_changes(const Agent& agent) const {
 
 bool Explorer::can_go_on(const Agent& agent) const {
   switch (agent.phase) {
-    case Phase::kOperation: return true;
+    case Phase::kOperation: return !kept_out(agent.op, agent.begun);
     case Phase::kFlush:
       return std::all_of(agent.posted.begin(), agent.posted.end(), [&](const Posted& posted) {
         return posted.happened || posted.op.at.rank() != agent.flushed;
@@ -191,7 +187,8 @@ void Explorer::enabled(std::vector<Action>& actions) const {
     // A flush goes on by itself with the last operation that it waits for.
     if (agent.phase != Phase::kFlush && can_go_on(agent)) actions.push_back({i, Action::kOwn});
     for (std::uint32_t k = 0; k < agent.posted.size(); ++k) {
-      if (!agent.posted[k].happened) actions.push_back({i, k});
+      const Posted& posted = agent.posted[k];
+      if (!posted.happened && !kept_out(posted.op, posted.begun)) actions.push_back({i, k});
     }
   }
 }
@@ -203,19 +200,43 @@ std::uint64_t Explorer::apply(Agent& agent, const Operation& op) {
   return op.kind == OpKind::kRead ? hash_of(op.out, op.bytes) : value;
 }
 
-void Explorer::happen(Agent& agent, Posted& posted) {
-  posted.value = apply(agent, posted.op);
-  if (posted.result != nullptr) posted.result->value = posted.value;
-  posted.happened = true;
+/// Whether another operation of the `rma` class is between its read and its write of the word.
+bool Explorer::kept_out(const Operation& op, bool begun) const {
+  return !begun && op.access == OpClass::kRma &&
+         std::find(halfway_.begin(), halfway_.end(), op.at) != halfway_.end();
 }
 
-void Explorer::own_step(Agent& agent) {
+/// One step of an operation; true when that was its last.
+bool Explorer::happen(Agent& agent, const Operation& op, bool& begun, std::uint64_t& value) {
+  const bool split = options_.split_rma && op.access == OpClass::kRma && op.reads_and_writes();
+  if (!split) {
+    value = apply(agent, op);
+    return true;
+  }
+  if (!begun) {
+    value = memory().load(op.at);
+    if (op.leaves(value) == value) return true;  // nothing to write
+    begun = true;
+    halfway_.push_back(op.at);
+    return false;
+  }
+  apply(agent, {.kind = OpKind::kStore, .at = op.at, .operand = op.leaves(value)});
+  std::erase(halfway_, op.at);
+  begun = false;
+  return true;
+}
+
+/// False when the agent's operation has another step to come.
+bool Explorer::own_step(Agent& agent) {
   switch (agent.phase) {
-    case Phase::kOperation: agent.answer = apply(agent, agent.op); break;
+    case Phase::kOperation:
+      if (!happen(agent, agent.op, agent.begun, agent.answer)) return false;
+      break;
     case Phase::kWait: agent.answer = memory().load(agent.word); break;
     default: agent.answer = 0; break;
   }
   agent.history = mixed(agent.history, agent.answer);
+  return true;
 }
 
 void Explorer::step(const Action& action) {
@@ -223,7 +244,9 @@ void Explorer::step(const Action& action) {
   Agent& agent = agents_[action.agent];
   if (action.posted != Action::kOwn) {
     Posted& posted = agent.posted[action.posted];
-    happen(agent, posted);
+    if (!happen(agent, posted.op, posted.begun, posted.value)) return;
+    posted.happened = true;
+    if (posted.result != nullptr) posted.result->value = posted.value;
     if (trace_ != nullptr) trace_->push_back(line(action, &posted.op, posted.value));
     if (agent.phase == Phase::kFlush && can_go_on(agent)) resume(agent);
     return;
@@ -232,8 +255,8 @@ void Explorer::step(const Action& action) {
   const Phase phase = agent.phase;
   if (phase == Phase::kRetry) {
     agent.history = agent.mark;  // an attempt begins where the last one did
-  } else {
-    own_step(agent);
+  } else if (!own_step(agent)) {
+    return;
   }
   if (trace_ != nullptr) {
     trace_->push_back(line(action, phase == Phase::kOperation ? &op : nullptr, agent.answer));
@@ -247,9 +270,14 @@ std::uint64_t Explorer::key() const {
     key = mixed(key, agent.history);
     // Whether the attempt under way, should it fail, can be made again at once.
     const bool again = agent.attempting && others_changes(agent) != agent.seen_changes;
-    key = mixed(key, static_cast<std::uint64_t>(agent.phase) << 1 | (again ? 1 : 0));
+    // What follows is told by what stands before it, so that no two states read alike.
+    key = mixed(key, static_cast<std::uint64_t>(agent.phase) << 2 | (agent.begun ? 2 : 0) |
+                         (again ? 1 : 0));
+    if (agent.begun) key = mixed(key, agent.answer);
+    key = mixed(key, agent.posted.size());
     for (const Posted& posted : agent.posted) {
-      key = mixed(key, posted.happened ? mixed(1, posted.value) : 0);
+      key = mixed(key, (posted.happened ? 2 : 0) | (posted.begun ? 1 : 0));
+      if (posted.happened || posted.begun) key = mixed(key, posted.value);
     }
   }
   return key;
@@ -270,125 +298,6 @@ bool Explorer::over() {
   if (std::string verdict = program_.verdict(); !verdict.empty()) wrong_ = std::move(verdict);
   at_once_ = false;
   return true;
-}
-
-std::string Explorer::stuck() const {
-  std::string text = "deadlock:";
-  for (std::uint32_t i = 0; i < agents_.size(); ++i) {
-    const Agent& agent = agents_[i];
-    if (agent.phase == Phase::kWait) {
-      text += fmt::format(" agent {} waits for {};", i, program_.name(agent.word));
-    } else if (agent.phase == Phase::kRetry) {
-      text += fmt::format(" agent {} tries again and again;", i);
-    }
-  }
-  text.pop_back();
-  return text;
-}
-
-std::string Explorer::line(const Action& action, const Operation* op, std::uint64_t value) const {
-  const Agent& agent = agents_[action.agent];
-  const char* posted = action.posted == Action::kOwn ? "" : " (posted)";
-  if (op == nullptr) {
-    if (agent.phase == Phase::kRetry) return fmt::format("agent {}: tries again", action.agent);
-    return fmt::format("agent {}: has waited for {}: {:#x}", action.agent,
-                       program_.name(agent.word), value);
-  }
-  const std::string what = fmt::format("agent {}: {} {}{} of {}", action.agent,
-                                       op->access == OpClass::kCpu ? "cpu" : "rma",
-                                       name_of(op->kind), posted, program_.name(op->at));
-  switch (op->kind) {
-    case OpKind::kLoad: return fmt::format("{}: {:#x}", what, value);
-    case OpKind::kStore: return fmt::format("{}: {:#x} over {:#x}", what, op->operand, value);
-    case OpKind::kRead:
-    case OpKind::kWrite: return fmt::format("{}: {} bytes", what, op->bytes);
-    default: return fmt::format("{}: {:#x} becomes {:#x}", what, value, op->leaves(value));
-  }
-}
-
-// --- many executions
-
-void Explorer::report(ExploreReport& report, const std::vector<Choice>& path) {
-  if (!wrong_) return;
-  Violation violation{*wrong_, {}, {}};
-  for (const Choice& choice : path) violation.schedule += kDigits[choice.taken];
-  report.violation = std::move(violation);
-}
-
-ExploreReport Explorer::exhaust(std::uint64_t most_states) {
-  ExploreReport report;
-  visited_.clear();
-  steps_ = 0;
-  std::vector<Choice> path;
-  while (true) {
-    ++report.executions;
-    start();
-    for (const Choice& choice : path) step(choice.actions[choice.taken]);
-    while (!over() && visited_.insert(key()).second) {
-      Choice& choice = path.emplace_back();
-      enabled(choice.actions);
-      KW_CHECK(choice.actions.size() <= kDigits.size());
-      step(choice.actions.front());
-    }
-    this->report(report, path);
-    abandon();
-    if (report.violation || visited_.size() >= most_states) break;
-    while (!path.empty() && ++path.back().taken == path.back().actions.size()) path.pop_back();
-    if (path.empty()) {
-      report.complete = true;
-      break;
-    }
-  }
-  report.states = visited_.size();
-  report.steps = steps_;
-  return report;
-}
-
-ExploreReport Explorer::random(std::uint64_t seed, std::uint64_t executions) {
-  ExploreReport report;
-  visited_.clear();
-  steps_ = 0;
-  Rng rng(seed);
-  while (report.executions < executions && !report.violation) {
-    ++report.executions;
-    start();
-    std::vector<Choice> path;
-    while (!over()) {
-      Choice& choice = path.emplace_back();
-      enabled(choice.actions);
-      choice.taken = rng.below(choice.actions.size());
-      step(choice.actions[choice.taken]);
-    }
-    this->report(report, path);
-    abandon();
-  }
-  report.steps = steps_;
-  return report;
-}
-
-ExploreReport Explorer::replay(const std::string& schedule) {
-  ExploreReport report;
-  report.executions = 1;
-  std::vector<std::string> trace;
-  trace_ = &trace;
-  start();
-  std::vector<Choice> path;
-  for (std::size_t i = 0; !over() && i < schedule.size(); ++i) {
-    Choice& choice = path.emplace_back();
-    enabled(choice.actions);
-    choice.taken = kDigits.find(schedule[i]);
-    if (choice.taken >= choice.actions.size()) {
-      wrong_ = fmt::format("the schedule is of another program: there is no choice '{}' at step {}",
-                           schedule[i], i);
-      break;
-    }
-    step(choice.actions[choice.taken]);
-  }
-  this->report(report, path);
-  abandon();
-  trace_ = nullptr;
-  if (report.violation) report.violation->trace = std::move(trace);
-  return report;
 }
 
 }  // namespace keyway::fabric::sim

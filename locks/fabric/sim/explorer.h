@@ -7,6 +7,8 @@
 // Depth first; each execution is replayed from the start, since a stack cannot be copied. A state
 // is memory, and for each agent the history of its results and what it has posted: two executions
 // that meet in one go on alike, so the second ends there.
+// With split_rma a read-modify-write of the `rma` class is two steps, its read and its write: no
+// operation of the `rma` class on that word comes between them, one of the `cpu` class may (O4).
 // *Deadlines* do not pass: every wait is for as long as it takes.
 // *Thread safety.* None.
 // *Source.* Stateless search with replay: Godefroid, POPL'97. State hashing as in Holzmann's spin:
@@ -43,9 +45,14 @@ struct ExploreReport {
   std::optional<Violation> violation;
 };
 
+struct ExploreOptions {
+  /// For programs that use both classes on one word; the others only get more states from it.
+  bool split_rma = false;
+};
+
 class Explorer final : public Engine {
  public:
-  explicit Explorer(Program& program);
+  explicit Explorer(Program& program, const ExploreOptions& options = {});
   ~Explorer() override;
 
   /// Every order, or until `most_states` were seen.
@@ -74,6 +81,7 @@ class Explorer final : public Engine {
     Operation op;
     ResultSlot* result;
     std::uint64_t value = 0;
+    bool begun = false;  // has read, and not yet written
     bool happened = false;
   };
   struct Agent {
@@ -89,6 +97,7 @@ class Explorer final : public Engine {
     std::uint64_t own_changes = 0;
     std::uint64_t seen_changes = 0;  // of others, as the attempt began
     std::vector<Posted> posted;
+    bool begun = false;  // its operation has read, and not yet written
     bool attempting = false;
     bool abandoned = false;
   };
@@ -110,8 +119,9 @@ class Explorer final : public Engine {
   void enabled(std::vector<Action>& actions) const;
   bool can_go_on(const Agent& agent) const;
   void step(const Action& action);
-  void own_step(Agent& agent);
-  void happen(Agent& agent, Posted& posted);
+  bool own_step(Agent& agent);
+  bool happen(Agent& agent, const Operation& op, bool& begun, std::uint64_t& value);
+  bool kept_out(const Operation& op, bool begun) const;
   std::uint64_t apply(Agent& agent, const Operation& op);
   std::uint64_t others_changes(const Agent& agent) const;
   std::uint64_t key() const;
@@ -121,7 +131,9 @@ class Explorer final : public Engine {
   void report(ExploreReport& report, const std::vector<Choice>& path);
 
   Program& program_;
+  ExploreOptions options_;
   std::vector<Agent> agents_;
+  std::vector<Address> halfway_;  // words that a split operation has read and not yet written
   std::unordered_set<std::uint64_t> visited_;
   std::optional<std::string> wrong_;
   std::vector<std::string>* trace_ = nullptr;

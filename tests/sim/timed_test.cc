@@ -1,0 +1,186 @@
+// Virtual time: what the machine's figures say to the nanosecond, queues as theory has them, and
+// the same run from the same seed.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <vector>
+
+#include "keyway/locks/distributed/any_lock.h"
+#include "keyway/locks/distributed/lock_agent.h"
+#include "keyway/locks/fabric/segment.h"
+#include "keyway/locks/fabric/sim/sim_endpoint.h"
+#include "keyway/locks/fabric/sim/timed_engine.h"
+
+using namespace keyway;
+using fabric::Address;
+using fabric::rma;
+using fabric::SimEndpoint;
+using namespace fabric::sim;
+
+namespace {
+
+#if defined(KEYWAY_SIM_SMALL)
+constexpr std::uint32_t kArrivals = 20'000;
+constexpr double kTolerance = 0.2;
+constexpr std::uint32_t kAcquires = 10;
+#else
+constexpr std::uint32_t kArrivals = 1'000'000;
+constexpr double kTolerance = 0.05;
+constexpr std::uint32_t kAcquires = 100;
+#endif
+
+// Two ranks of a node each: machine, node, and a rank to itself.
+Machine two_nodes() {
+  return {
+      .paths = {{.latency_ns = 1000, .ns_per_byte = 0.5}, {.latency_ns = 300}, {.latency_ns = 100}},
+      .card = {.issue_ns = 40, .atomic_ns = 200, .read_ns = 60, .write_ns = 50},
+      .cpu = {.load_ns = 2, .store_ns = 3, .atomic_ns = 20, .ns_per_byte = 0.1, .poll_ns = 70}};
+}
+
+constexpr std::uint64_t kSegment = fabric::kReservedBytes + 4096;
+const Address kThere{1, fabric::kReservedBytes};
+
+// Virtual ns that `body` takes of a lone agent at rank 0 of two nodes.
+template <class Body>
+double time_of(Body&& body) {
+  const Topology topology = Topology::from_nodes({0, 1});
+  TimedEngine engine(two_nodes(), topology, kSegment, 1);
+  engine.run({0}, [&](std::uint32_t) {
+    SimEndpoint ep(engine, 0, {0, 0}, topology);
+    body(ep);
+  });
+  return engine.time_ns();
+}
+
+}  // namespace
+
+TEST_CASE("timed: an operation takes what the machine says, exactly") {
+  CHECK(time_of([](auto& ep) { ep.fetch_add(rma, kThere, 1); }) == 40 + 1000 + 200 + 1000);
+  CHECK(time_of([](auto& ep) { ep.load(rma, kThere); }) == 40 + 1000 + 60 + 1000);
+  CHECK(time_of([](auto& ep) { ep.store(rma, kThere, 1); }) == 40 + 1000 + 50 + 1000);
+  // Its own rank through the card, and without it.
+  const Address here{0, fabric::kReservedBytes};
+  CHECK(time_of([&](auto& ep) { ep.fetch_add(rma, here, 1); }) == 40 + 100 + 200 + 100);
+  CHECK(time_of([&](auto& ep) { ep.fetch_add(fabric::cpu, here, 1); }) == 20);
+  // Bytes travel one way: out with a write, back with a read.
+  std::vector<std::byte> bytes(200);
+  CHECK(time_of([&](auto& ep) { ep.write(rma, kThere, bytes); }) == 40 + 1000 + 100 + 50 + 1000);
+  CHECK(time_of([&](auto& ep) { ep.read(rma, kThere, bytes); }) == 40 + 1000 + 60 + 1000 + 100);
+}
+
+TEST_CASE("timed: posted operations overlap; only the cards serve one after another") {
+  CHECK(time_of([](auto& ep) {
+          for (int i = 0; i < 10; ++i) ep.post_fetch_add(rma, kThere, 1);
+          ep.flush(1);
+        }) == 40 + 1000 + 10 * 200 + 1000);  // the target's card is the slower one
+}
+
+TEST_CASE("timed: a ping-pong takes the machine's latencies, exactly") {
+  const Topology topology = Topology::from_nodes({0, 1});
+  TimedEngine engine(two_nodes(), topology, kSegment, 1);
+  constexpr std::uint64_t kRounds = 50;
+  double last = 0;
+  engine.run({0, 1}, [&](std::uint32_t me) {
+    SimEndpoint ep(engine, me, {me, 0}, topology);
+    const Address mine(me, fabric::kReservedBytes);
+    const Address other(1 - me, fabric::kReservedBytes);
+    for (std::uint64_t round = 1; round <= kRounds; ++round) {
+      const auto is_round = [&](std::uint64_t v) { return v == round; };
+      if (me == 0) ep.post_store(rma, other, round);
+      ep.wait_until(mine, is_round, Deadline::never());
+      if (me == 1) ep.post_store(rma, other, round);
+    }
+    if (me == 0) last = engine.time_ns();
+    ep.flush_all();
+  });
+  CHECK(last == kRounds * 2 * (40 + 1000 + 50 + 70));
+}
+
+TEST_CASE("timed: a wait ends at its deadline and says so") {
+  const double took = time_of([](auto& ep) {
+    const auto waited = ep.wait_until(
+        {0, fabric::kReservedBytes}, [](std::uint64_t v) { return v != 0; },
+        Deadline::within(std::chrono::microseconds(5)));
+    CHECK(waited.expired);
+  });
+  CHECK(took == 5000);
+}
+
+TEST_CASE("timed: waiting before a card is what queueing theory says") {
+  for (const bool random : {true, false}) {
+    for (const double load : {0.5, 0.7}) {
+      CAPTURE(random, load);
+      Machine machine = two_nodes();
+      machine.card.issue_ns = 0;
+      machine.card.random_service = random;
+      const double service = machine.card.atomic_ns;
+      const Topology topology = Topology::from_nodes({0, 1});
+      TimedEngine engine(machine, topology, kSegment, 5);
+      Rng rng(17);
+      engine.run({0}, [&](std::uint32_t) {
+        for (std::uint32_t i = 0; i < kArrivals; ++i) {
+          engine.spend(0, -std::log(1 - rng.unit()) * service / load);
+          engine.post(0, {.kind = OpKind::kAdd, .at = kThere, .operand = 1}, nullptr);
+        }
+        engine.flush(0, 1);
+      });
+      CHECK(engine.memory().load(kThere) == kArrivals);
+      const double waited = engine.stats().waited_ns / static_cast<double>(engine.stats().served);
+      // M/M/1: rho / (1 - rho) service times. M/D/1 (Pollaczek-Khinchine): half of it.
+      const double theory = load / (1 - load) * service * (random ? 1 : 0.5);
+      CHECK(waited == Approx(theory).epsilon(kTolerance));
+    }
+  }
+}
+
+namespace {
+
+struct Contest {
+  double time_ns = 0;
+  std::uint64_t events = 0;
+  std::uint64_t counter = 0;
+  std::uint64_t hash = 0;
+};
+
+// Agents on nodes of 8 that all increment one record under one lock.
+Contest contest(const char* kind, std::uint32_t agents, std::uint64_t seed) {
+  std::vector<std::uint32_t> node_of(agents);
+  for (std::uint32_t i = 0; i < agents; ++i) node_of[i] = i / 8;
+  const Topology topology = Topology::from_nodes(node_of);
+  fabric::SegmentLayout layout;
+  const std::uint64_t group = layout.reserve(locks::kLockLineBytes);
+  const std::uint64_t line = layout.reserve(locks::kLockLineBytes);
+  const std::uint64_t record = layout.reserve(fabric::kCacheLine);
+  const auto nodes = locks::NodeRegion::reserve(layout, 1, 2);
+  TimedEngine engine(two_nodes(), topology, layout.size(), seed);
+  const auto lock = *locks::AnyLock::make(kind);
+  std::vector<std::uint32_t> homes(agents);
+  for (std::uint32_t i = 0; i < agents; ++i) homes[i] = i;
+  engine.run(homes, [&](std::uint32_t me) {
+    SimEndpoint ep(engine, me, {me, 0}, topology);
+    locks::LockAgent<SimEndpoint> agent(ep, nodes);
+    const locks::LockSite site{.line = {0, line}, .group = {0, group}};
+    for (std::uint32_t i = 0; i < kAcquires; ++i) {
+      auto grant = lock.acquire(agent, site, locks::Mode::kWrite, Deadline::never());
+      const std::uint64_t seen = ep.load(rma, {0, record});
+      ep.post_store(rma, {0, record}, seen + 1);
+      lock.release(agent, site, *grant);
+    }
+    ep.flush_all();
+  });
+  return {engine.time_ns(), engine.stats().events, engine.memory().load({0, record}),
+          engine.memory().hash()};
+}
+
+}  // namespace
+
+TEST_CASE("timed: no lock loses an update, and one seed is one run") {
+  for (const char* kind : {"fompi-spin", "fompi-rw", "gbh", "d-mcs"}) {
+    CAPTURE(kind);
+    const Contest once = contest(kind, 24, 3);
+    const Contest again = contest(kind, 24, 3);
+    CHECK(once.counter == 24 * kAcquires);
+    CHECK(once.time_ns == again.time_ns);
+    CHECK(once.events == again.events);
+    CHECK(once.hash == again.hash);
+  }
+}
