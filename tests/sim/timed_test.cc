@@ -105,6 +105,17 @@ TEST_CASE("timed: a wait ends at its deadline and says so") {
   CHECK(took == 5000);
 }
 
+TEST_CASE("timed: a wait whose deadline has passed ends at once, and time does not go back") {
+  const double took = time_of([](auto& ep) {
+    ep.fetch_add(rma, kThere, 1);
+    const auto no = [](std::uint64_t v) { return v != 0; };
+    const Address here{0, fabric::kReservedBytes};
+    CHECK(ep.wait_until(here, no, Deadline::at_ns(7)).expired);
+    CHECK(ep.wait_until(here, no, Deadline::now()).expired);
+  });
+  CHECK(took == 40 + 1000 + 200 + 1000);
+}
+
 TEST_CASE("timed: waiting before a card is what queueing theory says") {
   for (const bool random : {true, false}) {
     for (const double load : {0.5, 0.7}) {

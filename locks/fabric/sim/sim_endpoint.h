@@ -79,20 +79,20 @@ class SimEndpoint {
   // --- bytes
   template <class C>
   void read(C, Address a, std::span<std::byte> out) {
-    if (!out.empty()) engine_->perform(agent_, bulk<C>(a, out));
+    if (!out.empty()) engine_->perform(agent_, read_of<C>(a, out));
   }
   template <class C>
   void write(C, Address a, std::span<const std::byte> in) {
-    if (!in.empty()) engine_->perform(agent_, bulk<C>(a, in));
+    if (!in.empty()) engine_->perform(agent_, write_of<C>(a, in));
   }
   template <class C>
   PendingBytes post_read(C, Address a, std::span<std::byte> out) {
-    if (!out.empty()) engine_->post(agent_, bulk<C>(a, out), nullptr);
+    if (!out.empty()) engine_->post(agent_, read_of<C>(a, out), nullptr);
     return {a.rank(), sequence_, out};
   }
   template <class C>
   void post_write(C, Address a, std::span<const std::byte> in) {
-    if (!in.empty()) engine_->post(agent_, bulk<C>(a, in), nullptr);
+    if (!in.empty()) engine_->post(agent_, write_of<C>(a, in), nullptr);
   }
 
   // --- completion
@@ -143,38 +143,34 @@ class SimEndpoint {
   const Topology& topology() const { return *topology_; }
 
  private:
+  /// An operation of class C; its operands are for the caller to fill in.
   template <class C>
-  static constexpr sim::OpClass class_of() {
-    return std::is_same_v<C, CpuClass> ? sim::OpClass::kCpu : sim::OpClass::kRma;
-  }
-  template <class C>
-  void check_reach([[maybe_unused]] Address a) const {
-    if constexpr (std::is_same_v<C, CpuClass>) KW_CHECK(is_local(a.rank()));
+  sim::Operation operation(sim::OpKind kind, Address a) const {
+    constexpr bool kByCpu = std::is_same_v<C, CpuClass>;
+    if constexpr (kByCpu) KW_CHECK(is_local(a.rank()));
+    return {.kind = kind, .access = kByCpu ? sim::OpClass::kCpu : sim::OpClass::kRma, .at = a};
   }
   template <class C>
   sim::Operation word(sim::OpKind kind, Address a, std::uint64_t operand,
                       std::uint64_t expected) const {
-    check_reach<C>(a);
-    return {
-        .kind = kind, .access = class_of<C>(), .at = a, .operand = operand, .expected = expected};
+    sim::Operation op = operation<C>(kind, a);
+    op.operand = operand;
+    op.expected = expected;
+    return op;
   }
   template <class C>
-  sim::Operation bulk(Address a, std::span<std::byte> out) const {
-    check_reach<C>(a);
-    return {.kind = sim::OpKind::kRead,
-            .access = class_of<C>(),
-            .at = a,
-            .out = out.data(),
-            .bytes = out.size()};
+  sim::Operation read_of(Address a, std::span<std::byte> out) const {
+    sim::Operation op = operation<C>(sim::OpKind::kRead, a);
+    op.out = out.data();
+    op.bytes = out.size();
+    return op;
   }
   template <class C>
-  sim::Operation bulk(Address a, std::span<const std::byte> in) const {
-    check_reach<C>(a);
-    return {.kind = sim::OpKind::kWrite,
-            .access = class_of<C>(),
-            .at = a,
-            .in = in.data(),
-            .bytes = in.size()};
+  sim::Operation write_of(Address a, std::span<const std::byte> in) const {
+    sim::Operation op = operation<C>(sim::OpKind::kWrite, a);
+    op.in = in.data();
+    op.bytes = in.size();
+    return op;
   }
   template <class C>
   std::uint64_t perform(sim::OpKind kind, Address a, std::uint64_t operand,

@@ -140,7 +140,8 @@ WaitResult TimedEngine::wait(std::uint32_t number, Address word, PredicateRef pr
   agent.until_ns = until;
   watchers_[word.word()].push_back(number);
   if (deadline.started(0).absolute_ns() != Deadline::never().absolute_ns()) {
-    schedule(static_cast<double>(until), What::kLook, number, agent.stay);
+    // Not before now: a deadline may have passed, and time does not go back.
+    schedule(std::max(now_, static_cast<double>(until)), What::kLook, number, agent.stay);
   }
   stop(agent);
   return {memory().load(word), agent.expired};
