@@ -5,7 +5,7 @@ keyway_run_packages=(
   g++ cmake ninja-build pkg-config
   mpich libmpich-dev
   libxxhash-dev librocksdb-dev libcli11-dev libboost-context-dev libboost-dev
-  libhwloc-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libtbb-dev
+  libhwloc-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libtomlplusplus-dev libtbb-dev
 )
 # What the tests need beyond that.
 keyway_test_packages=(

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "keyway/locks/base/clock.h"
+#include "keyway/locks/fabric/backoff.h"
 #include "keyway/locks/fabric/endpoint.h"
 #include "keyway/locks/fabric/sim/memory.h"
 #include "keyway/locks/fabric/sim/operation.h"
@@ -32,6 +33,9 @@ struct PredicateRef {
 
 class Engine {
  public:
+  /// In place of an agent's number: the agent that calls. Engines of virtual time know it.
+  static constexpr std::uint32_t kCaller = ~0u;
+
   virtual ~Engine() = default;
 
   Memory& memory() { return memory_; }
@@ -44,14 +48,25 @@ class Engine {
   virtual void post(std::uint32_t agent, const Operation& op, ResultSlot* result) = 0;
   /// Waits until all that the agent has posted to `rank` has happened.
   virtual void flush(std::uint32_t agent, std::uint32_t rank) = 0;
+  virtual void flush_all(std::uint32_t agent) {
+    for (std::uint32_t rank = 0; rank < memory_.ranks(); ++rank) flush(agent, rank);
+  }
+  /// Until the predicate holds for a word of the agent's own node.
   virtual WaitResult wait(std::uint32_t agent, Address word, PredicateRef predicate,
                           Deadline deadline) = 0;
+  /// The same for a word of any rank, which is polled through the network.
+  virtual WaitResult wait_remote(std::uint32_t agent, Address word, PredicateRef predicate,
+                                 BackoffSteps&, Deadline deadline) {
+    return wait(agent, word, predicate, deadline);
+  }
   /// Around each attempt of a retry_until(). An attempt that failed leaves nothing behind; the next
   /// one begins some time later. False when the deadline has passed instead.
   virtual void attempt_begins(std::uint32_t agent) = 0;
   virtual void attempt_succeeded(std::uint32_t agent) = 0;
   virtual bool attempt_failed(std::uint32_t agent, std::uint64_t wait_ns, Deadline deadline) = 0;
   virtual std::uint64_t now_ns(std::uint32_t agent) const = 0;
+  /// Whether the two access classes coincide.
+  virtual bool one_class() const { return false; }
 
  protected:
   Engine(std::uint32_t ranks, std::uint64_t segment_bytes) : memory_(ranks, segment_bytes) {}

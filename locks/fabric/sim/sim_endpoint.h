@@ -6,6 +6,7 @@
 // *Thread safety.* As engine.h says.
 #pragma once
 
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,12 @@ class SimEndpoint {
   /// `agent` is the engine's number of this agent.
   SimEndpoint(sim::Engine& engine, std::uint32_t agent, AgentId id, const Topology& topology)
       : engine_(&engine), agent_(agent), id_(id), topology_(&topology), results_(kResultSlots) {}
+  /// An endpoint of `rank` for whichever agent calls it; keeps its slot there.
+  SimEndpoint(sim::Engine& engine, SlotHold hold, std::uint32_t rank, const Topology& topology)
+      : SimEndpoint(engine, sim::Engine::kCaller, {rank, hold.slot()}, topology) {
+    hold_ = std::move(hold);
+    unfinished_.reset(&engine);
+  }
 
   // --- 8-byte words
   template <class C>
@@ -100,9 +107,7 @@ class SimEndpoint {
     engine_->flush(agent_, rank);
     return {rank, sequence_};
   }
-  void flush_all() {
-    for (std::uint32_t rank = 0; rank < ranks(); ++rank) engine_->flush(agent_, rank);
-  }
+  void flush_all() { engine_->flush_all(agent_); }
   /// Operations happen one after another here, so what has completed is ordered.
   void fence() { flush_all(); }
 
@@ -113,8 +118,10 @@ class SimEndpoint {
     return engine_->wait(agent_, own_word, sim::PredicateRef::to(predicate), deadline);
   }
   template <class P>
-  WaitResult wait_until_remote(Address word, P&& predicate, const Backoff&, Deadline deadline) {
-    return engine_->wait(agent_, word, sim::PredicateRef::to(predicate), deadline);
+  WaitResult wait_until_remote(Address word, P&& predicate, const Backoff& backoff,
+                               Deadline deadline) {
+    BackoffSteps steps(backoff, id_.word());
+    return engine_->wait_remote(agent_, word, sim::PredicateRef::to(predicate), steps, deadline);
   }
   template <class A>
   bool retry_until(A&& attempt, const Backoff& backoff, Deadline deadline) {
@@ -132,7 +139,7 @@ class SimEndpoint {
 
   // --- where
   bool is_local(std::uint32_t rank) const { return topology_->same_node(rank, id_.rank); }
-  bool one_class() const { return false; }
+  bool one_class() const { return engine_->one_class(); }
   std::byte* view(Address a) const {
     KW_CHECK(is_local(a.rank()));
     return engine_->memory().view(a);
@@ -186,12 +193,19 @@ class SimEndpoint {
     return Pending::at(a.rank(), sequence_, result);
   }
 
+  struct FlushAll {
+    void operator()(sim::Engine* engine) const { engine->flush_all(sim::Engine::kCaller); }
+  };
+
   sim::Engine* engine_;
   std::uint32_t agent_;
   AgentId id_;
   const Topology* topology_;
   std::uint64_t sequence_ = 0;
   std::vector<ResultSlot> results_;
+  SlotHold hold_;
+  // Last, so that what was posted has happened before the results' place goes.
+  std::unique_ptr<sim::Engine, FlushAll> unfinished_;
 };
 
 static_assert(Endpoint<SimEndpoint>);

@@ -16,9 +16,30 @@ TimedEngine::TimedEngine(Machine machine, const Topology& topology, std::uint64_
       rng_(seed),
       issue_free_(topology.ranks()),
       service_free_(topology.ranks()) {
-  KW_CHECK_MSG(machine_.paths.size() == topology.levels() + 1, "machine",
-               "it must have a path for each level and one of a rank to itself");
-  stats_.by_level.resize(machine_.paths.size());
+  for (std::uint32_t level = 1; level <= topology.levels(); ++level) {
+    stats_.rma.push_back({topology.level(level).name, {}});
+  }
+  stats_.rma.push_back({"self", {}});
+  const std::uint32_t nodes = topology.level_named("node");
+  one_class_ = machine_.semantics.one_node_is_one_class &&
+               (nodes == 0 || topology.level(nodes).elements == 1);
+}
+
+void OperationCounts::add(const Operation& op) {
+  switch (op.kind) {
+    case OpKind::kLoad: ++loads; return;
+    case OpKind::kStore: ++stores; return;
+    case OpKind::kRead: ++reads; break;
+    case OpKind::kWrite: ++writes; break;
+    default: ++atomics; return;
+  }
+  bytes += op.bytes;
+}
+
+std::uint64_t TimedStats::operations() const {
+  std::uint64_t sum = cpu.operations();
+  for (const Level& level : rma) sum += level.counts.operations();
+  return sum;
 }
 
 void TimedEngine::run(const std::vector<std::uint32_t>& homes,
@@ -69,46 +90,54 @@ void TimedEngine::handle(const Event& event) {
 
 void TimedEngine::go_on(Agent& agent) {
   ++agent.stay;
+  current_ = static_cast<std::uint32_t>(&agent - agents_.data());
   agent.fiber->resume();
+  current_ = kNothing;
 }
 
 // --- what agents call
 
+TimedEngine::Agent& TimedEngine::caller(std::uint32_t number) {
+  KW_DCHECK(number == kCaller || number == current_);
+  return agents_[current_];
+}
+
 std::uint64_t TimedEngine::perform(std::uint32_t number, const Operation& op) {
   if (!running_) return memory().apply(op);
-  Agent& agent = agents_[number];
-  ++stats_.operations;
-  if (op.access == OpClass::kCpu) {
+  Agent& agent = caller(number);
+  if (op.access == OpClass::kCpu || one_class_) {
+    stats_.cpu.add(op);
     // The access happens when its time has passed: until then others may come first.
     spend(number, cpu_ns(op));
     return apply(op);
   }
-  launch(number, op, nullptr, /*posted=*/false);
+  launch(current_, op, nullptr, /*posted=*/false);
   stop(agent);
   return agent.answer;
 }
 
 void TimedEngine::post(std::uint32_t number, const Operation& op, ResultSlot* result) {
-  if (!running_ || op.access == OpClass::kCpu) {
+  if (!running_ || op.access == OpClass::kCpu || one_class_) {
     const std::uint64_t value = perform(number, op);
     if (result != nullptr) result->value = value;
     return;
   }
-  ++stats_.operations;
-  ++agents_[number].outstanding[op.at.rank()];
-  launch(number, op, result, /*posted=*/true);
+  ++caller(number).outstanding[op.at.rank()];
+  launch(current_, op, result, /*posted=*/true);
 }
 
 void TimedEngine::flush(std::uint32_t number, std::uint32_t rank) {
-  if (!running_ || agents_[number].outstanding[rank] == 0) return;
-  agents_[number].flushed = rank;
-  stop(agents_[number]);
-  agents_[number].flushed = kNothing;
+  if (!running_ || caller(number).outstanding[rank] == 0) return;
+  Agent& agent = caller(number);
+  agent.flushed = rank;
+  stop(agent);
+  agent.flushed = kNothing;
 }
 
 void TimedEngine::spend(std::uint32_t number, double ns) {
-  schedule(now_ + ns, What::kResume, number, agents_[number].stay);
-  stop(agents_[number]);
+  Agent& agent = caller(number);
+  schedule(now_ + ns, What::kResume, current_, agent.stay);
+  stop(agent);
 }
 
 bool TimedEngine::attempt_failed(std::uint32_t agent, std::uint64_t wait_ns, Deadline deadline) {
@@ -124,15 +153,10 @@ bool TimedEngine::attempt_failed(std::uint32_t agent, std::uint64_t wait_ns, Dea
 WaitResult TimedEngine::wait(std::uint32_t number, Address word, PredicateRef predicate,
                              Deadline deadline) {
   KW_CHECK_MSG(running_, "a wait while no agent runs", "it would be for ever");
-  Agent& agent = agents_[number];
+  Agent& agent = caller(number);
+  number = current_;
+  KW_DCHECK(is_local(agent, word.rank()));
   const std::uint64_t until = deadline.started(now_ns(number)).absolute_ns();
-  if (!is_local(agent, word.rank())) {
-    while (true) {
-      const std::uint64_t value = perform(number, {.kind = OpKind::kLoad, .at = word});
-      if (predicate(value)) return {value, false};
-      if (now_ns(number) >= until) return {value, true};
-    }
-  }
   const std::uint64_t seen = memory().load(word);
   if (predicate(seen)) return {seen, false};
   agent.watched = word;
@@ -145,6 +169,17 @@ WaitResult TimedEngine::wait(std::uint32_t number, Address word, PredicateRef pr
   }
   stop(agent);
   return {memory().load(word), agent.expired};
+}
+
+WaitResult TimedEngine::wait_remote(std::uint32_t number, Address word, PredicateRef predicate,
+                                    BackoffSteps& steps, Deadline deadline) {
+  if (one_class_) return wait(number, word, predicate, deadline);
+  while (true) {
+    const std::uint64_t value = perform(number, {.kind = OpKind::kLoad, .at = word});
+    if (predicate(value)) return {value, false};
+    deadline = deadline.started(now_ns(number));
+    if (!attempt_failed(number, steps.next_ns(), deadline)) return {value, true};
+  }
 }
 
 // --- the way of an operation
@@ -160,30 +195,31 @@ std::uint32_t TimedEngine::launch(std::uint32_t number, const Operation& op, Res
   }
   flights_[id] = {op, number, result, 0, posted};
   const std::uint32_t home = agents_[number].home;
-  const std::size_t path = path_of(home, op.at.rank());
-  ++stats_.by_level[path];
-  double& free = issue_free_[home];
-  free = std::max(now_, free) + machine_.card.issue_ns;
+  const std::uint32_t target = op.at.rank();
+  stats_.rma[level_of(home, target)].counts.add(op);
+  double& free = issue_free_[node_of(home)];
+  free = std::max(now_, free) + card_of(home, target).issue_ns;
   const double bytes = op.kind == OpKind::kWrite ? static_cast<double>(op.bytes) : 0;
-  const Path& way = machine_.paths[path];
+  const Path& way = path_of(home, target);
   schedule(free + way.latency_ns + bytes * way.ns_per_byte, What::kArrive, id);
   return id;
 }
 
 void TimedEngine::arrive(std::uint32_t id) {
   const Operation& op = flights_[id].op;
-  double& free = service_free_[op.at.rank()];
+  const Card& card = card_of(agents_[flights_[id].agent].home, op.at.rank());
+  double& free = service_free_[node_of(op.at.rank())];
   const double begins = std::max(now_, free);
   stats_.waited_ns += begins - now_;
   ++stats_.served;
-  free = begins + service_ns(op);
+  free = begins + service_ns(card, op);
   schedule(free, What::kHappen, id);
 }
 
 void TimedEngine::happen(std::uint32_t id) {
   Flight& flight = flights_[id];
   flight.value = apply(flight.op);
-  const Path& way = machine_.paths[path_of(agents_[flight.agent].home, flight.op.at.rank())];
+  const Path& way = path_of(agents_[flight.agent].home, flight.op.at.rank());
   const double bytes = flight.op.kind == OpKind::kRead ? static_cast<double>(flight.op.bytes) : 0;
   schedule(now_ + way.latency_ns + bytes * way.ns_per_byte, What::kReturn, id);
 }
@@ -233,22 +269,34 @@ void TimedEngine::watch_ends(std::uint32_t number) {
 
 // --- costs
 
-std::size_t TimedEngine::path_of(std::uint32_t a, std::uint32_t b) const {
-  if (a == b) return machine_.paths.size() - 1;
-  std::size_t level = topology_.levels();
-  while (level > 1 && topology_.element(a, static_cast<std::uint32_t>(level)) !=
-                          topology_.element(b, static_cast<std::uint32_t>(level))) {
-    --level;
-  }
+std::size_t TimedEngine::level_of(std::uint32_t a, std::uint32_t b) const {
+  if (a == b) return topology_.levels();
+  std::uint32_t level = topology_.levels();
+  while (level > 1 && topology_.element(a, level) != topology_.element(b, level)) --level;
   return level - 1;
 }
 
-double TimedEngine::service_ns(const Operation& op) {
-  const Card& card = machine_.card;
+std::uint32_t TimedEngine::node_of(std::uint32_t rank) const {
+  const std::uint32_t level = topology_.level_named("node");
+  return level == 0 ? 0 : topology_.element(rank, level);
+}
+
+const Path& TimedEngine::path_of(std::uint32_t a, std::uint32_t b) const {
+  if (topology_.same_node(a, b)) return machine_.loopback;
+  const std::uint32_t level = topology_.level_named("rack");
+  const bool near = level != 0 && topology_.element(a, level) == topology_.element(b, level);
+  return near ? machine_.rack : machine_.machine;
+}
+
+const Card& TimedEngine::card_of(std::uint32_t a, std::uint32_t b) const {
+  return topology_.same_node(a, b) ? machine_.loopback_card : machine_.card;
+}
+
+double TimedEngine::service_ns(const Card& card, const Operation& op) {
   double mean = card.write_ns;
   if (op.reads_and_writes()) mean = card.atomic_ns;
   if (op.kind == OpKind::kLoad || op.kind == OpKind::kRead) mean = card.read_ns;
-  return card.random_service ? -std::log(1 - rng_.unit()) * mean : mean;
+  return machine_.semantics.random_service ? -std::log(1 - rng_.unit()) * mean : mean;
 }
 
 double TimedEngine::cpu_ns(const Operation& op) const {

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <queue>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -21,18 +22,41 @@
 
 namespace keyway::fabric::sim {
 
+/// Operations by what they do.
+struct OperationCounts {
+  std::uint64_t loads = 0;
+  std::uint64_t stores = 0;
+  std::uint64_t atomics = 0;
+  std::uint64_t reads = 0;   // bulk
+  std::uint64_t writes = 0;  // bulk
+  std::uint64_t bytes = 0;   // of the bulk ones
+
+  std::uint64_t operations() const { return loads + stores + atomics + reads + writes; }
+  void add(const Operation& op);
+};
+
 /// What has been simulated.
 struct TimedStats {
+  struct Level {
+    std::string name;  // "machine", "rack", "node", "self"
+    OperationCounts counts;
+  };
+
   std::uint64_t events = 0;
-  std::uint64_t operations = 0;
-  std::uint64_t served = 0;             // by target cards
-  double waited_ns = 0;                 // in front of target cards, in all
-  std::vector<std::uint64_t> by_level;  // rma operations, as Machine::paths
+  std::uint64_t served = 0;  // by target cards
+  double waited_ns = 0;      // in front of target cards, in all
+  std::uint64_t queue_pair_misses = 0;
+  OperationCounts cpu;
+  /// Of the rma class, by the finest level that origin and target share, coarsest first; the last
+  /// is a rank with itself.
+  std::vector<Level> rma;
+
+  std::uint64_t operations() const;
 };
 
 class TimedEngine final : public Engine {
  public:
-  /// `topology` outlives the engine. The machine has a path for each of its levels and one more.
+  /// `topology` outlives the engine.
   TimedEngine(Machine machine, const Topology& topology, std::uint64_t segment_bytes,
               std::uint64_t seed);
 
@@ -44,12 +68,16 @@ class TimedEngine final : public Engine {
 
   double time_ns() const { return now_; }
   const TimedStats& stats() const { return stats_; }
+  const Machine& machine() const { return machine_; }
 
   std::uint64_t perform(std::uint32_t agent, const Operation& op) override;
   void post(std::uint32_t agent, const Operation& op, ResultSlot* result) override;
   void flush(std::uint32_t agent, std::uint32_t rank) override;
   WaitResult wait(std::uint32_t agent, Address word, PredicateRef predicate,
                   Deadline deadline) override;
+  WaitResult wait_remote(std::uint32_t agent, Address word, PredicateRef predicate,
+                         BackoffSteps& steps, Deadline deadline) override;
+  bool one_class() const override { return one_class_; }
   void attempt_begins(std::uint32_t) override {}
   void attempt_succeeded(std::uint32_t) override {}
   bool attempt_failed(std::uint32_t agent, std::uint64_t wait_ns, Deadline deadline) override;
@@ -101,8 +129,12 @@ class TimedEngine final : public Engine {
   void look(std::uint32_t agent);
   void watch_ends(std::uint32_t agent);
   std::uint64_t apply(const Operation& op);
-  std::size_t path_of(std::uint32_t a, std::uint32_t b) const;
-  double service_ns(const Operation& op);
+  std::size_t level_of(std::uint32_t a, std::uint32_t b) const;
+  const Path& path_of(std::uint32_t a, std::uint32_t b) const;
+  const Card& card_of(std::uint32_t a, std::uint32_t b) const;
+  std::uint32_t node_of(std::uint32_t rank) const;
+  Agent& caller(std::uint32_t number);
+  double service_ns(const Card& card, const Operation& op);
   double cpu_ns(const Operation& op) const;
   bool is_local(const Agent& agent, std::uint32_t rank) const {
     return topology_.same_node(agent.home, rank);
@@ -116,12 +148,14 @@ class TimedEngine final : public Engine {
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   std::vector<Flight> flights_;
   std::vector<std::uint32_t> free_flights_;
-  std::vector<double> issue_free_;    // when each rank's card can issue again
-  std::vector<double> service_free_;  // when each rank's card can serve again
+  std::vector<double> issue_free_;    // when each node's card can issue again
+  std::vector<double> service_free_;  // when each node's card can serve again
   std::vector<Agent> agents_;
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> watchers_;  // by address
   TimedStats stats_;
+  bool one_class_ = false;
   bool running_ = false;
+  std::uint32_t current_ = kNothing;  // the agent that runs
 };
 
 }  // namespace keyway::fabric::sim

@@ -1,0 +1,77 @@
+// The sim fabric: ranks of a simulated machine, whose agents run in virtual time.
+//
+// *What.* SimFabric is to sim::TimedEngine what ShmFabric is to memory: it owns the segments and
+// makes endpoints. run() runs agents as fibers; outside of it operations happen at once and take no
+// time, which is how a lock or a store is set up and looked at afterwards.
+// An endpoint acts for whichever agent calls it, whose home must be the endpoint's rank. So a body
+// may make its own with endpoint(home), or take one that was made before.
+// *Thread safety.* None: one thread simulates. The fabric outlives its endpoints.
+// *Invariants.* E1..E5 of endpoint.h, in the order that virtual time gives.
+// *Source.* Design section 8.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "keyway/locks/base/status.h"
+#include "keyway/locks/base/topology.h"
+#include "keyway/locks/fabric/agent_slots.h"
+#include "keyway/locks/fabric/segment.h"
+#include "keyway/locks/fabric/sim/machine.h"
+#include "keyway/locks/fabric/sim/sim_endpoint.h"
+#include "keyway/locks/fabric/sim/timed_engine.h"
+
+namespace keyway::fabric {
+
+class SimFabric {
+ public:
+  using Endpoint = SimEndpoint;
+
+  struct Options {
+    sim::Machine machine;  // costs and shape
+    std::uint32_t ranks = 1;
+    std::uint64_t segment_bytes = 0;  // SegmentLayout::size()
+    std::uint32_t agents_per_rank = kDefaultAgentsPerRank;
+    std::uint64_t seed = 1;
+    std::string topology;  // Topology::override_with; "" is the machine's own shape
+  };
+
+  /// Segments are zeroed. Fails when an option is out of bounds or the machine contradicts itself.
+  static Result<SimFabric> create(const Options& options);
+  SimFabric(SimFabric&&) noexcept = default;
+  SimFabric& operator=(SimFabric&&) noexcept = default;
+
+  /// An endpoint for a new agent whose home is `rank`.
+  Result<SimEndpoint> endpoint(std::uint32_t rank);
+
+  /// Runs body(0) .. body(n - 1) as fibers at once, body i for an agent whose home is homes[i],
+  /// until all have returned. Virtual time goes on from where it was. Rethrows what left a body.
+  void run(const std::vector<std::uint32_t>& homes, const std::function<void(std::uint32_t)>& body);
+  /// From a running agent: local work of so many virtual ns.
+  void spend(std::uint32_t agent, double ns) { engine_->spend(agent, ns); }
+
+  double time_ns() const { return engine_->time_ns(); }
+  const sim::TimedStats& stats() const { return engine_->stats(); }
+  const sim::Machine& machine() const { return engine_->machine(); }
+  /// Of all segments: two runs that did the same have the same.
+  std::uint64_t memory_hash() const { return engine_->memory().hash(); }
+
+  std::uint32_t ranks() const { return topology_->ranks(); }
+  /// The rank whose agents a program runs by default.
+  std::uint32_t rank() const { return 0; }
+  const Topology& topology() const { return *topology_; }
+  std::uint64_t segment_bytes() const { return segment_bytes_; }
+
+ private:
+  SimFabric() = default;
+
+  std::unique_ptr<Topology> topology_;
+  std::unique_ptr<sim::TimedEngine> engine_;
+  std::vector<std::unique_ptr<AgentSlots>> slots_;
+  std::uint64_t segment_bytes_ = 0;
+};
+
+}  // namespace keyway::fabric
