@@ -136,7 +136,7 @@ TEST_CASE("timed: waiting before a card is what queueing theory says") {
         engine.flush(0, 1);
       });
       CHECK(engine.memory().load(kThere) == kArrivals);
-      const double waited = engine.stats().waited_ns / static_cast<double>(engine.stats().served);
+      const double waited = engine.stats().waited_ns() / static_cast<double>(engine.stats().served);
       // M/M/1: rho / (1 - rho) service times. M/D/1 (Pollaczek-Khinchine): half of it.
       const double theory = load / (1 - load) * service * (random ? 1 : 0.5);
       CHECK(waited == Approx(theory).epsilon(kTolerance));

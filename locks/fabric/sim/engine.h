@@ -69,7 +69,9 @@ class Engine {
   virtual bool one_class() const { return false; }
 
  protected:
-  Engine(std::uint32_t ranks, std::uint64_t segment_bytes) : memory_(ranks, segment_bytes) {}
+  Engine(std::uint32_t ranks, std::uint64_t segment_bytes,
+         Memory::Hashing hashing = Memory::Hashing::kKept)
+      : memory_(ranks, segment_bytes, hashing) {}
 
  private:
   Memory memory_;

@@ -32,13 +32,16 @@ const char* name_of(OpKind kind) {
   return "?";
 }
 
-Memory::Memory(std::uint32_t ranks, std::uint64_t segment_bytes)
-    : ranks_(ranks), words_per_rank_((segment_bytes + 7) / 8), words_(ranks * words_per_rank_) {}
+Memory::Memory(std::uint32_t ranks, std::uint64_t segment_bytes, Hashing hashing)
+    : ranks_(ranks),
+      words_per_rank_((segment_bytes + 7) / 8),
+      words_(ranks * words_per_rank_),
+      hashing_(hashing) {}
 
 void Memory::set(std::uint64_t index, std::uint64_t value) {
   const std::uint64_t old = words_[index];
   if (old == value) return;
-  hash_ ^= part(index, old) ^ part(index, value);
+  if (hashing_ == Hashing::kKept) hash_ ^= part(index, old) ^ part(index, value);
   words_[index] = value;
   ++changes_;
 }
@@ -70,6 +73,12 @@ void Memory::store_bytes(Address a, const std::byte* in, std::uint64_t bytes) {
     at += n;
     in += n;
   }
+}
+
+std::uint64_t Memory::made_hash() const {
+  std::uint64_t hash = 0;
+  for (std::uint64_t i = 0; i < words_.size(); ++i) hash ^= part(i, words_[i]);
+  return hash;
 }
 
 void Memory::clear() {

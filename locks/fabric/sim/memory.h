@@ -1,7 +1,8 @@
-// Memory: the segments of a simulated machine's ranks, with a hash of all words kept up to date.
+// Memory: the segments of a simulated machine's ranks, with a hash of all words.
 //
 // *What.* Equal contents have equal hashes whatever led to them, so an explorer can tell that it
-// has been somewhere before without looking at the bytes.
+// has been somewhere before without looking at the bytes. It asks after every step, so its memory
+// keeps the hash up to date; who asks once lets it be made then.
 // *Thread safety.* None: one thread simulates.
 #pragma once
 
@@ -15,7 +16,9 @@ namespace keyway::fabric::sim {
 
 class Memory {
  public:
-  Memory(std::uint32_t ranks, std::uint64_t segment_bytes);
+  enum class Hashing : std::uint8_t { kKept, kOnDemand };
+
+  Memory(std::uint32_t ranks, std::uint64_t segment_bytes, Hashing hashing = Hashing::kKept);
 
   std::uint32_t ranks() const { return ranks_; }
   std::uint64_t segment_bytes() const { return words_per_rank_ * 8; }
@@ -25,7 +28,7 @@ class Memory {
   std::uint64_t apply(const Operation& op);
   std::byte* view(Address a) { return reinterpret_cast<std::byte*>(words_.data()) + byte(a); }
 
-  std::uint64_t hash() const { return hash_; }
+  std::uint64_t hash() const { return hashing_ == Hashing::kKept ? hash_ : made_hash(); }
   /// Raised by every store that changes a word.
   std::uint64_t changes() const { return changes_; }
   /// All zero again.
@@ -39,10 +42,12 @@ class Memory {
   }
   void store_bytes(Address a, const std::byte* in, std::uint64_t bytes);
   void set(std::uint64_t index, std::uint64_t value);
+  std::uint64_t made_hash() const;
 
   std::uint32_t ranks_;
   std::uint64_t words_per_rank_;
   std::vector<std::uint64_t> words_;
+  Hashing hashing_;
   std::uint64_t hash_ = 0;
   std::uint64_t changes_ = 0;
 };

@@ -1,7 +1,7 @@
 #include "keyway/locks/fabric/sim/timed_engine.h"
 
 #include <algorithm>
-#include <cmath>
+#include <string>
 #include <utility>
 
 #include "keyway/locks/base/check.h"
@@ -10,143 +10,167 @@ namespace keyway::fabric::sim {
 
 TimedEngine::TimedEngine(Machine machine, const Topology& topology, std::uint64_t segment_bytes,
                          std::uint64_t seed)
-    : Engine(topology.ranks(), segment_bytes),
+    : Engine(topology.ranks(), segment_bytes, Memory::Hashing::kOnDemand),
       machine_(std::move(machine)),
       topology_(topology),
-      rng_(seed),
-      issue_free_(topology.ranks()),
-      service_free_(topology.ranks()) {
+      network_(machine_, topology, seed, stats_),
+      processors_(std::make_unique<FlatProcessors>(machine_.cpu)),
+      lines_(network_.cards()) {
   for (std::uint32_t level = 1; level <= topology.levels(); ++level) {
     stats_.rma.push_back({topology.level(level).name, {}});
   }
   stats_.rma.push_back({"self", {}});
-  const std::uint32_t nodes = topology.level_named("node");
-  one_class_ = machine_.semantics.one_node_is_one_class &&
-               (nodes == 0 || topology.level(nodes).elements == 1);
-}
-
-void OperationCounts::add(const Operation& op) {
-  switch (op.kind) {
-    case OpKind::kLoad: ++loads; return;
-    case OpKind::kStore: ++stores; return;
-    case OpKind::kRead: ++reads; break;
-    case OpKind::kWrite: ++writes; break;
-    default: ++atomics; return;
-  }
-  bytes += op.bytes;
-}
-
-std::uint64_t TimedStats::operations() const {
-  std::uint64_t sum = cpu.operations();
-  for (const Level& level : rma) sum += level.counts.operations();
-  return sum;
+  one_class_ = machine_.semantics.one_node_is_one_class && network_.cards() == 1;
 }
 
 void TimedEngine::run(const std::vector<std::uint32_t>& homes,
                       const std::function<void(std::uint32_t)>& body) {
   KW_CHECK_MSG(!running_, "run", "the engine runs already");
+  const auto count = static_cast<std::uint32_t>(homes.size());
+  events_.clear();  // alarms of the last run
+  watchers_.reset(count);
   agents_.clear();
-  agents_.resize(homes.size());
-  for (std::uint32_t i = 0; i < homes.size(); ++i) {
+  agents_.resize(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
     agents_[i].home = homes[i];
-    agents_[i].outstanding.resize(topology_.ranks());
     agents_[i].fiber = std::make_unique<FiberContext>([&body, i] { body(i); });
-    schedule(now_, What::kResume, i);
+    events_.add(now_, What::kResume, i);
   }
+  alive_ = count;
   running_ = true;
-  while (!events_.empty()) {
-    const Event event = events_.top();
-    events_.pop();
-    now_ = event.at;
+  while (alive_ > 0 && !events_.empty()) {
     ++stats_.events;
-    handle(event);
+    handle(events_.take());
   }
   running_ = false;
-  for (const Agent& agent : agents_) {
-    KW_CHECK_MSG(agent.fiber->finished(), "run", "agents wait for what never comes");
-  }
+  check_ended();
   for (const Agent& agent : agents_) {
     if (agent.fiber->failure()) std::rethrow_exception(agent.fiber->failure());
   }
 }
 
-void TimedEngine::schedule(double at, What what, std::uint32_t subject, std::uint64_t stay) {
-  events_.push({at, order_++, what, subject, stay});
+void TimedEngine::check_ended() const {
+  std::uint32_t waiting = 0;
+  for (const Agent& agent : agents_) waiting += agent.fiber->finished() ? 0 : 1;
+  if (waiting == 0) return;
+  const std::string what = std::to_string(waiting) + " of " + std::to_string(agents_.size()) +
+                           " agents wait for what never comes";
+  KW_CHECK_MSG(false, "run", what.c_str());
 }
 
 void TimedEngine::handle(const Event& event) {
+  const bool of_agent = event.what >= What::kResume;
+  // Void events do not move time: the run may end before they are due.
+  if (of_agent && event.what != What::kAlarm && agents_[event.subject].stay != event.stay) {
+    return;
+  }
+  if (event.what == What::kAlarm && event.at != agents_[event.subject].alarm) return;
+  if (event.what == What::kAlarm && !agents_[event.subject].watching) {
+    agents_[event.subject].alarm = kEndOfTime;
+    return;
+  }
+  now_ = event.at;
   switch (event.what) {
     case What::kArrive: arrive(event.subject); break;
-    case What::kHappen: happen(event.subject); break;
+    case What::kServed: served(event.subject); break;
+    case What::kBack: came_back(event.subject); break;
     case What::kReturn: finish(event.subject); break;
-    case What::kResume:
-      if (agents_[event.subject].stay == event.stay) go_on(agents_[event.subject]);
-      break;
-    case What::kLook:
-      if (agents_[event.subject].stay == event.stay) look(event.subject);
-      break;
+    case What::kResume: go_on(event.subject); break;
+    case What::kLook: look(event.subject); break;
+    case What::kAlarm: ring(event.subject); break;
   }
 }
 
-void TimedEngine::go_on(Agent& agent) {
+void TimedEngine::go_on(std::uint32_t number) {
+  Agent& agent = agents_[number];
   ++agent.stay;
-  current_ = static_cast<std::uint32_t>(&agent - agents_.data());
+  current_ = number;
   agent.fiber->resume();
   current_ = kNothing;
+  if (agent.fiber->finished()) --alive_;
 }
 
 // --- what agents call
 
-TimedEngine::Agent& TimedEngine::caller(std::uint32_t number) {
+TimedEngine::Agent& TimedEngine::caller([[maybe_unused]] std::uint32_t number) {
   KW_DCHECK(number == kCaller || number == current_);
   return agents_[current_];
+}
+
+/// Stops the agent until `then`.
+void TimedEngine::pass_until(Agent& agent, Picos then) {
+  if (then < events_.next()) {  // nobody comes before: no need to leave the fiber
+    now_ = then;
+    ++stats_.events;
+    return;
+  }
+  events_.add(then, What::kResume, current_, agent.stay);
+  agent.fiber->suspend();
+}
+
+void TimedEngine::spend(std::uint32_t number, double ns) {
+  KW_CHECK_MSG(running_, "spend", "no agent runs");
+  pass_until(caller(number), now_ + picos(ns));
+}
+
+std::uint64_t TimedEngine::by_cpu(Agent& agent, const Operation& op) {
+  stats_.cpu.add(op);
+  // The access happens when its time has passed: until then others may come first.
+  pass_until(agent, processors_->access(current_, op, now_));
+  if (!one_class_) read_before(op);
+  return apply(op);
 }
 
 std::uint64_t TimedEngine::perform(std::uint32_t number, const Operation& op) {
   if (!running_) return memory().apply(op);
   Agent& agent = caller(number);
-  if (op.access == OpClass::kCpu || one_class_) {
-    stats_.cpu.add(op);
-    // The access happens when its time has passed: until then others may come first.
-    spend(number, cpu_ns(op));
-    return apply(op);
-  }
-  launch(current_, op, nullptr, /*posted=*/false);
-  stop(agent);
+  if (is_by_cpu(op)) return by_cpu(agent, op);
+  launch(agent, op, nullptr, /*posted=*/false);
+  agent.fiber->suspend();
   return agent.answer;
 }
 
 void TimedEngine::post(std::uint32_t number, const Operation& op, ResultSlot* result) {
-  if (!running_ || op.access == OpClass::kCpu || one_class_) {
+  if (!running_ || is_by_cpu(op)) {
     const std::uint64_t value = perform(number, op);
     if (result != nullptr) result->value = value;
     return;
   }
-  ++caller(number).outstanding[op.at.rank()];
-  launch(current_, op, result, /*posted=*/true);
+  Agent& agent = caller(number);
+  const std::uint32_t rank = op.at.rank();
+  const auto known = std::find_if(agent.outstanding.begin(), agent.outstanding.end(),
+                                  [rank](const Outstanding& out) { return out.rank == rank; });
+  if (known == agent.outstanding.end()) {
+    agent.outstanding.push_back({rank, 1});
+  } else {
+    ++known->operations;
+  }
+  launch(agent, op, result, /*posted=*/true);
+}
+
+bool TimedEngine::is_out(const Agent& agent, std::uint32_t rank) const {
+  if (rank == kEveryRank) return !agent.outstanding.empty();
+  return std::any_of(agent.outstanding.begin(), agent.outstanding.end(),
+                     [rank](const Outstanding& out) { return out.rank == rank; });
 }
 
 void TimedEngine::flush(std::uint32_t number, std::uint32_t rank) {
-  if (!running_ || caller(number).outstanding[rank] == 0) return;
+  if (!running_ || !is_out(caller(number), rank)) return;
   Agent& agent = caller(number);
   agent.flushed = rank;
-  stop(agent);
-  agent.flushed = kNothing;
+  agent.fiber->suspend();
 }
 
-void TimedEngine::spend(std::uint32_t number, double ns) {
-  Agent& agent = caller(number);
-  schedule(now_ + ns, What::kResume, current_, agent.stay);
-  stop(agent);
-}
+void TimedEngine::flush_all(std::uint32_t number) { flush(number, kEveryRank); }
 
-bool TimedEngine::attempt_failed(std::uint32_t agent, std::uint64_t wait_ns, Deadline deadline) {
+bool TimedEngine::attempt_failed(std::uint32_t number, std::uint64_t wait_ns, Deadline deadline) {
   KW_CHECK_MSG(running_, "an attempt that failed while no agent runs", "it would be for ever");
-  const std::uint64_t until = deadline.started(now_ns(agent)).absolute_ns();
-  if (now_ns(agent) >= until) return false;
+  Agent& agent = caller(number);
+  const Picos until = picos_of_ns(deadline.started(now_ns(number)).absolute_ns());
+  if (now_ >= until) return false;
   // Without back-off an attempt still follows the last one by a look at the own memory.
-  const double pause = wait_ns > 0 ? static_cast<double>(wait_ns) : machine_.cpu.poll_ns;
-  spend(agent, std::min(pause, static_cast<double>(until) - now_));
+  const Picos pause = wait_ns > 0 ? picos_of_ns(wait_ns) : picos(machine_.cpu.poll_ns);
+  pass_until(agent, now_ + std::min(std::max<Picos>(pause, 1), until - now_));
   return true;
 }
 
@@ -154,99 +178,144 @@ WaitResult TimedEngine::wait(std::uint32_t number, Address word, PredicateRef pr
                              Deadline deadline) {
   KW_CHECK_MSG(running_, "a wait while no agent runs", "it would be for ever");
   Agent& agent = caller(number);
-  number = current_;
-  KW_DCHECK(is_local(agent, word.rank()));
-  const std::uint64_t until = deadline.started(now_ns(number)).absolute_ns();
+  KW_DCHECK(topology_.same_node(agent.home, word.rank()));
   const std::uint64_t seen = memory().load(word);
   if (predicate(seen)) return {seen, false};
+  agent.until_ns = deadline.started(now_ns(number)).absolute_ns();
+  if (now_ns(number) >= agent.until_ns) return {seen, true};
   agent.watched = word;
   agent.predicate = predicate;
-  agent.until_ns = until;
-  watchers_[word.word()].push_back(number);
-  if (deadline.started(0).absolute_ns() != Deadline::never().absolute_ns()) {
-    // Not before now: a deadline may have passed, and time does not go back.
-    schedule(std::max(now_, static_cast<double>(until)), What::kLook, number, agent.stay);
-  }
-  stop(agent);
+  agent.watching = true;
+  watchers_.add(current_, word);
+  arm(current_);
+  agent.fiber->suspend();
   return {memory().load(word), agent.expired};
 }
 
 WaitResult TimedEngine::wait_remote(std::uint32_t number, Address word, PredicateRef predicate,
                                     BackoffSteps& steps, Deadline deadline) {
+  KW_CHECK_MSG(running_, "a wait while no agent runs", "it would be for ever");
   if (one_class_) return wait(number, word, predicate, deadline);
+  deadline = deadline.started(now_ns(number));
   while (true) {
     const std::uint64_t value = perform(number, {.kind = OpKind::kLoad, .at = word});
     if (predicate(value)) return {value, false};
-    deadline = deadline.started(now_ns(number));
     if (!attempt_failed(number, steps.next_ns(), deadline)) return {value, true};
   }
 }
 
-// --- the way of an operation
+// --- the way of an operation of the `rma` class
 
-std::uint32_t TimedEngine::launch(std::uint32_t number, const Operation& op, ResultSlot* result,
-                                  bool posted) {
-  std::uint32_t id = static_cast<std::uint32_t>(flights_.size());
+void TimedEngine::launch(const Agent& agent, const Operation& op, ResultSlot* result, bool posted) {
   if (free_flights_.empty()) {
+    free_flights_.push_back(static_cast<std::uint32_t>(flights_.size()));
     flights_.emplace_back();
-  } else {
-    id = free_flights_.back();
-    free_flights_.pop_back();
   }
-  flights_[id] = {op, number, result, 0, posted};
-  const std::uint32_t home = agents_[number].home;
-  const std::uint32_t target = op.at.rank();
-  stats_.rma[level_of(home, target)].counts.add(op);
-  double& free = issue_free_[node_of(home)];
-  free = std::max(now_, free) + card_of(home, target).issue_ns;
-  const double bytes = op.kind == OpKind::kWrite ? static_cast<double>(op.bytes) : 0;
-  const Path& way = path_of(home, target);
-  schedule(free + way.latency_ns + bytes * way.ns_per_byte, What::kArrive, id);
-  return id;
-}
-
-void TimedEngine::arrive(std::uint32_t id) {
-  const Operation& op = flights_[id].op;
-  const Card& card = card_of(agents_[flights_[id].agent].home, op.at.rank());
-  double& free = service_free_[node_of(op.at.rank())];
-  const double begins = std::max(now_, free);
-  stats_.waited_ns += begins - now_;
-  ++stats_.served;
-  free = begins + service_ns(card, op);
-  schedule(free, What::kHappen, id);
-}
-
-void TimedEngine::happen(std::uint32_t id) {
+  const std::uint32_t id = free_flights_.back();
+  free_flights_.pop_back();
+  ++alive_;
   Flight& flight = flights_[id];
-  flight.value = apply(flight.op);
-  const Path& way = path_of(agents_[flight.agent].home, flight.op.at.rank());
-  const double bytes = flight.op.kind == OpKind::kRead ? static_cast<double>(flight.op.bytes) : 0;
-  schedule(now_ + way.latency_ns + bytes * way.ns_per_byte, What::kReturn, id);
+  flight = {.op = op, .agent = current_, .posted = posted, .result = result};
+  stats_.rma[level_of(agent.home, op.at.rank())].counts.add(op);
+  events_.add(network_.send(trip_of(flight), now_), What::kArrive, id);
+}
+
+/// Takes its place in the line of its target's card. Only the first of a line has an event.
+void TimedEngine::arrive(std::uint32_t id) {
+  Flight& flight = flights_[id];
+  flight.service = network_.serve(trip_of(flight), now_);
+  Line& line = lines_[network_.card_of(flight.op.at.rank())];
+  if (line.first == kNothing) {
+    line.first = line.last = id;
+    events_.add(flight.service.ends, What::kServed, id);
+  } else {
+    flights_[line.last].next = id;
+    line.last = id;
+  }
+}
+
+void TimedEngine::served(std::uint32_t id) {
+  Flight& flight = flights_[id];
+  Line& line = lines_[network_.card_of(flight.op.at.rank())];
+  line.first = flight.next;
+  if (line.first != kNothing) {
+    events_.add(flights_[line.first].service.ends, What::kServed, line.first);
+  }
+  const Operation& op = flight.op;
+  if (!flight.has_read) {
+    flight.value = apply(op);
+  } else if (op.kind != OpKind::kCompareSwap || flight.value == op.expected) {
+    // What the processors did since the read is lost.
+    apply({.kind = OpKind::kStore, .at = op.at, .operand = op.leaves(flight.value)});
+  }
+  const What back = op.kind == OpKind::kRead ? What::kBack : What::kReturn;
+  events_.add(network_.answer(trip_of(flight), now_), back, id);
+}
+
+void TimedEngine::came_back(std::uint32_t id) {
+  const Picos whole = network_.take_in(trip_of(flights_[id]), now_);
+  if (whole == now_) return finish(id);
+  events_.add(whole, What::kReturn, id);
 }
 
 void TimedEngine::finish(std::uint32_t id) {
-  const Flight flight = flights_[id];
-  free_flights_.push_back(id);
-  Agent& agent = agents_[flight.agent];
-  if (!flight.posted) {
-    agent.answer = flight.value;
-    return go_on(agent);
-  }
-  if (flight.result != nullptr) flight.result->value = flight.value;
+  const Flight& flight = flights_[id];
+  const std::uint32_t number = flight.agent;
+  Agent& agent = agents_[number];
   const std::uint32_t rank = flight.op.at.rank();
-  if (--agent.outstanding[rank] == 0 && agent.flushed == rank) go_on(agent);
+  const bool posted = flight.posted;
+  if (!posted) {
+    agent.answer = flight.value;
+  } else if (flight.result != nullptr) {
+    flight.result->value = flight.value;
+  }
+  free_flights_.push_back(id);
+  --alive_;
+  if (!posted) return go_on(number);
+  take_off(agent, rank);
+  if (agent.flushed == kNothing || is_out(agent, agent.flushed)) return;
+  agent.flushed = kNothing;
+  go_on(number);
+}
+
+void TimedEngine::take_off(Agent& agent, std::uint32_t rank) {
+  for (Outstanding& out : agent.outstanding) {
+    if (out.rank != rank || --out.operations > 0) continue;
+    out = agent.outstanding.back();
+    agent.outstanding.pop_back();
+    return;
+  }
+}
+
+// --- memory, and who watches it
+
+/// An access of the `cpu` class is about to happen: an atomic of a card that is past its read has
+/// seen the word as it is now. (Only the first of the card's line can be.)
+void TimedEngine::read_before(const Operation& op) {
+  if (op.kind == OpKind::kLoad || op.kind == OpKind::kRead) return;
+  const Line& line = lines_[network_.card_of(op.at.rank())];
+  if (line.first == kNothing) return;
+  Flight& flight = flights_[line.first];
+  if (!flight.op.reads_and_writes() || flight.has_read || now_ < flight.service.reads) return;
+  const Address at = flight.op.at;
+  const std::uint64_t from = op.at.offset() & ~std::uint64_t{7};
+  if (at.rank() != op.at.rank() || at.offset() < from || at.offset() >= op.at.offset() + op.bytes) {
+    return;
+  }
+  flight.value = memory().load(at);
+  flight.has_read = true;
 }
 
 std::uint64_t TimedEngine::apply(const Operation& op) {
   const std::uint64_t changes = memory().changes();
   const std::uint64_t value = memory().apply(op);
   if (memory().changes() == changes || watchers_.empty()) return value;
-  for (std::uint64_t at = 0; at < op.bytes; at += 8) {
-    const auto found = watchers_.find((op.at + at).word());
-    if (found == watchers_.end()) continue;
-    for (const std::uint32_t agent : found->second) {
-      schedule(now_ + machine_.cpu.poll_ns, What::kLook, agent, agents_[agent].stay);
-    }
+  const std::uint64_t first = op.at.offset() & ~std::uint64_t{7};
+  for (std::uint64_t at = first; at < op.at.offset() + op.bytes; at += 8) {
+    const Address word(op.at.rank(), at);
+    watchers_.each(word, [&](std::uint32_t agent) {
+      events_.add(processors_->notice(agent, word, now_), What::kLook, agent, agents_[agent].stay);
+    });
   }
   return value;
 }
@@ -257,53 +326,32 @@ void TimedEngine::look(std::uint32_t number) {
   const bool holds = agent.predicate(memory().load(agent.watched));
   agent.expired = !holds && now_ns(number) >= agent.until_ns;
   if (!holds && !agent.expired) return;
-  watch_ends(number);
-  go_on(agent);
+  watchers_.remove(number);
+  agent.watching = false;
+  go_on(number);
 }
 
-void TimedEngine::watch_ends(std::uint32_t number) {
-  const auto found = watchers_.find(agents_[number].watched.word());
-  std::erase(found->second, number);
-  if (found->second.empty()) watchers_.erase(found);
+/// Sees to it that a waiting agent looks at its deadline. An agent has one alarm: where one is due
+/// before, that one sets the next.
+void TimedEngine::arm(std::uint32_t number) {
+  Agent& agent = agents_[number];
+  const Picos until = picos_of_ns(agent.until_ns);
+  if (until >= agent.alarm) return;
+  agent.alarm = until;
+  events_.add(until, What::kAlarm, number);
 }
 
-// --- costs
+void TimedEngine::ring(std::uint32_t number) {
+  agents_[number].alarm = kEndOfTime;
+  if (now_ns(number) >= agents_[number].until_ns) return look(number);
+  arm(number);
+}
 
 std::size_t TimedEngine::level_of(std::uint32_t a, std::uint32_t b) const {
   if (a == b) return topology_.levels();
   std::uint32_t level = topology_.levels();
   while (level > 1 && topology_.element(a, level) != topology_.element(b, level)) --level;
   return level - 1;
-}
-
-std::uint32_t TimedEngine::node_of(std::uint32_t rank) const {
-  const std::uint32_t level = topology_.level_named("node");
-  return level == 0 ? 0 : topology_.element(rank, level);
-}
-
-const Path& TimedEngine::path_of(std::uint32_t a, std::uint32_t b) const {
-  if (topology_.same_node(a, b)) return machine_.loopback;
-  const std::uint32_t level = topology_.level_named("rack");
-  const bool near = level != 0 && topology_.element(a, level) == topology_.element(b, level);
-  return near ? machine_.rack : machine_.machine;
-}
-
-const Card& TimedEngine::card_of(std::uint32_t a, std::uint32_t b) const {
-  return topology_.same_node(a, b) ? machine_.loopback_card : machine_.card;
-}
-
-double TimedEngine::service_ns(const Card& card, const Operation& op) {
-  double mean = card.write_ns;
-  if (op.reads_and_writes()) mean = card.atomic_ns;
-  if (op.kind == OpKind::kLoad || op.kind == OpKind::kRead) mean = card.read_ns;
-  return machine_.semantics.random_service ? -std::log(1 - rng_.unit()) * mean : mean;
-}
-
-double TimedEngine::cpu_ns(const Operation& op) const {
-  const Processor& cpu = machine_.cpu;
-  if (!op.is_word()) return cpu.load_ns + static_cast<double>(op.bytes) * cpu.ns_per_byte;
-  if (op.reads_and_writes()) return cpu.atomic_ns;
-  return op.kind == OpKind::kLoad ? cpu.load_ns : cpu.store_ns;
 }
 
 }  // namespace keyway::fabric::sim
