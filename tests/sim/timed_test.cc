@@ -2,6 +2,7 @@
 // the same run from the same seed.
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <functional>
 #include <vector>
 
 #include "keyway/locks/distributed/any_lock.h"
@@ -9,12 +10,16 @@
 #include "keyway/locks/fabric/segment.h"
 #include "keyway/locks/fabric/sim/sim_endpoint.h"
 #include "keyway/locks/fabric/sim/timed_engine.h"
+#include "tests/sim/lab.h"
 
 using namespace keyway;
 using fabric::Address;
 using fabric::rma;
 using fabric::SimEndpoint;
 using namespace fabric::sim;
+using test::Lab;
+using test::plain_machine;
+using test::word_of;
 
 namespace {
 
@@ -28,28 +33,12 @@ constexpr double kTolerance = 0.05;
 constexpr std::uint32_t kAcquires = 100;
 #endif
 
-// Two nodes; a card's figures for loopback are its own.
-Machine two_nodes() {
-  return {.machine = {.latency_ns = 1000, .ns_per_byte = 0.5},
-          .loopback = {.latency_ns = 100},
-          .card = {.issue_ns = 40, .atomic_ns = 200, .read_ns = 60, .write_ns = 50},
-          .loopback_card = {.issue_ns = 45, .atomic_ns = 250, .read_ns = 65, .write_ns = 55},
-          .cpu = {.load_ns = 2, .store_ns = 3, .atomic_ns = 20, .ns_per_byte = 0.1, .poll_ns = 70}};
-}
-
 constexpr std::uint64_t kSegment = fabric::kReservedBytes + 4096;
-const Address kThere{1, fabric::kReservedBytes};
+const Address kThere = word_of(1);
 
 // Virtual ns that `body` takes of a lone agent at rank 0 of two nodes.
-template <class Body>
-double time_of(Body&& body) {
-  const Topology topology = Topology::from_nodes({0, 1});
-  TimedEngine engine(two_nodes(), topology, kSegment, 1);
-  engine.run({0}, [&](std::uint32_t) {
-    SimEndpoint ep(engine, 0, {0, 0}, topology);
-    body(ep);
-  });
-  return engine.time_ns();
+double time_of(std::function<void(SimEndpoint&)> body) {
+  return Lab(plain_machine(), {0, 1}).run({{0, std::move(body)}});
 }
 
 }  // namespace
@@ -77,7 +66,7 @@ TEST_CASE("timed: posted operations overlap; only the cards serve one after anot
 
 TEST_CASE("timed: a ping-pong takes the machine's latencies, exactly") {
   const Topology topology = Topology::from_nodes({0, 1});
-  TimedEngine engine(two_nodes(), topology, kSegment, 1);
+  TimedEngine engine(plain_machine(), topology, kSegment, 1);
   constexpr std::uint64_t kRounds = 50;
   double last = 0;
   engine.run({0, 1}, [&](std::uint32_t me) {
@@ -117,11 +106,62 @@ TEST_CASE("timed: a wait whose deadline has passed ends at once, and time does n
   CHECK(took == 40 + 1000 + 200 + 1000);
 }
 
+TEST_CASE("timed: a run ends with its last operation, not with a deadline that never came") {
+  Lab lab(plain_machine(), {0, 1});
+  const auto set = [](std::uint64_t v) { return v != 0; };
+  const double took = lab.run(
+      {{0,
+        [&](SimEndpoint& ep) {
+          CHECK_FALSE(
+              ep.wait_until(word_of(0), set, Deadline::within(std::chrono::hours(1))).expired);
+          // The alarm of the first wait is far off; those of the next two are their own.
+          CHECK(ep.wait_until(word_of(0, 1), set, Deadline::at_ns(5000)).expired);
+          CHECK(lab.engine().time_ns() == 5000);
+          CHECK(ep.wait_until(word_of(0, 1), set, Deadline::at_ns(9000)).expired);
+        }},
+       {1, [](SimEndpoint& ep) { ep.store(rma, word_of(0), 1); }}});
+  CHECK(took == 9000);
+  // Time goes on from there, and nothing is left over.
+  CHECK(lab.run({{0, [&](SimEndpoint&) { lab.spend(10); }}}) == 9010);
+}
+
+TEST_CASE("timed: a remote wait polls through the network, with the back-off that it is given") {
+  for (const std::uint64_t pause : {0, 10'000}) {
+    CAPTURE(pause);
+    Lab lab(plain_machine(), {0, 1});
+    const auto watch = [&](SimEndpoint& ep) {
+      const auto seen = ep.wait_until_remote(
+          kThere, [](std::uint64_t v) { return v == 7; }, {pause, pause}, Deadline::never());
+      CHECK(seen.value == 7);
+      CHECK_FALSE(seen.expired);
+    };
+    const auto set = [&](SimEndpoint& ep) {
+      lab.spend(4997);
+      ep.store(fabric::cpu, kThere, 7);
+    };
+    const double took = lab.run({{0, watch}, {1, set}});
+    const std::uint64_t looks = pause == 0 ? 3 : 2;
+    const double between = pause == 0 ? 70 : static_cast<double>(pause);
+    CHECK(lab.stats().rma[0].counts.loads == looks);
+    CHECK(took == static_cast<double>(looks) * 2100 + static_cast<double>(looks - 1) * between);
+  }
+}
+
+TEST_CASE("timed: a remote wait ends at its deadline") {
+  const double took = time_of([](SimEndpoint& ep) {
+    const auto waited = ep.wait_until_remote(
+        kThere, [](std::uint64_t) { return false; }, {10'000, 10'000}, Deadline::at_ns(15'000));
+    CHECK(waited.expired);
+  });
+  // Looks at 0, at 12100 and, for the last time, at the deadline.
+  CHECK(took == 15'000 + 2100);
+}
+
 TEST_CASE("timed: waiting before a card is what queueing theory says") {
   for (const bool random : {true, false}) {
     for (const double load : {0.5, 0.7}) {
       CAPTURE(random, load);
-      Machine machine = two_nodes();
+      Machine machine = plain_machine();
       machine.card.issue_ns = 0;
       machine.semantics.random_service = random;
       const double service = machine.card.atomic_ns;
@@ -163,7 +203,7 @@ Contest contest(const char* kind, std::uint32_t agents, std::uint64_t seed) {
   const std::uint64_t line = layout.reserve(locks::kLockLineBytes);
   const std::uint64_t record = layout.reserve(fabric::kCacheLine);
   const auto nodes = locks::NodeRegion::reserve(layout, 1, 2);
-  TimedEngine engine(two_nodes(), topology, layout.size(), seed);
+  TimedEngine engine(plain_machine(), topology, layout.size(), seed);
   const auto lock = *locks::AnyLock::make(kind);
   std::vector<std::uint32_t> homes(agents);
   for (std::uint32_t i = 0; i < agents; ++i) homes[i] = i;
