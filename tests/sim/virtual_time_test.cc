@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <deque>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "keyway/locks/fabric/sim/event_queue.h"
@@ -57,16 +59,34 @@ TEST_CASE("virtual time: events come in order of time, and of making where times
   EventQueue queue;
   CHECK(queue.next() == kEndOfTime);
   Rng rng(5);
-  for (std::uint32_t i = 0; i < 2000; ++i) queue.add(rng.below(50), What::kResume, i);
-  std::vector<std::pair<Picos, std::uint32_t>> taken;
-  while (!queue.empty()) {
-    const Picos next = queue.next();
-    const Event event = queue.take();
-    CHECK(event.at == next);
-    taken.emplace_back(event.at, event.subject);
+  std::set<std::pair<Picos, std::uint32_t>> model;
+  Picos now = 0;
+  for (std::uint32_t made = 0; made < 20'000; ++made) {
+    // Near and far, and often at the same time.
+    const Picos at = now + (rng.below(3) == 0 ? 0 : rng.below(Picos{1} << rng.below(40)));
+    queue.add(at, What::kResume, made, made);
+    model.emplace(at, made);
+    // Time may move on without an event being taken, up to the next one.
+    if (rng.below(4) == 0) now += rng.below(queue.next() - now + 1);
+    for (auto takes = rng.below(3); takes > 0 && !queue.empty(); --takes) {
+      REQUIRE(queue.next() == model.begin()->first);
+      const Event event = queue.take();
+      REQUIRE(std::pair(event.at, event.subject) == *model.begin());
+      REQUIRE(event.stay == event.subject);
+      REQUIRE(event.what() == What::kResume);
+      model.erase(model.begin());
+      now = event.at;
+    }
   }
-  CHECK(taken.size() == 2000);
-  CHECK(std::is_sorted(taken.begin(), taken.end()));
+  while (!queue.empty()) {
+    REQUIRE(queue.take().subject == model.begin()->second);
+    model.erase(model.begin());
+  }
+  CHECK(model.empty());
+  queue.add(now + 5, What::kLook, 1);
+  queue.clear();
+  CHECK(queue.empty());
+  CHECK(queue.next() == kEndOfTime);
 }
 
 TEST_CASE("virtual time: a watch list holds who waits for a word, in order") {

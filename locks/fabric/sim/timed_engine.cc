@@ -58,19 +58,20 @@ void TimedEngine::check_ended() const {
   KW_CHECK_MSG(false, "run", what.c_str());
 }
 
+/// Whether an event has lost its reason. Void events do not move time: the run may end before.
+bool TimedEngine::is_void(const Event& event) {
+  if (event.what() < What::kResume) return false;
+  Agent& agent = agents_[event.subject];
+  if (event.what() != What::kAlarm) return (agent.stay & EventQueue::kStayMask) != event.stay;
+  if (event.at != agent.alarm) return true;  // another alarm, due before, took its place
+  if (!agent.watching) agent.alarm = kEndOfTime;
+  return !agent.watching;
+}
+
 void TimedEngine::handle(const Event& event) {
-  const bool of_agent = event.what >= What::kResume;
-  // Void events do not move time: the run may end before they are due.
-  if (of_agent && event.what != What::kAlarm && agents_[event.subject].stay != event.stay) {
-    return;
-  }
-  if (event.what == What::kAlarm && event.at != agents_[event.subject].alarm) return;
-  if (event.what == What::kAlarm && !agents_[event.subject].watching) {
-    agents_[event.subject].alarm = kEndOfTime;
-    return;
-  }
+  if (is_void(event)) return;
   now_ = event.at;
-  switch (event.what) {
+  switch (event.what()) {
     case What::kArrive: arrive(event.subject); break;
     case What::kServed: served(event.subject); break;
     case What::kBack: came_back(event.subject); break;

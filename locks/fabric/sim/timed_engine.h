@@ -97,6 +97,7 @@ class TimedEngine final : public Engine {
     Picos alarm = kEndOfTime;  // when its next kAlarm is due
   };
 
+  bool is_void(const Event& event);
   void handle(const Event& event);
   void go_on(std::uint32_t agent);
   void check_ended() const;
