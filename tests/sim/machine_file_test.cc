@@ -96,7 +96,7 @@ TEST_CASE("machine file: what is wrong is refused by the name of its key") {
   const auto from = text.find("[card.issue_ns]");
   const auto to = text.find("[card.atomic_ns]");
   CHECK(refusal(text.substr(0, from) + text.substr(to)) == "card.issue_ns is missing");
-  CHECK(refusal(changed(text, "range = [20, 200]", "range = [90, 200]")) ==
+  CHECK(refusal(changed(text, "range = [20, 420]", "range = [90, 200]")) ==
         "card.issue_ns.range [90, 200] does not hold the value 80");
   CHECK(refusal(changed(text, "value = 16\n", "value = 1.5\n")) ==
         "shape.ranks_per_node is 1.5: give a whole number of ranks");

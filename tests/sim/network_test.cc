@@ -47,6 +47,18 @@ TEST_CASE("network: loopback goes through both lines of the node's own card") {
   CHECK(Lab(plain_machine(), {0, 1}).run({{0, own}, {0, sends}}) == 45 + 40 + 1000 + 200 + 1000);
 }
 
+TEST_CASE("network: what waits in front of a crowded card slows it down") {
+  Machine machine = plain_machine();
+  machine.loopback_card.crowding_ns = 30;
+  Lab lab(machine, {0, 1});
+  const double took = lab.run({{0, [](SimEndpoint& ep) {
+                                  for (int i = 0; i < 4; ++i) ep.post_fetch_add(rma, word_of(0), 1);
+                                  ep.flush(0);
+                                  ep.fetch_add(rma, word_of(0), 1);  // nobody waits any more
+                                }}});
+  CHECK(took == (45 + 100 + 4 * 250 + (1 + 2 + 3) * 30 + 100) + (45 + 100 + 250 + 100));
+}
+
 TEST_CASE("network: a path is that of the finest level that two nodes share") {
   const auto racks = *Topology::override_with("rack:0,0,1", Topology::from_nodes({0, 1, 2}));
   const auto load = [](std::uint32_t rank) {

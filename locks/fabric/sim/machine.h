@@ -34,6 +34,7 @@ struct Card {
   double read_ns = 0;      // at the target: load, bulk read
   double write_ns = 0;     // at the target: store, bulk write
   double ns_per_byte = 0;  // at both, beyond the above: of bulk bytes
+  double crowding_ns = 0;  // at the target, beyond the above: for each operation that is waiting
 };
 
 /// What an atomic of the `rma` class is to the node's processors: a read, and later a write.

@@ -36,6 +36,7 @@ Network::Way::Way(const Path& path, const Card& card)
       atomic(picos(card.atomic_ns)),
       read(picos(card.read_ns)),
       write(picos(card.write_ns)),
+      crowding(picos(card.crowding_ns)),
       bytes(std::max(path.ns_per_byte, card.ns_per_byte)) {}
 
 Network::Network(const Machine& machine, const Topology& topology, std::uint64_t seed,
@@ -86,9 +87,15 @@ Network::Service Network::serve(const Trip& trip, Picos now) {
   stats_.waited += begins - now;
   const Picos streams = trip.op.is_word() ? 0 : way.bytes.of(trip.op.bytes);
   const Picos busy = service(way, trip.op);
-  const Picos ends = begins + missed(card, trip, End::kTarget) + busy + streams;
+  const Picos crowded = way.crowding * lines_[card].waiting++;
+  const Picos ends = begins + missed(card, trip, End::kTarget) + crowded + busy + streams;
   lines_[card].serve = ends;
   return {ends - std::min(gap_, busy), ends};
+}
+
+Picos Network::answer(const Trip& trip, Picos now) {
+  --lines_[node_of_[trip.op.at.rank()]].waiting;
+  return now + way_of(trip).latency;
 }
 
 Picos Network::take_in(const Trip& trip, Picos now) {

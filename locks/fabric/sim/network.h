@@ -7,7 +7,7 @@
 // operation goes through both lines of the node's own card, at figures of their own.
 // Bulk bytes stream: they occupy sender and receiver at the same time, at the pace of the slowest.
 // A card keeps the state of the queue pairs (agent and target rank; each end is one) that it used
-// last; fetching another's makes it busy for longer.
+// last; fetching another's makes it busy for longer. So may what waits in front of it.
 // *Thread safety.* None.
 // *Invariants.* N1: each line of a card serves in the order of arrival. N2: with `ordered`, the
 // operations of one queue pair arrive in the order in which they were sent.
@@ -61,7 +61,7 @@ class Network {
   /// It has reached that card: when it is served. To be called in the order of arrival.
   Service serve(const Trip& trip, Picos now);
   /// It has been served: when its answer reaches the origin's card.
-  Picos answer(const Trip& trip, Picos now) const { return now + way_of(trip).latency; }
+  Picos answer(const Trip& trip, Picos now);
   /// The answer has reached that card: when the agent has it.
   Picos take_in(const Trip& trip, Picos now);
 
@@ -78,6 +78,7 @@ class Network {
     Picos atomic;
     Picos read;
     Picos write;
+    Picos crowding;
     ByteCost bytes;
   };
   // When each line of a card is free again.
@@ -85,6 +86,7 @@ class Network {
     Picos send = 0;
     Picos serve = 0;
     Picos take_in = 0;
+    std::uint32_t waiting = 0;  // in front of `serve`, with the one that is served
   };
   enum class End : std::uint8_t { kOrigin, kTarget };
 
