@@ -14,7 +14,7 @@ TimedEngine::TimedEngine(Machine machine, const Topology& topology, std::uint64_
       machine_(std::move(machine)),
       topology_(topology),
       network_(machine_, topology, seed, stats_),
-      processors_(std::make_unique<FlatProcessors>(machine_.cpu)),
+      processors_(machine_.cpu),
       lines_(network_.cards()) {
   for (std::uint32_t level = 1; level <= topology.levels(); ++level) {
     stats_.rma.push_back({topology.level(level).name, {}});
@@ -117,7 +117,7 @@ void TimedEngine::spend(std::uint32_t number, double ns) {
 std::uint64_t TimedEngine::by_cpu(Agent& agent, const Operation& op) {
   stats_.cpu.add(op);
   // The access happens when its time has passed: until then others may come first.
-  pass_until(agent, processors_->access(current_, op, now_));
+  pass_until(agent, processors_.access(op, now_));
   if (!one_class_) read_before(op);
   return apply(op);
 }
@@ -170,7 +170,7 @@ bool TimedEngine::attempt_failed(std::uint32_t number, std::uint64_t wait_ns, De
   const Picos until = picos_of_ns(deadline.started(now_ns(number)).absolute_ns());
   if (now_ >= until) return false;
   // Without back-off an attempt still follows the last one by a look at the own memory.
-  const Picos pause = wait_ns > 0 ? picos_of_ns(wait_ns) : picos(machine_.cpu.poll_ns);
+  const Picos pause = wait_ns > 0 ? picos_of_ns(wait_ns) : processors_.poll();
   pass_until(agent, now_ + std::min(std::max<Picos>(pause, 1), until - now_));
   return true;
 }
@@ -315,7 +315,7 @@ std::uint64_t TimedEngine::apply(const Operation& op) {
   for (std::uint64_t at = first; at < op.at.offset() + op.bytes; at += 8) {
     const Address word(op.at.rank(), at);
     watchers_.each(word, [&](std::uint32_t agent) {
-      events_.add(processors_->notice(agent, word, now_), What::kLook, agent, agents_[agent].stay);
+      events_.add(processors_.notice(now_), What::kLook, agent, agents_[agent].stay);
     });
   }
   return value;

@@ -127,7 +127,7 @@ class TimedEngine final : public Engine {
   const Topology& topology_;
   TimedStats stats_;
   Network network_;
-  std::unique_ptr<Processors> processors_;
+  Processors processors_;
   bool one_class_ = false;
 
   Picos now_ = 0;
