@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <functional>
+#include <set>
 #include <vector>
 
 #include "keyway/locks/distributed/any_lock.h"
@@ -144,6 +145,30 @@ TEST_CASE("timed: a remote wait polls through the network, with the back-off tha
     const double between = pause == 0 ? 70 : static_cast<double>(pause);
     CHECK(lab.stats().rma[0].counts.loads == looks);
     CHECK(took == static_cast<double>(looks) * 2100 + static_cast<double>(looks - 1) * between);
+  }
+}
+
+TEST_CASE("timed: back-off is drawn by the seed, and anew for each wait") {
+  const auto waits = [](std::uint64_t seed) {
+    Lab lab(plain_machine(), {0}, seed);
+    std::vector<double> took;
+    lab.run({{0, [&](SimEndpoint& ep) {
+                for (int i = 0; i < 4; ++i) {
+                  const double before = lab.engine().time_ns();
+                  int left = 2;
+                  ep.retry_until([&] { return left-- == 0; }, {1000, 4000}, Deadline::never());
+                  took.push_back(lab.engine().time_ns() - before);
+                }
+              }}});
+    return took;
+  };
+  const auto once = waits(1);
+  CHECK(once == waits(1));
+  CHECK(once != waits(2));
+  CHECK(std::set<double>(once.begin(), once.end()).size() == once.size());
+  for (const double took : once) {
+    CHECK(took >= 1000 + 2000);
+    CHECK(took <= 2000 + 4000);
   }
 }
 

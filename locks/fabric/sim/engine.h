@@ -65,6 +65,8 @@ class Engine {
   virtual void attempt_succeeded(std::uint32_t agent) = 0;
   virtual bool attempt_failed(std::uint32_t agent, std::uint64_t wait_ns, Deadline deadline) = 0;
   virtual std::uint64_t now_ns(std::uint32_t agent) const = 0;
+  /// Makes the draws of one wait's back-off differ from the last one's, and from another seed's.
+  virtual std::uint64_t salt() const { return 0; }
   /// Whether the two access classes coincide.
   virtual bool one_class() const { return false; }
 

@@ -120,12 +120,12 @@ class SimEndpoint {
   template <class P>
   WaitResult wait_until_remote(Address word, P&& predicate, const Backoff& backoff,
                                Deadline deadline) {
-    BackoffSteps steps(backoff, id_.word());
+    BackoffSteps steps(backoff, id_.word() ^ engine_->salt());
     return engine_->wait_remote(agent_, word, sim::PredicateRef::to(predicate), steps, deadline);
   }
   template <class A>
   bool retry_until(A&& attempt, const Backoff& backoff, Deadline deadline) {
-    BackoffSteps steps(backoff, id_.word());
+    BackoffSteps steps(backoff, id_.word() ^ engine_->salt());
     while (true) {
       engine_->attempt_begins(agent_);
       if (attempt()) {

@@ -13,6 +13,7 @@ TimedEngine::TimedEngine(Machine machine, const Topology& topology, std::uint64_
     : Engine(topology.ranks(), segment_bytes, Memory::Hashing::kOnDemand),
       machine_(std::move(machine)),
       topology_(topology),
+      seed_(seed),
       network_(machine_, topology, seed, stats_),
       processors_(machine_.cpu),
       lines_(network_.cards()) {

@@ -56,6 +56,7 @@ class TimedEngine final : public Engine {
   void attempt_succeeded(std::uint32_t) override {}
   bool attempt_failed(std::uint32_t agent, std::uint64_t wait_ns, Deadline deadline) override;
   std::uint64_t now_ns(std::uint32_t) const override { return now_ / 1000; }
+  std::uint64_t salt() const override { return seed_ ^ now_; }
   bool one_class() const override { return one_class_; }
 
  private:
@@ -125,6 +126,7 @@ class TimedEngine final : public Engine {
 
   Machine machine_;
   const Topology& topology_;
+  std::uint64_t seed_;
   TimedStats stats_;
   Network network_;
   Processors processors_;
