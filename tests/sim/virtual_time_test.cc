@@ -79,7 +79,9 @@ TEST_CASE("virtual time: events come in order of time, and of making where times
     }
   }
   while (!queue.empty()) {
-    REQUIRE(queue.take().subject == model.begin()->second);
+    const Event event = queue.take();
+    REQUIRE(event.subject == model.begin()->second);
+    now = event.at;
     model.erase(model.begin());
   }
   CHECK(model.empty());
