@@ -8,7 +8,7 @@
 #include "keyway/locks/base/status.h"
 #include "keyway/workloads/spec.h"
 #include "keyway/workloads/ycsb_files.h"
-#include "revision.h"
+#include "provenance.h"
 #include "stores/registry.h"
 
 namespace keyway::kvload {
@@ -208,7 +208,7 @@ Parsed parse_command_line(int argc, const char* const* argv) {
   Options options;
   add_workload_options(app, raw, options);
   add_run_options(app, raw, options);
-  app.set_version_flag("--version", "kvload " KVLOAD_VERSION " (" KVLOAD_REVISION ")");
+  app.set_version_flag("--version", tools::version_line("kvload"));
   app.footer(footer());
   app.get_formatter()->column_width(28);
 

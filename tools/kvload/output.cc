@@ -7,32 +7,13 @@
 #include <string_view>
 
 #include "keyway/locks/base/clock.h"
-#include "keyway/locks/base/topology.h"
-#include "revision.h"
+#include "output_file.h"
+#include "provenance.h"
 
 namespace keyway::kvload {
 namespace {
 
 using nlohmann::ordered_json;
-
-std::string cpu_model() {
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);) {
-    if (line.starts_with("model name")) {
-      const std::size_t colon = line.find(": ");
-      if (colon != std::string::npos) return line.substr(colon + 2);
-    }
-  }
-  return "unknown";
-}
-
-ordered_json machine_json() {
-  const HostShape host = discover_host();
-  return {{"cpu", cpu_model()},
-          {"cores", host.cores},
-          {"numa_nodes", host.numa_nodes},
-          {"memory_bytes", host.memory_bytes}};
-}
 
 ordered_json configuration_json(const Job& job, std::uint32_t ranks) {
   ordered_json properties = ordered_json::object();
@@ -87,18 +68,6 @@ ordered_json phase_json(const workloads::PhaseResult& result, const workloads::S
   return out;
 }
 
-Status write_file(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::trunc);
-  file << text;
-  file.close();
-  if (file.fail()) {
-    return Status(
-        Code::kUnavailable,
-        fmt::format("cannot write '{}': the results are lost, so give another path", path));
-  }
-  return {};
-}
-
 }  // namespace
 
 int report_failure(const Job& job, const Status& status) {
@@ -111,12 +80,7 @@ int report_failure(const Job& job, const Status& status) {
 Status check_files(const Job& job) {
   for (const std::string& path : {job.options.json, job.options.csv, job.spec.export_file}) {
     if (path.empty()) continue;
-    if (std::ofstream file(path, std::ios::app); !file) {
-      return Status(Code::kInvalidArgument,
-                    fmt::format("cannot write '{}': give a path in a folder that exists and can be "
-                                "written",
-                                path));
-    }
+    if (const Status status = tools::check_writable(path); !status.ok()) return status;
   }
   return {};
 }
@@ -182,23 +146,23 @@ Status Output::write_json() const {
     phases.push_back(phase_json(results_[i], job_.phases[i].spec));
   }
   const ordered_json out = {{"program", "kvload"},
-                            {"version", KVLOAD_VERSION},
-                            {"revision", KVLOAD_REVISION},
-                            {"compiler", KVLOAD_COMPILER},
+                            {"version", tools::version()},
+                            {"revision", tools::revision()},
+                            {"compiler", tools::compiler()},
                             {"time_ms", wall_ms()},
-                            {"machine", machine_json()},
+                            {"machine", tools::host_json()},
                             {"configuration", configuration_json(job_, ranks_)},
                             {"seed", job_.options.seed},
                             {"phases", phases},
                             {"warnings", warnings_}};
-  return write_file(job_.options.json, out.dump(2) + "\n");
+  return tools::write_file(job_.options.json, out.dump(2) + "\n");
 }
 
 Status Output::write_csv() const {
   if (job_.options.csv.empty()) return {};
   std::string text = workloads::csv_header(job_.spec);
   for (const auto& result : results_) text += workloads::csv_rows(result, job_.spec);
-  return write_file(job_.options.csv, text);
+  return tools::write_file(job_.options.csv, text);
 }
 
 }  // namespace keyway::kvload

@@ -5,7 +5,7 @@ execute_process(COMMAND git -C ${SOURCE} describe --always --dirty --abbrev=12
 if(failed OR NOT revision)
   set(revision unknown)
 endif()
-set(text "#pragma once\n#define KVLOAD_VERSION \"${VERSION}\"\n#define KVLOAD_REVISION \"${revision}\"\n")
+set(text "#pragma once\n#define KEYWAY_VERSION \"${VERSION}\"\n#define KEYWAY_REVISION \"${revision}\"\n")
 if(EXISTS ${OUT})
   file(READ ${OUT} old)
 endif()

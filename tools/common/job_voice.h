@@ -1,0 +1,15 @@
+// Who speaks for a job of several processes: rank 0, and it gets the time to.
+//
+// *Thread safety.* For main(), before and after everything else.
+#pragma once
+
+namespace keyway::tools {
+
+/// Whether this process speaks for its job: under a launcher, only rank 0. Asked before MPI is
+/// initialised, because a bad command line must not need it.
+bool speaks_for_job();
+/// A launcher ends the whole job as soon as one process fails, so who fails in silence lets rank 0
+/// speak first: until the launcher's signal comes, a second at most.
+void let_rank_0_speak();
+
+}  // namespace keyway::tools
