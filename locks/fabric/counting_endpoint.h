@@ -26,7 +26,8 @@ class OpCounts {
   static constexpr std::size_t kClasses = 2;
   using Row = std::vector<std::uint64_t>;
 
-  explicit OpCounts(std::size_t levels = 0) {
+  OpCounts() = default;
+  explicit OpCounts(std::size_t levels) {
     looks.resize(levels);
     flushes.resize(levels);
     for (auto& kinds : operations) {
@@ -77,6 +78,8 @@ class CountingEndpoint {
   }
 
   const OpCounts& counts() const { return counts_; }
+  /// Counts anew from here on.
+  void clear_counts() { counts_ = OpCounts(counts_.levels()); }
 
   // --- 8-byte words
   template <class C>

@@ -1,0 +1,159 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "arena.h"
+#include "keyway/locks/base/clock.h"
+#include "keyway/locks/distributed/any_lock.h"
+#include "keyway/locks/fabric/mpi/mpi_fabric.h"
+#include "keyway/workloads/bytes.h"
+#include "pin.h"
+#include "threads.h"
+
+namespace keyway::lockbench {
+namespace {
+
+using fabric::MpiFabric;
+
+Status refuse(std::string sentence) { return Status(Code::kInvalidArgument, std::move(sentence)); }
+
+std::string host_name() {
+  std::string name(256, '\0');
+  if (gethostname(name.data(), name.size() - 1) != 0) return "unknown";
+  return name.c_str();
+}
+
+std::string text_of(const std::vector<std::byte>& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// What each rank says, at rank 0; empty elsewhere.
+std::vector<std::string> gather(MpiFabric& fabric, const std::string& mine) {
+  std::vector<std::string> all;
+  for (const auto& bytes : fabric.gather(std::as_bytes(std::span(mine)))) {
+    all.push_back(text_of(bytes));
+  }
+  return all;
+}
+
+/// OK, or the same failure on every rank, when not all were asked for the same.
+Status agree(MpiFabric& fabric, const RunOptions& options) {
+  std::string mine;
+  for (const std::string& word : words_of(options)) mine += word + '\n';
+  Status status;
+  for (const std::string& other : gather(fabric, mine)) {
+    if (other != mine) {
+      status = refuse("the ranks disagree on the options: start all of them with the same");
+    }
+  }
+  return fabric.agree(status);
+}
+
+/// The agents of all ranks, at rank 0. `hosts` tells whether they share a clock.
+Result<Crew> gather_crews(MpiFabric& fabric, const Crew& own, Clocks& clocks) {
+  std::string mine;
+  for (const AgentResult& agent : own.agents) append(mine, agent);
+  Crew crew;
+  bool whole = true;
+  for (std::string_view in : gather(fabric, mine)) {
+    while (whole && !in.empty()) {
+      AgentResult agent;
+      whole = take(in, agent);
+      crew.agents.push_back(std::move(agent));
+    }
+  }
+  mine.clear();
+  for (const auto* histogram :
+       {&own.latencies.acquire, &own.latencies.release, &own.latencies.both}) {
+    histogram->serialize(mine);
+  }
+  for (std::string_view in : gather(fabric, mine)) {
+    whole = whole && crew.latencies.acquire.deserialize(in) &&
+            crew.latencies.release.deserialize(in) && crew.latencies.both.deserialize(in);
+  }
+  const std::string host = host_name();
+  const auto hosts = gather(fabric, host);
+  const bool one = std::all_of(hosts.begin(), hosts.end(),
+                               [&](const std::string& name) { return name == host; });
+  clocks = one ? Clocks::kShared : Clocks::kApart;
+  const Status status =
+      whole ? Status() : Status(Code::kUnavailable, "a rank's measurements did not arrive whole");
+  if (const Status all = fabric.agree(status); !all.ok()) return all;
+  return crew;
+}
+
+template <class E>
+Result<std::optional<RunResult>> run(const Plan& plan, const LockTable& table,
+                                     const locks::AnyLock& lock, MpiFabric& fabric) {
+  std::vector<std::uint64_t> met_ns;
+  const auto meet = [&] {
+    fabric.barrier();
+    met_ns.push_back(steady_ns());
+  };
+  auto own = run_threads<E>(plan, table, lock, fabric, fabric.rank(), 1, meet);
+  if (const Status status = fabric.agree(own.ok() ? Status() : own.status()); !status.ok()) {
+    return status;
+  }
+  Clocks clocks = Clocks::kShared;
+  auto crew = gather_crews(fabric, *own, clocks);
+  if (!crew.ok()) return crew.status();
+  auto outsider = fabric.endpoint();
+  if (const Status status = fabric.agree(outsider.ok() ? Status() : outsider.status());
+      !status.ok()) {
+    return status;
+  }
+  std::optional<RunResult> result;
+  if (fabric.rank() == 0) {
+    result =
+        combine(plan, fabric.topology(), std::move(*crew), read_words(*outsider, table), clocks);
+    if (clocks == Clocks::kApart) {
+      // Only from barrier to barrier is it sure that all work lies in between.
+      result->seconds = static_cast<double>(met_ns[2] - met_ns[1]) / 1e9;
+      result->plan.warnings.push_back(
+          "the ranks' clocks cannot be compared: time is from barrier to barrier, and there are "
+          "no figures of fairness");
+    }
+  }
+  fabric.barrier();
+  return result;
+}
+
+}  // namespace
+
+Result<std::optional<RunResult>> run_on_mpi(const RunOptions& options) {
+  auto alone = make_plan(options, options.home + 1);
+  if (!alone.ok()) return alone.status();
+  alone->ranks = 1;  // how many there are is known only inside; one rank needs the most memory
+  const LockTable largest(*alone);
+  auto fabric = MpiFabric::create({.segment_bytes = largest.segment_bytes(),
+                                   .agents_per_rank = largest.agents_per_rank(*alone),
+                                   .topology = options.topology,
+                                   .force_rma = options.force_rma,
+                                   .ranks_per_node = options.ranks_per_node});
+  if (!fabric.ok()) return fabric.status();
+  if (const Status status = agree(*fabric, options); !status.ok()) return status;
+  if (options.ranks != 0 && options.ranks != fabric->ranks()) {
+    return refuse(
+        fmt::format("--ranks {} in a job of {}: the launcher sets the ranks of mpi, so "
+                    "leave it out",
+                    options.ranks, fabric->ranks()));
+  }
+  auto plan = make_plan(options, fabric->ranks());
+  if (!plan.ok()) return plan.status();
+  if (plan->agents() > usable_cores()) {
+    plan->warnings.push_back(
+        fmt::format("{} agents, and this host has {} cores: where agents share "
+                    "one they wait for it as well as for locks",
+                    plan->agents(), usable_cores()));
+  }
+  const auto lock = locks::AnyLock::make(options.lock);
+  if (!lock.ok()) return lock.status();
+  const LockTable table(*plan);
+  if (options.counts) {
+    return run<fabric::CountingEndpoint<fabric::MpiEndpoint>>(*plan, table, *lock, *fabric);
+  }
+  return run<fabric::MpiEndpoint>(*plan, table, *lock, *fabric);
+}
+
+}  // namespace keyway::lockbench

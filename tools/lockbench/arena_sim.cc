@@ -1,0 +1,105 @@
+#include <fmt/format.h>
+
+#include <charconv>
+#include <fstream>
+#include <sstream>
+
+#include "arena.h"
+#include "fibers.h"
+#include "keyway/locks/base/clock.h"
+#include "keyway/locks/distributed/any_lock.h"
+#include "keyway/locks/fabric/sim/machine_file.h"
+#include "keyway/workloads/machine_files.h"
+
+namespace keyway::lockbench {
+namespace {
+
+using fabric::sim::Machine;
+
+constexpr std::uint32_t kDefaultRanks = 16;
+
+Status refuse(std::string sentence) { return Status(Code::kInvalidArgument, std::move(sentence)); }
+
+/// The text of a machine file, by name or by path.
+Result<std::string> machine_file(const std::string& name) {
+  if (const auto built_in = workloads::machine_text(name); !built_in.empty()) {
+    return std::string(built_in);
+  }
+  std::ifstream file(name);
+  std::ostringstream text;
+  if (!file || !(text << file.rdbuf())) {
+    return refuse(
+        fmt::format("--machine {} is neither a machine nor a file that can be read; "
+                    "lockbench --help lists the machines",
+                    name));
+  }
+  return text.str();
+}
+
+Status apply(const std::string& setting, Machine& machine) {
+  const std::size_t equals = setting.find('=');
+  double value = 0;
+  const char* end = setting.data() + setting.size();
+  if (equals == std::string::npos || equals == 0 ||
+      std::from_chars(setting.data() + equals + 1, end, value).ptr != end ||
+      equals + 1 == setting.size()) {
+    return refuse(
+        fmt::format("--set {} is not understood: write DOTTED=NUMBER, as in "
+                    "card.atomic_ns=50",
+                    setting));
+  }
+  return set_parameter(machine, setting.substr(0, equals), value);
+}
+
+template <class E>
+Result<RunResult> run(const Plan& plan, const LockTable& table, const locks::AnyLock& lock,
+                      fabric::SimFabric& fabric, std::string machine_text) {
+  const std::uint64_t begun = steady_ns();
+  auto crew = run_fibers<E>(plan, table, lock, fabric);
+  if (!crew.ok()) return crew.status();
+  const std::uint64_t took = steady_ns() - begun;
+  auto outsider = fabric.endpoint(0);
+  if (!outsider.ok()) return outsider.status();
+  RunResult result = combine(plan, fabric.topology(), std::move(*crew),
+                             read_words(*outsider, table), Clocks::kShared);
+  result.simulation = Simulation{.machine_text = std::move(machine_text),
+                                 .parameters = parameters(fabric.machine()),
+                                 .virtual_ns = fabric.time_ns(),
+                                 .events = fabric.stats().events,
+                                 .operations = fabric.stats().operations(),
+                                 .host_s = static_cast<double>(took) / 1e9};
+  return result;
+}
+
+}  // namespace
+
+Result<RunResult> run_on_sim(const RunOptions& options) {
+  const auto plan = make_plan(options, options.ranks != 0 ? options.ranks : kDefaultRanks);
+  if (!plan.ok()) return plan.status();
+  auto text = machine_file(options.machine);
+  if (!text.ok()) return text.status();
+  auto machine = fabric::sim::parse_machine(*text);
+  if (!machine.ok()) {
+    return refuse(fmt::format("--machine {}: {}", options.machine, machine.status().message()));
+  }
+  for (const std::string& setting : options.settings) {
+    if (const Status status = apply(setting, *machine); !status.ok()) return status;
+  }
+  const auto lock = locks::AnyLock::make(options.lock);
+  if (!lock.ok()) return lock.status();
+  const LockTable table(*plan);
+  auto fabric = fabric::SimFabric::create({.machine = std::move(*machine),
+                                           .ranks = plan->ranks,
+                                           .segment_bytes = table.segment_bytes(),
+                                           .agents_per_rank = table.agents_per_rank(*plan),
+                                           .seed = options.seed,
+                                           .topology = options.topology});
+  if (!fabric.ok()) return fabric.status();
+  if (options.counts) {
+    return run<fabric::CountingEndpoint<fabric::SimEndpoint>>(*plan, table, *lock, *fabric,
+                                                              std::move(*text));
+  }
+  return run<fabric::SimEndpoint>(*plan, table, *lock, *fabric, std::move(*text));
+}
+
+}  // namespace keyway::lockbench

@@ -1,0 +1,51 @@
+// The check that every run ends in: did the lock exclude?
+//
+// *What.* Each acquire of the warm-up (with --check every: each of all) added one to its lock's
+// record by a plain load and a plain store, so a lost update shows two inside at once; readers
+// compared two words that writers keep equal. The fencing token must have grown by one with every
+// exclusive grant of the whole run (lock.h, L4). In simulation overlaps are seen directly.
+// *Thread safety.* Free functions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "keyway/locks/fabric/endpoint.h"
+#include "lock_table.h"
+#include "measured.h"
+
+namespace keyway::lockbench {
+
+/// What the memory of one lock says when all have ended.
+struct LockWords {
+  std::uint64_t counter = 0;
+  std::uint64_t token = 0;
+};
+
+struct Check {
+  std::uint64_t exclusive = 0;   // exclusive grants of the whole run
+  std::uint64_t increments = 0;  // of the counters, as the agents have counted them
+  std::uint64_t counter = 0;     // as memory has it
+  std::uint64_t token = 0;
+  std::uint64_t torn = 0;
+  std::uint64_t overlap = 0;
+  std::string failure;  // empty when all is well
+
+  bool passed() const { return failure.empty(); }
+};
+
+/// By an endpoint of an agent that takes no part, when all have ended.
+template <fabric::Endpoint E>
+std::vector<LockWords> read_words(E& ep, const LockTable& table) {
+  std::vector<LockWords> words;
+  for (std::uint32_t k = 0; k < table.size(); ++k) {
+    words.push_back({ep.load(fabric::rma, table.record(k) + kCounterOffset),
+                     ep.load(fabric::rma, table.site(k).line + locks::kTokenOffset)});
+  }
+  return words;
+}
+
+Check check_run(const std::vector<AgentResult>& agents, const std::vector<LockWords>& words);
+
+}  // namespace keyway::lockbench

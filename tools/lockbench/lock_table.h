@@ -1,0 +1,63 @@
+// LockTable: where the locks of a run and the records that they guard lie.
+//
+// *What.* Lock k lives at rank (home + k) % ranks, beside a record of its own: words that its
+// holders read and write by plain operations. Every rank's segment is laid out alike.
+// *Thread safety.* Immutable.
+#pragma once
+
+#include <cstdint>
+
+#include "keyway/locks/distributed/lock.h"
+#include "keyway/locks/distributed/queue_node.h"
+#include "keyway/locks/fabric/segment.h"
+#include "plan.h"
+
+namespace keyway::lockbench {
+
+/// Words of a record. The first three are written by exclusive holders only.
+inline constexpr std::uint64_t kCounterOffset = 0;  // exclusive visits that were to be counted
+inline constexpr std::uint64_t kFirstOffset = 8;    // these two are equal whenever no writer is
+inline constexpr std::uint64_t kSecondOffset = 16;  //   inside
+inline constexpr std::uint64_t kTouchedOffset = 24;
+
+class LockTable {
+ public:
+  /// An agent holds one lock at a time; a node more for each acquire that it gave up.
+  static constexpr std::uint32_t kNodesPerAgent = 4;
+
+  explicit LockTable(const Plan& plan)
+      : ranks_(plan.ranks), home_(plan.options.home), locks_(plan.locks) {
+    group_ = layout_.reserve(locks::kLockLineBytes);
+    const std::uint64_t on_each = (plan.locks + plan.ranks - 1) / plan.ranks;
+    first_ = layout_.reserve(on_each * kBytes);
+    nodes_ = locks::NodeRegion::reserve(layout_, agents_per_rank(plan), kNodesPerAgent);
+  }
+  /// One more than the plan has: for who looks at the table when all have ended.
+  static std::uint32_t agents_per_rank(const Plan& plan) { return plan.threads + 1; }
+
+  std::uint32_t size() const { return locks_; }
+  std::uint32_t home(std::uint32_t k) const { return (home_ + k) % ranks_; }
+  locks::LockSite site(std::uint32_t k) const {
+    return {.line = {home(k), offset(k)}, .group = {home_, group_}};
+  }
+  fabric::Address record(std::uint32_t k) const {
+    return {home(k), offset(k) + locks::kLockLineBytes};
+  }
+  const locks::NodeRegion& nodes() const { return nodes_; }
+  std::uint64_t segment_bytes() const { return layout_.size(); }
+
+ private:
+  static constexpr std::uint64_t kBytes = locks::kLockLineBytes + fabric::kCacheLine;
+
+  std::uint64_t offset(std::uint32_t k) const { return first_ + k / ranks_ * kBytes; }
+
+  fabric::SegmentLayout layout_;
+  std::uint32_t ranks_;
+  std::uint32_t home_;
+  std::uint32_t locks_;
+  std::uint64_t group_ = 0;
+  std::uint64_t first_ = 0;
+  locks::NodeRegion nodes_;
+};
+
+}  // namespace keyway::lockbench

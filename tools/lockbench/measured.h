@@ -1,0 +1,65 @@
+// What one agent has done and seen, and what a process sends rank 0 of it.
+//
+// *Thread safety.* Plain data of one agent; Latencies of one thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fairness.h"
+#include "keyway/locks/distributed/lock.h"
+#include "keyway/locks/fabric/counting_endpoint.h"
+#include "keyway/workloads/histogram.h"
+
+namespace keyway::lockbench {
+
+/// In ns. Agents that share a thread share these: a histogram takes 75 KiB.
+struct Latencies {
+  workloads::Histogram acquire;
+  workloads::Histogram release;
+  workloads::Histogram both;
+
+  void merge(const Latencies& other) {
+    acquire.merge(other.acquire);
+    release.merge(other.release);
+    both.merge(other.both);
+  }
+};
+
+/// Of one lock, by one agent, over the whole run.
+struct LockUse {
+  std::uint64_t exclusive = 0;   // grants that excluded everybody
+  std::uint64_t increments = 0;  // of the record's counter
+};
+
+struct AgentResult {
+  /// Accesses that are recorded at most, for fairness.
+  static constexpr std::size_t kMostAccesses = 1 << 20;
+
+  std::uint64_t begin_ns = 0;  // of the measured part
+  std::uint64_t end_ns = 0;
+  std::uint64_t end_order = kEndOfOrder;
+  std::uint64_t exclusive = 0;  // measured grants
+  std::uint64_t shared = 0;
+  std::uint64_t torn = 0;     // times that the two words differed under a reader
+  std::uint64_t overlap = 0;  // times that somebody was inside who must not be
+  std::vector<LockUse> use;   // by lock
+  std::vector<Access> accesses;
+  locks::LockStats stats;   // of the measured part
+  fabric::OpCounts counts;  // of the measured part; no levels when not counted
+  std::string trouble;      // why it stopped early
+};
+
+/// All agents of a process, or of a job.
+struct Crew {
+  std::vector<AgentResult> agents;
+  Latencies latencies;
+};
+
+void append(std::string& out, const AgentResult& result);
+/// False when `in` does not begin with such a result.
+bool take(std::string_view& in, AgentResult& result);
+
+}  // namespace keyway::lockbench

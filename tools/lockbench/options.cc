@@ -1,0 +1,258 @@
+#include "options.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "benches/all.h"
+#include "keyway/locks/distributed/any_lock.h"
+#include "keyway/workloads/machine_files.h"
+#include "plan.h"
+#include "provenance.h"
+#include "spec.h"
+
+namespace keyway::lockbench {
+namespace {
+
+std::string footer() {
+  return fmt::format(
+      "Benches (--acquires of each agent, the first 10% discarded):\n{}"
+      "\nLocks: {}, each with its levers, e.g. gbh:backoff_max_ns=20000\n"
+      "Fabrics: shm (agents are threads), mpi (start it with mpirun), sim (virtual time)\n"
+      "Machines of sim: {}, or the path of a machine file\n"
+      "Sweeps: P (ranks), F_W (fw), any option by its name (lock, bench, locality, threads, seed\n"
+      "  ...), lock.LEVER, or a parameter of the machine (card.atomic_ns). Values are separated\n"
+      "  by commas, or by semicolons where they hold commas; 8,16,32,...,1024 goes on as it "
+      "began.\n"
+      "\nEvery run ends in a check of mutual exclusion by what the lock guards.\n"
+      "Exit codes: 0 all well, 1 a check failed, 2 bad usage, 3 the fabric cannot be had.\n"
+      "\nExamples:\n"
+      "  lockbench --lock d-mcs --bench ecsb --fabric sim --machine piz-daint --ranks 1024\n"
+      "  lockbench --lock d-mcs --fabric sim --sweep bench=lb,ecsb,sob,wcsb,warb \\\n"
+      "            --sweep lock=fompi-spin,d-mcs --sweep P=8,16,32,...,1024 --csv figure3.csv\n"
+      "  mpirun -n 2 lockbench --lock gbh --bench warb --fabric mpi --fw 0.02\n",
+      bench_help(), fmt::join(locks::AnyLock::kNames, ", "),
+      fmt::join(workloads::machine_names(), ", "));
+}
+
+void add_lock_options(CLI::App& app, RunOptions& run) {
+  app.add_option("--lock", run.lock, "the lock kind, with its levers")->type_name("KIND");
+  app.add_option("--bench", run.bench, "what agents do, see below")
+      ->check(CLI::IsMember(bench_names()))
+      ->capture_default_str();
+  app.add_option("--fw", run.fw, "F_W, 0 to 1: share of acquires that are exclusive")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  app.add_option("--roles", run.roles,
+                 "what --fw is a share of: operation (each acquire draws its mode), or process\n"
+                 "(an agent always reads or always writes; writers are spread evenly)")
+      ->check(CLI::IsMember({"operation", "process"}))
+      ->capture_default_str();
+  app.add_option("--locks", run.locks, "locks in the table (default: 1; bench table: 100)")
+      ->check(CLI::Range(1, 1 << 20));
+  app.add_option("--locality", run.locality,
+                 "share, 0 to 1, of acquires of locks on the agent's own node (default: uniform)")
+      ->check(CLI::Range(0.0, 1.0));
+  app.add_option("--home", run.home, "rank at which the first lock lies")->capture_default_str();
+}
+
+void add_size_options(CLI::App& app, RunOptions& run) {
+  app.add_option("--ranks", run.ranks,
+                 "P, ranks (default: shm the cores, sim 16, mpi those of the job)")
+      ->check(CLI::Range(1, 65535));
+  app.add_option("--threads", run.threads, "agents of each rank")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  app.add_option("--acquires", run.acquires,
+                 fmt::format("of each agent, warm-up included (default: {}; sim {})",
+                             kAcquiresOnRealFabrics, kAcquiresInSimulation))
+      ->check(CLI::Range(std::uint64_t{2}, std::uint64_t{1} << 40));
+  app.add_option("--seconds", run.seconds,
+                 "measure for so many s of the fabric's clock instead of --acquires")
+      ->check(CLI::Range(1e-6, 1e6));
+  app.add_option("--warmup", run.warmup, "share of --acquires that is discarded; at least one")
+      ->check(CLI::Range(0.0, 0.99))
+      ->capture_default_str();
+  app.add_option("--work-min-ns", run.work_min_ns, "wcsb, warb: shortest work, in ns")
+      ->capture_default_str();
+  app.add_option("--work-max-ns", run.work_max_ns, "wcsb, warb: longest work, in ns")
+      ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 40))
+      ->capture_default_str();
+  app.add_option("--seed", run.seed, "draws modes, locks and work; sim: the whole run")
+      ->capture_default_str();
+}
+
+void add_fabric_options(CLI::App& app, RunOptions& run) {
+  app.add_option("--fabric", run.fabric, "shm, mpi or sim")
+      ->check(CLI::IsMember({"shm", "mpi", "sim"}))
+      ->capture_default_str();
+  app.add_option("--machine", run.machine, "sim: machine file by name or path")
+      ->type_name("FILE-OR-NAME")
+      ->capture_default_str();
+  app.add_option("--set", run.settings, "sim: one parameter of the machine, e.g. card.atomic_ns=50")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false)
+      ->type_name("DOTTED=VALUE");
+  app.add_option("--topology", run.topology,
+                 "in place of the fabric's own, e.g. nodes=4 or racks=2,nodes=4");
+  app.add_flag("--force-rma", run.force_rma, "mpi: send the rma class through MPI on one node too");
+  app.add_option("--ranks-per-node", run.ranks_per_node,
+                 "mpi: let only so many consecutive ranks share memory (default: as discovered)");
+}
+
+void add_report_options(CLI::App& app, Options& options) {
+  RunOptions& run = options.run;
+  app.add_flag("--counts", run.counts, "count operations by class and level of the topology");
+  app.add_option("--sample", run.sample, "take the latency of each n-th acquire; 0: of none")
+      ->capture_default_str();
+  app.add_option("--check", run.check,
+                 "acquires that also work on what the lock guards: those of the warm-up, or every")
+      ->check(CLI::IsMember({"warm-up", "every"}))
+      ->capture_default_str();
+  app.add_option("--sweep", options.sweeps, "one run for each value; several make a grid")
+      ->expected(1)
+      ->take_all()
+      ->allow_extra_args(false)
+      ->type_name("NAME=VALUES");
+  app.add_option("--jobs", options.jobs, "sim: points of a sweep at once (default: cores)")
+      ->check(CLI::Range(1, 1024));
+  app.add_option("--json", options.json, "write results and all it takes to rerun; - is stdout")
+      ->type_name("FILE");
+  app.add_option("--csv", options.csv, "write one line per run; - is stdout")->type_name("FILE");
+}
+
+Status refuse(std::string sentence) { return Status(Code::kInvalidArgument, std::move(sentence)); }
+
+Status check(const Options& options) {
+  const RunOptions& run = options.run;
+  const bool swept = std::any_of(options.sweeps.begin(), options.sweeps.end(),
+                                 [](const std::string& s) { return s.starts_with("lock="); });
+  if (run.lock.empty() && !swept) {
+    return refuse(fmt::format("say which lock: --lock with one of {}",
+                              fmt::join(locks::AnyLock::kNames, ", ")));
+  }
+  if (!run.lock.empty()) {
+    if (auto lock = locks::AnyLock::make(run.lock); !lock.ok()) return lock.status();
+  }
+  if (run.acquires != 0 && run.seconds != 0) {
+    return refuse("--acquires and --seconds both say when to end: leave one of them out");
+  }
+  if (run.fabric != "sim" && !run.settings.empty()) {
+    return refuse("--set changes a simulated machine: add --fabric sim, or leave it out");
+  }
+  if (run.fabric != "mpi" && (run.force_rma || run.ranks_per_node != 0)) {
+    return refuse("--force-rma and --ranks-per-node are of the mpi fabric: add --fabric mpi");
+  }
+  return {};
+}
+
+/// CLI11's messages may end in a hint of several lines; ours are one sentence.
+std::string first_line(std::string_view text) {
+  return std::string(text.substr(0, text.find('\n')));
+}
+
+void add_options(CLI::App& app, Options& options, std::string& spec) {
+  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  app.add_option("--spec", spec, "TOML file of options by their long names; the command line wins")
+      ->type_name("FILE");
+  add_lock_options(app, options.run);
+  add_fabric_options(app, options.run);
+  add_size_options(app, options.run);
+  add_report_options(app, options);
+  app.set_version_flag("--version", tools::version_line("lockbench"));
+  app.footer(footer());
+  app.get_formatter()->column_width(28);
+}
+
+constexpr std::string_view kAbout = "Measures locks on shared memory, MPI and simulated machines.";
+
+}  // namespace
+
+std::vector<std::string> option_names() {
+  CLI::App app;
+  Options options;
+  std::string spec;
+  add_options(app, options, spec);
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) {
+      if (name != "help" && name != "version" && name != "spec") names.push_back(name);
+    }
+  }
+  return names;
+}
+
+Parsed parse_words(const std::vector<std::string>& words) {
+  CLI::App app(std::string(kAbout), "lockbench");
+  Options options;
+  std::string spec;
+  add_options(app, options, spec);
+  options.words = words;
+  std::vector<std::string> backwards(words.rbegin(), words.rend());  // as CLI11 takes them
+  try {
+    app.parse(backwards);
+  } catch (const CLI::CallForHelp&) {
+    return {{}, kExitOk, app.help(), {}};
+  } catch (const CLI::CallForVersion& version) {
+    return {{}, kExitOk, std::string(version.what()) + "\n", {}};
+  } catch (const CLI::ParseError& error) {
+    return {{}, kExitUsage, {}, first_line(error.what()) + "; see lockbench --help"};
+  }
+  if (!spec.empty()) {
+    const auto written = read_spec(spec);
+    if (!written.ok()) return {{}, kExitUsage, {}, std::string(written.status().message())};
+    std::vector<std::string> all = *written;
+    std::copy_if(words.begin(), words.end(), std::back_inserter(all),
+                 [&, after = false](const std::string& word) mutable {
+                   const bool value = std::exchange(after, word == "--spec");
+                   return !value && word != "--spec" && !word.starts_with("--spec=");
+                 });
+    return parse_words(all);
+  }
+  if (const Status status = check(options); !status.ok()) {
+    return {{}, kExitUsage, {}, std::string(status.message())};
+  }
+  return {std::move(options), kExitOk, {}, {}};
+}
+
+Parsed parse_command_line(int argc, const char* const* argv) {
+  return parse_words(std::vector<std::string>(argv + 1, argv + argc));
+}
+
+std::vector<std::string> words_of(const RunOptions& run) {
+  const RunOptions standard;
+  std::vector<std::string> words;
+  const auto say = [&](std::string_view name, const auto& value, const auto& usual) {
+    if (value != usual) words.push_back(fmt::format("--{}={}", name, value));
+  };
+  say("lock", run.lock, standard.lock);
+  words.push_back("--bench=" + run.bench);
+  words.push_back("--fabric=" + run.fabric);
+  if (run.fabric == "sim") words.push_back("--machine=" + run.machine);
+  for (const std::string& setting : run.settings) words.push_back("--set=" + setting);
+  say("topology", run.topology, standard.topology);
+  say("ranks", run.ranks, standard.ranks);
+  say("threads", run.threads, standard.threads);
+  say("locks", run.locks, standard.locks);
+  say("home", run.home, standard.home);
+  if (run.locality) words.push_back(fmt::format("--locality={}", *run.locality));
+  say("fw", run.fw, standard.fw);
+  say("roles", run.roles, standard.roles);
+  say("acquires", run.acquires, standard.acquires);
+  say("seconds", run.seconds, standard.seconds);
+  say("warmup", run.warmup, standard.warmup);
+  say("work-min-ns", run.work_min_ns, standard.work_min_ns);
+  say("work-max-ns", run.work_max_ns, standard.work_max_ns);
+  words.push_back(fmt::format("--seed={}", run.seed));
+  say("sample", run.sample, standard.sample);
+  if (run.counts) words.push_back("--counts");
+  say("check", run.check, standard.check);
+  if (run.force_rma) words.push_back("--force-rma");
+  say("ranks-per-node", run.ranks_per_node, standard.ranks_per_node);
+  return words;
+}
+
+}  // namespace keyway::lockbench

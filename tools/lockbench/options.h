@@ -1,0 +1,74 @@
+// What one run of lockbench is asked to do, and the command line that says it.
+//
+// *Thread safety.* Plain data and free functions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "keyway/locks/base/status.h"
+
+namespace keyway::lockbench {
+
+/// Exit codes, for scripts.
+inline constexpr int kExitOk = 0;
+inline constexpr int kExitCheckFailed = 1;
+inline constexpr int kExitUsage = 2;
+inline constexpr int kExitUnavailable = 3;
+
+/// One run: a point of a sweep. 0 means "the fabric's or the bench's default" where it says so.
+struct RunOptions {
+  std::string lock;
+  std::string bench = "ecsb";
+  std::string fabric = "shm";
+  std::string machine = "piz-daint";  // sim: a name or a path
+  std::vector<std::string> settings;  // sim: DOTTED=VALUE overrides of the machine
+  std::string topology;               // Topology::override_with
+  std::uint32_t ranks = 0;            // 0: by the fabric
+  std::uint32_t threads = 1;          // agents of each rank
+  std::uint32_t locks = 0;            // 0: by the bench
+  std::uint32_t home = 0;             // rank of the first lock
+  std::optional<double> locality;     // share of acquires of locks on the agent's own node
+  double fw = 1;                      // share of writes (roles=operation) or writers (=process)
+  std::string roles = "operation";
+  std::uint64_t acquires = 0;  // of each agent, warm-up included; 0: by the fabric
+  double seconds = 0;          // of the fabric's clock, instead of a number of acquires
+  double warmup = 0.1;         // share of the acquires that is discarded
+  std::uint64_t work_min_ns = 1000;
+  std::uint64_t work_max_ns = 4000;
+  std::uint64_t seed = 1;
+  std::uint32_t sample = 1;  // take the latency of each n-th acquire; 0: of none
+  bool counts = false;
+  std::string check = "warm-up";
+  bool force_rma = false;            // mpi
+  std::uint32_t ranks_per_node = 0;  // mpi
+};
+
+struct Options {
+  RunOptions run;
+  std::vector<std::string> sweeps;
+  std::uint32_t jobs = 0;  // points of a simulated sweep at once; 0: as many as there are cores
+  std::string json;
+  std::string csv;
+  std::vector<std::string> words;  // the run as words, the spec file's first
+};
+
+/// What to do after reading the command line: go on with `options`, or print and exit.
+struct Parsed {
+  std::optional<Options> options;
+  int exit_code = kExitOk;
+  std::string out;    // for stdout
+  std::string error;  // for stderr, one sentence
+};
+
+Parsed parse_command_line(int argc, const char* const* argv);
+/// The same for words; of an option that is given twice the later one counts.
+Parsed parse_words(const std::vector<std::string>& words);
+/// The shortest words that parse to `run` again.
+std::vector<std::string> words_of(const RunOptions& run);
+/// Long names of all options that a spec file may set, without dashes.
+std::vector<std::string> option_names();
+
+}  // namespace keyway::lockbench

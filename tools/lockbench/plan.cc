@@ -1,0 +1,74 @@
+#include "plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "benches/all.h"
+#include "keyway/locks/base/rng.h"
+
+namespace keyway::lockbench {
+namespace {
+
+Status refuse(std::string sentence) { return Status(Code::kInvalidArgument, std::move(sentence)); }
+
+/// Agents that write, under --roles process; as worker.h assigns the roles.
+std::uint64_t writers_of(const Plan& plan) {
+  return static_cast<std::uint64_t>(std::floor(plan.agents() * plan.options.fw + 1e-9));
+}
+
+void warn(Plan& plan) {
+  const RunOptions& options = plan.options;
+  if (options.roles == "process" && options.fw > 0 && writers_of(plan) == 0) {
+    plan.warnings.push_back(
+        fmt::format("--fw {:g} of {} agents is no writer at all: give more ranks, or --roles "
+                    "operation",
+                    options.fw, plan.agents()));
+  }
+  if (options.locality && plan.locks == 1) {
+    plan.warnings.push_back("--locality makes no difference with a single lock: give --locks");
+  }
+}
+
+}  // namespace
+
+std::uint64_t Plan::agent_seed(std::uint32_t agent) const {
+  std::uint64_t state = options.seed;
+  state = splitmix64(state) ^ agent;
+  return splitmix64(state);
+}
+
+Result<Plan> make_plan(const RunOptions& options, std::uint32_t ranks) {
+  Plan plan{.options = options, .ranks = ranks, .threads = options.threads};
+  const bool simulated = options.fabric == "sim";
+  plan.locks = options.locks != 0 ? options.locks : default_locks(options.bench);
+  if (options.home >= ranks) {
+    return refuse(
+        fmt::format("--home {} is no rank: there are {}, counted from 0", options.home, ranks));
+  }
+  if (options.work_min_ns > options.work_max_ns) {
+    return refuse(fmt::format("--work-min-ns {} is above --work-max-ns {}: swap them",
+                              options.work_min_ns, options.work_max_ns));
+  }
+  const std::uint64_t acquires = options.acquires != 0
+                                     ? options.acquires
+                                     : (simulated ? kAcquiresInSimulation : kAcquiresOnRealFabrics);
+  const double discarded = std::floor(static_cast<double>(acquires) * options.warmup);
+  plan.warm_up = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(discarded));
+  if (options.seconds > 0) {
+    // How many acquires fit is not known before: the warm-up is a fixed number.
+    plan.warm_up = simulated ? 10 : 1000;
+  } else if (plan.warm_up >= acquires) {
+    return refuse(fmt::format(
+        "--acquires {} leaves nothing to measure after {} of warm-up: raise it to {} or more",
+        acquires, plan.warm_up, plan.warm_up + 1));
+  } else {
+    plan.measured = acquires - plan.warm_up;
+  }
+  plan.check_every = options.check == "every";
+  warn(plan);
+  return plan;
+}
+
+}  // namespace keyway::lockbench

@@ -1,0 +1,61 @@
+#include "result.h"
+
+#include <algorithm>
+
+namespace keyway::lockbench {
+namespace {
+
+std::vector<std::string> level_names(const Topology& topology) {
+  std::vector<std::string> names;
+  for (std::uint32_t i = 1; i <= topology.levels(); ++i) names.push_back(topology.level(i).name);
+  names.emplace_back("self");
+  return names;
+}
+
+void measure_fairness(RunResult& result, const std::vector<AgentResult>& agents) {
+  if (result.plan.options.sample == 0) return;
+  std::uint64_t window = kEndOfOrder;
+  std::uint64_t recorded = kEndOfOrder;  // beyond it accesses are missing
+  for (const AgentResult& agent : agents) {
+    window = std::min(window, agent.end_order);
+    if (agent.accesses.size() >= AgentResult::kMostAccesses) {
+      recorded = std::min(recorded, agent.end_order);
+    }
+  }
+  std::vector<std::uint64_t> shares;
+  std::vector<std::vector<Access>> accesses;
+  for (const AgentResult& agent : agents) {
+    shares.push_back(granted_until(agent.accesses, window));
+    accesses.push_back(agent.accesses);
+  }
+  result.jain = jain_index(shares);
+  if (result.plan.options.sample == 1) {
+    result.bypass = longest_bypass(accesses, result.plan.locks, recorded);
+  }
+}
+
+}  // namespace
+
+RunResult combine(const Plan& plan, const Topology& topology, Crew crew,
+                  const std::vector<LockWords>& words, Clocks clocks) {
+  RunResult result{.plan = plan, .topology = topology.describe(), .levels = level_names(topology)};
+  std::uint64_t begin = kEndOfOrder;
+  std::uint64_t end = 0;
+  for (const AgentResult& agent : crew.agents) {
+    result.exclusive += agent.exclusive;
+    result.shared += agent.shared;
+    result.stats += agent.stats;
+    if (agent.counts.levels() != 0) result.counts += agent.counts;
+    begin = std::min(begin, agent.begin_ns);
+    end = std::max(end, agent.end_ns);
+  }
+  result.check = check_run(crew.agents, words);
+  if (clocks == Clocks::kShared) {
+    if (end > begin) result.seconds = static_cast<double>(end - begin) / 1e9;
+    measure_fairness(result, crew.agents);
+  }
+  result.latencies = std::move(crew.latencies);
+  return result;
+}
+
+}  // namespace keyway::lockbench

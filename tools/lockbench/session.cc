@@ -1,0 +1,125 @@
+#include "session.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <thread>
+
+#include "arena.h"
+#include "output_file.h"
+#include "pin.h"
+
+namespace keyway::lockbench {
+
+Session::Session(const Options& options, std::vector<Point> points, bool show)
+    : options_(options),
+      points_(std::move(points)),
+      show_(show),
+      to_stdout_(options.json != "-" && options.csv != "-") {}
+
+int Session::run() {
+  const bool simulated = std::all_of(points_.begin(), points_.end(),
+                                     [](const Point& point) { return point.run.fabric == "sim"; });
+  std::size_t jobs = 1;
+  if (simulated) jobs = options_.jobs != 0 ? options_.jobs : usable_cores();
+  jobs = std::min(jobs, points_.size());
+  if (jobs == 1) {
+    run_some();
+  } else {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < jobs; ++i) threads.emplace_back([this] { run_some(); });
+  }
+  if (show_ && failure_.ok()) failure_ = write_files();
+  if (!failure_.ok()) {
+    if (show_) {
+      std::fprintf(stderr, "lockbench: %s\n", std::string(failure_.message()).c_str());
+    }
+    return failure_ == Code::kInvalidArgument ? kExitUsage : kExitUnavailable;
+  }
+  return check_failed_ ? kExitCheckFailed : kExitOk;
+}
+
+void Session::run_some() {
+  while (true) {
+    const std::size_t number = next_point();
+    if (number >= points_.size()) return;
+    finished(number, run_point(points_[number]));
+  }
+}
+
+std::size_t Session::next_point() {
+  const std::lock_guard guard(mutex_);
+  return failure_.ok() ? next_++ : points_.size();
+}
+
+Result<std::optional<RunResult>> Session::run_point(const Point& point) const {
+  if (point.run.fabric == "mpi") return run_on_mpi(point.run);
+  auto result = point.run.fabric == "sim" ? run_on_sim(point.run) : run_on_shm(point.run);
+  if (!result.ok()) return result.status();
+  return std::optional(std::move(*result));
+}
+
+void Session::finished(std::size_t number, Result<std::optional<RunResult>> result) {
+  const std::lock_guard guard(mutex_);
+  if (!result.ok()) {
+    if (!failure_.ok()) return;
+    const std::string where = points_[number].values.empty() ? "" : points_[number].name() + ": ";
+    failure_ =
+        Status(result.status().code(), fmt::format("{}{}", where, result.status().message()));
+    return;
+  }
+  waiting_.emplace(number, std::move(*result));
+  while (!waiting_.empty() && waiting_.begin()->first == said_) {
+    const auto& first = waiting_.begin()->second;
+    if (first) say(points_[said_], *first);
+    waiting_.erase(waiting_.begin());
+    ++said_;
+  }
+  progress();
+}
+
+void Session::say(const Point& point, const RunResult& result) {
+  check_failed_ = check_failed_ || !result.check.passed();
+  if (!show_) return;
+  if (to_stdout_) {
+    const bool single = options_.sweeps.empty();
+    std::fputs((single ? text_report(result) : text_line(point, result)).c_str(), stdout);
+    std::fflush(stdout);
+  }
+  for (const std::string& warning : result.plan.warnings) {
+    const std::string where = point.values.empty() ? "" : point.name() + ": ";
+    std::fprintf(stderr, "lockbench: note: %s%s\n", where.c_str(), warning.c_str());
+  }
+  if (!result.check.passed()) {
+    std::fprintf(stderr, "lockbench: the check failed: %s\n", result.check.failure.c_str());
+  }
+  if (!options_.json.empty()) json_.push_back(result_json(point, result));
+  if (result.simulation) machines_[point.run.machine] = result.simulation->machine_text;
+  if (csv_.empty()) csv_ = csv_header(point);
+  csv_ += csv_line(point, result);
+}
+
+void Session::progress() const {
+  if (!show_ || points_.size() == 1 || isatty(STDERR_FILENO) == 0) return;
+  std::fprintf(stderr, "\r%zu of %zu runs%s", said_, points_.size(),
+               said_ == points_.size() ? "\n" : "");
+}
+
+Status Session::write_files() {
+  const auto write = [](const std::string& path, const std::string& text) {
+    if (path != "-") return tools::write_file(path, text);
+    std::fputs(text.c_str(), stdout);
+    return Status();
+  };
+  if (!options_.csv.empty()) {
+    if (const Status status = write(options_.csv, csv_); !status.ok()) return status;
+  }
+  if (options_.json.empty()) return {};
+  auto out = report_json(options_, std::move(json_));
+  if (!machines_.empty()) out["machine_files"] = machines_;
+  return write(options_.json, out.dump(2) + "\n");
+}
+
+}  // namespace keyway::lockbench

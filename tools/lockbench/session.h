@@ -1,0 +1,52 @@
+// Session: runs the points of a grid and says what came out, in the order of the grid.
+//
+// *What.* Points of simulated machines run side by side, as they do not disturb each other and no
+// clock of this host is in their results; others run one after another.
+// *Thread safety.* run() is called once, by one thread; it starts and joins its own.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report.h"
+#include "sweep.h"
+
+namespace keyway::lockbench {
+
+class Session {
+ public:
+  /// `show`: whether this process is the one that speaks.
+  Session(const Options& options, std::vector<Point> points, bool show);
+
+  /// The exit code.
+  int run();
+
+ private:
+  void run_some();
+  Result<std::optional<RunResult>> run_point(const Point& point) const;
+  std::size_t next_point();
+  void finished(std::size_t number, Result<std::optional<RunResult>> result);
+  void say(const Point& point, const RunResult& result);
+  void progress() const;
+  Status write_files();
+
+  const Options& options_;
+  const std::vector<Point> points_;
+  const bool show_;
+  bool to_stdout_ = true;  // text; not when JSON or CSV goes there
+
+  std::mutex mutex_;
+  std::size_t next_ = 0;                                     // guarded by mutex_, as all below
+  std::map<std::size_t, std::optional<RunResult>> waiting_;  // for those before them
+  std::size_t said_ = 0;
+  Status failure_;
+  bool check_failed_ = false;
+  std::vector<nlohmann::ordered_json> json_;
+  std::map<std::string, std::string> machines_;  // texts by name, as used
+  std::string csv_;
+};
+
+}  // namespace keyway::lockbench
