@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "arena.h"
 #include "keyway/locks/base/clock.h"
@@ -91,7 +92,8 @@ Result<std::optional<RunResult>> run(const Plan& plan, const LockTable& table,
     fabric.barrier();
     met_ns.push_back(steady_ns());
   };
-  auto own = run_threads<E>(plan, table, lock, fabric, fabric.rank(), 1, meet);
+  auto own =
+      run_threads<E>(plan, table, lock, fabric, fabric.rank(), 1, Pinning::kAsLaunched, meet);
   if (const Status status = fabric.agree(own.ok() ? Status() : own.status()); !status.ok()) {
     return status;
   }
@@ -120,6 +122,12 @@ Result<std::optional<RunResult>> run(const Plan& plan, const LockTable& table,
 }
 
 }  // namespace
+
+Result<std::shared_ptr<void>> hold_mpi() {
+  auto held = fabric::MpiInterface::acquire();
+  if (!held.ok()) return held.status();
+  return std::shared_ptr<void>(std::move(*held));
+}
 
 Result<std::optional<RunResult>> run_on_mpi(const RunOptions& options) {
   auto alone = make_plan(options, options.home + 1);

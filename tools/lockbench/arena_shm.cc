@@ -12,7 +12,7 @@ namespace {
 template <class E>
 Result<RunResult> run(const Plan& plan, const LockTable& table, const locks::AnyLock& lock,
                       fabric::ShmFabric& fabric) {
-  auto crew = run_threads<E>(plan, table, lock, fabric, 0, plan.ranks, [] {});
+  auto crew = run_threads<E>(plan, table, lock, fabric, 0, plan.ranks, Pinning::kInTurn, [] {});
   if (!crew.ok()) return crew.status();
   auto outsider = fabric.endpoint(0);
   if (!outsider.ok()) return outsider.status();

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <time.h>
 
 #include <charconv>
 #include <fstream>
@@ -51,13 +52,22 @@ Status apply(const std::string& setting, Machine& machine) {
   return set_parameter(machine, setting.substr(0, equals), value);
 }
 
+/// Processor time of this thread, in s.
+double processor_s() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
+}
+
 template <class E>
 Result<RunResult> run(const Plan& plan, const LockTable& table, const locks::AnyLock& lock,
                       fabric::SimFabric& fabric, std::string machine_text) {
   const std::uint64_t begun = steady_ns();
+  const double begun_s = processor_s();
   auto crew = run_fibers<E>(plan, table, lock, fabric);
   if (!crew.ok()) return crew.status();
   const std::uint64_t took = steady_ns() - begun;
+  const double worked_s = processor_s() - begun_s;
   auto outsider = fabric.endpoint(0);
   if (!outsider.ok()) return outsider.status();
   RunResult result = combine(plan, fabric.topology(), std::move(*crew),
@@ -67,7 +77,8 @@ Result<RunResult> run(const Plan& plan, const LockTable& table, const locks::Any
                                  .virtual_ns = fabric.time_ns(),
                                  .events = fabric.stats().events,
                                  .operations = fabric.stats().operations(),
-                                 .host_s = static_cast<double>(took) / 1e9};
+                                 .host_s = static_cast<double>(took) / 1e9,
+                                 .processor_s = worked_s};
   return result;
 }
 

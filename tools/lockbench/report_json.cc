@@ -87,9 +87,10 @@ void add_simulation(ordered_json& out, const Simulation& run) {
                        {"operations", run.operations},
                        {"parameters", parameters}};
   const auto per_s = [&](std::uint64_t n) {
-    return run.host_s > 0 ? static_cast<double>(n) / run.host_s : 0;
+    return run.processor_s > 0 ? static_cast<double>(n) / run.processor_s : 0;
   };
   out["host_time"] = {{"seconds", run.host_s},
+                      {"processor_seconds", run.processor_s},
                       {"events_per_s", per_s(run.events)},
                       {"operations_per_s", per_s(run.operations)}};
 }

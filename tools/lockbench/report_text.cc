@@ -51,13 +51,14 @@ void add_counts(std::string& text, const RunResult& result) {
 
 void add_simulation(std::string& text, const Simulation& run) {
   const auto per_s = [&](std::uint64_t n) {
-    return run.host_s > 0 ? static_cast<double>(n) / run.host_s : 0;
+    return run.processor_s > 0 ? static_cast<double>(n) / run.processor_s : 0;
   };
-  fmt::format_to(std::back_inserter(text),
-                 "{:<18}{} events, {} operations, {:.6f} s of virtual time\n"
-                 "{:<18}{:.2f} s: {:.0f} events/s, {:.0f} operations/s\n",
-                 "simulated", run.events, run.operations, run.virtual_ns / 1e9, "on this host",
-                 run.host_s, per_s(run.events), per_s(run.operations));
+  fmt::format_to(
+      std::back_inserter(text),
+      "{:<18}{} events, {} operations, {:.6f} s of virtual time\n"
+      "{:<18}{:.2f} s, {:.2f} s of one processor: {:.0f} events/s, {:.0f} operations/s\n",
+      "simulated", run.events, run.operations, run.virtual_ns / 1e9, "on this host", run.host_s,
+      run.processor_s, per_s(run.events), per_s(run.operations));
 }
 
 std::string fairness(const RunResult& result) {

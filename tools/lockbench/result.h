@@ -24,7 +24,9 @@ struct Simulation {
   double virtual_ns = 0;
   std::uint64_t events = 0;
   std::uint64_t operations = 0;
-  double host_s = 0;  // of this host's clock: the one figure that differs from run to run
+  // Of this host, so different from run to run:
+  double host_s = 0;
+  double processor_s = 0;  // of the one thread that simulates
 };
 
 struct RunResult {

@@ -22,6 +22,13 @@ Session::Session(const Options& options, std::vector<Point> points, bool show)
 int Session::run() {
   const bool simulated = std::all_of(points_.begin(), points_.end(),
                                      [](const Point& point) { return point.run.fabric == "sim"; });
+  std::shared_ptr<void> mpi;
+  if (std::any_of(points_.begin(), points_.end(),
+                  [](const Point& point) { return point.run.fabric == "mpi"; })) {
+    auto held = hold_mpi();
+    if (held.ok()) mpi = std::move(*held);
+    failure_ = held.status();
+  }
   std::size_t jobs = 1;
   if (simulated) jobs = options_.jobs != 0 ? options_.jobs : usable_cores();
   jobs = std::min(jobs, points_.size());

@@ -1,7 +1,7 @@
 // Runs the agents of this process as threads, on the fabrics of real memory.
 //
-// *What.* A thread for each agent, pinned to the cores in turn. Warm-up and measured part are kept
-// apart by a barrier of all agents of the job.
+// *What.* A thread for each agent. Warm-up and measured part are kept apart by a barrier of all
+// agents of the job.
 // *Thread safety.* A call of run_threads() is one thread's; it starts and joins its own.
 #pragma once
 
@@ -32,6 +32,9 @@ class ThreadHost {
   Deadline deadline() { return Deadline::within(std::chrono::seconds(60)); }
 };
 
+/// Whether threads are pinned to the cores in turn, or left where the launcher has put the process.
+enum class Pinning { kInTurn, kAsLaunched };
+
 namespace detail {
 
 template <class L, class E>
@@ -57,7 +60,8 @@ struct ThreadAgent {
 /// agents of other processes take part, it is their barrier.
 template <class E, class L, class Fabric, class Meet>
 Result<Crew> run_threads(const Plan& plan, const LockTable& table, const L& lock, Fabric& fabric,
-                         std::uint32_t first_rank, std::uint32_t homes, const Meet& meet) {
+                         std::uint32_t first_rank, std::uint32_t homes, Pinning pinning,
+                         const Meet& meet) {
   using Agent = detail::ThreadAgent<L, E>;
   std::vector<std::unique_ptr<Agent>> agents;
   for (std::uint32_t i = 0; i < homes * plan.threads; ++i) {
@@ -68,7 +72,7 @@ Result<Crew> run_threads(const Plan& plan, const LockTable& table, const L& lock
   }
   std::barrier together(static_cast<std::ptrdiff_t>(agents.size()), [&]() noexcept { meet(); });
   const auto body = [&](std::uint32_t i) {
-    pin_to_core(first_rank * plan.threads + i);
+    if (pinning == Pinning::kInTurn) pin_to_core(i);
     Agent& me = *agents[i];
     together.arrive_and_wait();
     me.worker.warm_up();

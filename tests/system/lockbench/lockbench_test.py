@@ -1,0 +1,169 @@
+"""lockbench in one process: every bench on every fabric, reruns, sweeps, files."""
+
+import csv
+import io
+import json
+import re
+
+from case import BENCHES, LOCKS, Case, lockbench, main, without_times
+
+SIM = ("--fabric", "sim", "--ranks", 32)
+
+
+class Benches(Case):
+    def check(self, report, agents, acquires):
+        self.assertTrue(report["check"]["passed"])
+        self.assertEqual(report["acquires"], agents * acquires)
+        self.assertEqual(report["exclusive"] + report["shared"], report["acquires"])
+        self.assertGreater(report["throughput_per_s"], 0)
+        both = report["latency"]["both"]
+        self.assertLessEqual(both["min_ns"], both["percentiles_ns"]["50"])
+        self.assertLessEqual(both["percentiles_ns"]["50"], both["percentiles_ns"]["99.9"])
+        self.assertGreater(report["fairness"]["jain_index"], 0)
+        self.assertLessEqual(report["fairness"]["jain_index"], 1)
+        self.assertGreaterEqual(report["fairness"]["longest_bypass"], 0)
+        for key in ("revision", "compiler", "host", "rerun", "warnings", "configuration"):
+            self.assertIn(key, report)
+
+    def test_every_bench_and_lock_in_simulation(self):
+        for bench in BENCHES:
+            for lock in LOCKS:
+                with self.subTest(bench=bench, lock=lock):
+                    report = self.report("--lock", lock, "--bench", bench, *SIM, "--acquires", 20,
+                                         "--fw", 0.5)
+                    self.check(report, 32, 18)
+
+    def test_every_bench_and_lock_on_shared_memory(self):
+        for bench in BENCHES:
+            for lock in LOCKS:
+                with self.subTest(bench=bench, lock=lock):
+                    report = self.report("--lock", lock, "--bench", bench, "--ranks", 2,
+                                         "--acquires", 200, "--fw", 0.5, "--check", "every")
+                    self.check(report, 2, 180)
+
+    def test_work_takes_its_time(self):
+        # One agent, in virtual time: an acquire and release, and 2 us of work in either place.
+        def seconds(bench):
+            return self.report("--lock", "d-mcs", "--bench", bench, "--fabric", "sim", "--ranks", 1,
+                               "--acquires", 10, "--work-min-ns", 2000, "--work-max-ns", 2000
+                               )["seconds"]
+        self.assertAlmostEqual(seconds("warb") - seconds("ecsb"), 9 * 2e-6, delta=1e-9)
+        self.assertGreaterEqual(seconds("wcsb") - seconds("ecsb"), 9 * 2e-6)
+
+    def test_a_fifo_lock_is_fair_and_nobody_is_passed_over_twice(self):
+        fairness = self.report("--lock", "d-mcs", *SIM, "--acquires", 40)["fairness"]
+        self.assertGreater(fairness["jain_index"], 0.999)
+        self.assertLessEqual(fairness["longest_bypass"], 31)
+
+    def test_time_limit_in_virtual_seconds(self):
+        report = self.report("--lock", "d-mcs", *SIM, "--seconds", 0.001)
+        self.assertGreaterEqual(report["seconds"], 0.001)
+        self.assertLess(report["seconds"], 0.0015)
+
+    def test_shares_of_writers(self):
+        draws = self.report("--lock", "gbh", *SIM, "--acquires", 101, "--fw", 0.25)
+        share = draws["exclusive"] / draws["acquires"]
+        self.assertTrue(0.2 < share < 0.3, share)
+        roles = self.report("--lock", "gbh", *SIM, "--acquires", 100, "--fw", 0.25, "--roles",
+                            "process")
+        self.assertEqual(roles["exclusive"], 8 * 90)
+
+    def test_operations_by_class_and_level(self):
+        counts = self.report("--lock", "fompi-spin", *SIM, "--acquires", 10, "--counts")["operations"]
+        # 32 agents on two nodes of 16, the lock at rank 0: one stores it free at its own rank, 15
+        # on its node, 16 over the machine, 9 times each; the holder's name is posted from there.
+        self.assertEqual(counts["rma"]["store"], {"machine": 2 * 144, "node": 135, "self": 9})
+        self.assertEqual(counts["cpu"]["load"], {"node": 135, "self": 9})
+
+    def test_locality_decides_where_the_locks_are(self):
+        def share(locality):
+            cpu = self.report("--lock", "d-mcs", "--bench", "table", "--locks", 64, *SIM, "--counts",
+                              "--acquires", 50, "--locality", locality)["operations"]["cpu"]["load"]
+            return sum(cpu.values()) / (32 * 45)
+        self.assertEqual(share(1), 1)
+        self.assertTrue(0.4 < share(0.5) < 0.6)
+
+
+class Reruns(Case):
+    def test_a_simulated_run_is_the_same_again(self):
+        words = ("--lock", "gbh", "--bench", "warb", *SIM, "--fw", 0.3, "--seed", 7, "--counts")
+        once = self.report(*words)
+        self.assertEqual(without_times(dict(once)), without_times(self.report(*words)))
+        # And so is the run that its own report asks for.
+        again = without_times(self.report(*once["rerun"]))
+        self.assertEqual(without_times(dict(once)), again)
+        other = self.report(*words, "--seed", 8)
+        self.assertNotEqual(once["seconds"], other["seconds"])
+
+    def test_the_machine_of_a_report_can_be_run_again(self):
+        once = self.report("--lock", "d-mcs", *SIM, "--set", "card.atomic_ns=77")
+        self.assertEqual(once["simulation"]["parameters"]["card.atomic_ns"], 77)
+        with open("again.toml", "w", encoding="utf8") as file:
+            file.write(once["machine_files"]["piz-daint"])
+        again = self.report("--lock", "d-mcs", *SIM, "--machine", "again.toml", "--set",
+                            "card.atomic_ns=77")
+        self.assertEqual(again["seconds"], once["seconds"])
+
+    def test_spec_file_and_command_line_say_the_same(self):
+        with open("spec.toml", "w", encoding="utf8") as file:
+            file.write('lock = "d-mcs"\nfabric = "sim"\nranks = 32\nbench = "sob"\nseed = 3\n')
+        words = ("--lock", "d-mcs", *SIM, "--bench", "wcsb", "--seed", 3)
+        self.assertEqual(without_times(self.report("--spec", "spec.toml", "--bench", "wcsb")),
+                         without_times(self.report(*words)))
+
+
+class Sweeps(Case):
+    def test_a_grid_in_order_the_same_with_any_jobs(self):
+        words = ("--fabric", "sim", "--acquires", 10, "--sweep", "lock=fompi-spin,d-mcs", "--sweep",
+                 "P=4,8,16", "--sweep", "card.atomic_ns=50,200")
+        one = without_times(self.report(*words, "--jobs", 1))
+        two = without_times(self.report(*words, "--jobs", 3))
+        self.assertEqual(one["points"], two["points"])
+        names = [tuple(point["sweep"].values()) for point in one["points"]]
+        self.assertEqual(len(names), 12)
+        self.assertEqual(names[0], ("fompi-spin", "4", "50"))
+        self.assertEqual(names[-1], ("d-mcs", "16", "200"))
+        self.assertEqual(one["points"][-1]["configuration"]["ranks"], 16)
+
+    def test_lines_and_csv(self):
+        words = ("--lock", "d-mcs", "--fabric", "sim", "--acquires", 10, "--sweep", "P=2,4,8")
+        lines = self.good(*words).stdout.splitlines()
+        self.assertEqual(len(lines), 3)
+        for line in lines:
+            self.assertRegex(line, r"^P=\d+: [\d.]+/s, .* check passed$")
+        rows = list(csv.DictReader(io.StringIO(self.good(*words, "--csv", "-").stdout)))
+        self.assertEqual([row["sweep.P"] for row in rows], ["2", "4", "8"])
+        self.assertEqual([row["ranks"] for row in rows], ["2", "4", "8"])
+        points = json.loads(self.good(*words, "--json", "-").stdout)["points"]
+        for row, point in zip(rows, points):
+            self.assertAlmostEqual(float(row["throughput_per_s"]), point["throughput_per_s"], 3)
+            self.assertEqual(row["check"], "passed")
+
+    def test_levers_of_a_lock(self):
+        points = self.report("--lock", "gbh", "--fabric", "sim", "--ranks", 16, "--acquires", 10,
+                             "--sweep", "lock.backoff_max_ns=1000,100000")["points"]
+        self.assertEqual(points[1]["configuration"]["lock"], "gbh:backoff_max_ns=100000")
+        self.assertNotEqual(points[0]["seconds"], points[1]["seconds"])
+
+
+class Help(Case):
+    def test_help_and_version(self):
+        text = self.good("--help").stdout
+        for word in (*BENCHES, *LOCKS, "piz-daint", "Examples:", "Exit codes"):
+            self.assertIn(word, text)
+        self.assertRegex(self.good("--version").stdout, r"\Alockbench \d+\.\d+\.\d+ \(\w+.*\)\n\Z")
+
+    def test_a_run_says_what_it_simulated_and_checked(self):
+        text = self.good("--lock", "d-mcs", *SIM).stdout
+        self.assertRegex(text, r"\d+ events/s, \d+ operations/s")
+        self.assertRegex(text, r"check +passed: (\d+) exclusive grants, token \1")
+        self.assertRegex(text, r"(?m)^throughput_per_s +[\d.]+$")
+
+    def test_more_agents_than_cores_is_a_note(self):
+        done = lockbench("--lock", "gbh", "--ranks", 64, "--acquires", 10)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(re.search(r"lockbench: note: 64 agents share \d+ cores", done.stderr))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,114 @@
+// The check at the end of a run can fail: locks with a known defect, run through the very body that
+// measures, are caught, and by what the defect breaks.
+#include "check.h"
+
+#include <catch2/catch.hpp>
+
+#include "fibers.h"
+#include "keyway/locks/fabric/sim/machine_file.h"
+#include "keyway/workloads/machine_files.h"
+#include "result.h"
+#include "tests/conformance/mutants/mutant_rw.h"
+#include "tests/conformance/mutants/mutant_spin.h"
+
+using namespace keyway;
+using namespace keyway::lockbench;
+using conformance::MutantRw;
+using conformance::MutantSpin;
+using conformance::RwDefect;
+using conformance::SpinDefect;
+
+namespace {
+
+/// 32 agents on two nodes of a simulated Piz Daint.
+template <class L>
+Check run_with(const L& lock, RunOptions options = {}) {
+  options.fabric = "sim";
+  options.acquires = 40;
+  const auto plan = make_plan(options, 32);
+  REQUIRE(plan.ok());
+  const LockTable table(*plan);
+  auto machine = fabric::sim::parse_machine(workloads::machine_text("piz-daint"));
+  REQUIRE(machine.ok());
+  auto fabric = fabric::SimFabric::create({.machine = *machine,
+                                           .ranks = plan->ranks,
+                                           .segment_bytes = table.segment_bytes(),
+                                           .agents_per_rank = table.agents_per_rank(*plan)});
+  REQUIRE(fabric.ok());
+  auto crew = run_fibers<fabric::SimEndpoint>(*plan, table, lock, *fabric);
+  REQUIRE(crew.ok());
+  auto outsider = fabric->endpoint(0);
+  REQUIRE(outsider.ok());
+  return check_run(crew->agents, read_words(*outsider, table));
+}
+
+RunOptions with_readers() {
+  RunOptions options;
+  options.fw = 0.3;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("check: faithful locks pass, whatever the bench and however much is checked") {
+  for (const std::string& bench : bench_names()) {
+    for (const char* check : {"warm-up", "every"}) {
+      CAPTURE(bench, check);
+      RunOptions options = with_readers();
+      options.bench = bench;
+      options.check = check;
+      const Check spin = run_with(MutantSpin<SpinDefect::kNone>(), options);
+      CHECK(spin.failure == "");
+      CHECK(spin.exclusive == 32 * 40);
+      CHECK(spin.increments >= (options.check == "every" ? 32 * 40 : 32 * 4));
+      const Check rw = run_with(MutantRw<RwDefect::kNone>(), options);
+      CHECK(rw.failure == "");
+      CHECK(rw.exclusive < 32 * 40);
+    }
+  }
+}
+
+TEST_CASE("check: a lock that lets two in loses increments, and is seen to overlap") {
+  RunOptions every;
+  every.check = "every";
+  const Check check = run_with(MutantSpin<SpinDefect::kEntersAfterOneRetry>(), every);
+  CHECK_FALSE(check.passed());
+  CHECK(check.counter < check.increments);
+  CHECK(check.overlap > 0);
+}
+
+TEST_CASE("check: the warm-up alone tells, as is the default") {
+  const Check check = run_with(MutantSpin<SpinDefect::kEntersAfterOneRetry>());
+  CHECK_FALSE(check.passed());
+  CHECK(check.counter < check.increments);
+}
+
+TEST_CASE("check: fencing tokens that do not count grants are told") {
+  const Check check = run_with(MutantSpin<SpinDefect::kTokenStaysSame>());
+  CHECK(check.counter == check.increments);
+  CHECK(check.failure.find("fencing token") != std::string::npos);
+}
+
+TEST_CASE("check: readers beside a writer see half of its work") {
+  RunOptions every = with_readers();
+  every.check = "every";
+  const Check check = run_with(MutantRw<RwDefect::kReaderIgnoresWriter>(), every);
+  CHECK_FALSE(check.passed());
+  CHECK(check.torn > 0);
+  CHECK(check.counter == check.increments);  // writers do exclude each other
+}
+
+TEST_CASE("check: an agent that gave up is a failure with its own words") {
+  AgentResult agent;
+  agent.use.resize(1);
+  agent.trouble = "waited for a minute";
+  CHECK(check_run({agent}, {{}}).failure == "waited for a minute");
+}
+
+TEST_CASE("check: what one lock lost another cannot make up for") {
+  AgentResult agent;
+  agent.use = {{2, 2}, {2, 2}};
+  CHECK(check_run({agent}, {{2, 2}, {2, 2}}).passed());
+  CHECK(check_run({agent}, {{1, 2}, {3, 2}}).failure.find("lock 0") != std::string::npos);
+  CHECK(check_run({agent}, {{2, 1}, {2, 3}}).failure.find("lock 0") != std::string::npos);
+}
