@@ -5,11 +5,13 @@ import argparse
 import json
 import os
 import pathlib
-import platform
 import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "common"))
+from measuring import provenance  # noqa: E402
+
 REPEATS = 5
 EXIT_FAILED, EXIT_USAGE = 1, 2
 
@@ -22,35 +24,6 @@ def find_rows():
             lines = file.read_text().splitlines()
             rows[file.stem] = (file, lines[1].lstrip("# ") if len(lines) > 1 else "")
     return rows
-
-
-def first_line(*command):
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-    except OSError:
-        return "unknown"
-    return done.stdout.splitlines()[0] if done.returncode == 0 and done.stdout else "unknown"
-
-
-def machine():
-    model = next((line.split(":", 1)[1].strip()
-                  for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines()
-                  if line.startswith("model name")), platform.machine())
-    return f"{os.cpu_count()} x {model}, Linux {platform.release()}"
-
-
-def provenance(build):
-    cache = (build / "CMakeCache.txt").read_text().splitlines()
-    settings = dict(line.split("=", 1) for line in cache if line[:1].isalpha() and "=" in line)
-    return {
-        "revision": first_line("git", "-C", str(HERE), "describe", "--always", "--dirty"),
-        "compiler": first_line(settings.get("CMAKE_CXX_COMPILER:FILEPATH",
-                                            settings.get("CMAKE_CXX_COMPILER:STRING", "c++")),
-                               "--version"),
-        "build": settings.get("CMAKE_BUILD_TYPE:STRING", "unknown"),
-        "mpi": settings.get("KEYWAY_MPI:STRING", "unknown"),
-        "machine": machine(),
-    }
 
 
 def run_row(file, environment):

@@ -5,24 +5,19 @@ import os
 import pathlib
 import statistics
 import subprocess
+import sys
 import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "common"))
+from measuring import ROOT, output_of, plot  # noqa: E402, F401
 
 BUILD = pathlib.Path(os.environ["KEYWAY_BENCH_BUILD"])
 TINY = os.environ["KEYWAY_BENCH_TINY"] == "1"
 REPEATS = int(os.environ["KEYWAY_BENCH_REPEATS"])
-ROOT = pathlib.Path(__file__).resolve().parents[3]
 KVLOAD = BUILD / "tools/kvload/kvload"
 
 RECORDS = 10_000 if TINY else 1_000_000
 OPERATIONS = 20_000 if TINY else 4_000_000
-
-
-def output_of(command, **options):
-    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, text=True,
-                          check=False, **options)
-    if done.returncode != 0:
-        raise SystemExit(f"{command[0]} ended with {done.returncode}")
-    return done.stdout
 
 
 def throughput(store, write_percent, *more):

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 # throughput of local: and tbb: over the fraction of writes; full size redraws docs/fw_sweep.svg
-import subprocess
 import tempfile
 
 import common
@@ -22,7 +21,7 @@ set title '1M keys of 16 B, values of 100 B, uniform, 2 threads'
 plot '{data.name}' using 1:($2/1e6) with linespoints lw 2 title 'Keyway local:', \\
      '' using 1:($3/1e6) with linespoints lw 2 title 'tbb::concurrent\\_hash\\_map'
 """
-        subprocess.run(["gnuplot"], input=script, text=True, check=True)
+        common.plot(script)
 
 
 measured = []

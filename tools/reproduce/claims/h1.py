@@ -1,0 +1,47 @@
+"""HPDC'16, section 5.1: LB, the latency of an acquire and its release."""
+
+import piz_daint as locks
+from stage import Row
+
+TITLE = "latency: RMA-MCS below D-MCS below foMPI-Spin"
+FIGURE = "HPDC'16, figure 3 (LB)"
+# "For P=1,024, it is about 10x and about 4x lower than foMPI-Spin and D-MCS"; so of these two:
+PAPER_SPIN_OVER_MCS = 10 / 4
+
+
+def ratio_verdict(ratio):
+    if ratio <= 1:
+        return "does not hold"
+    if ratio > 2 * PAPER_SPIN_OVER_MCS:
+        return "order holds, the ratio is larger: see the sensitivity"
+    return "holds"
+
+
+def run(stage):
+    found = locks.sweep(stage, "lb")
+    most = locks.sizes(stage)[-1]
+    spin, mcs = (locks.latency_ns(found[lock][most]) for lock in locks.LOCKS)
+    row = Row()
+    row.line(f"foMPI-Spin / RMA-MCS at P={most}", "about 10", locks.NOT_YET, locks.OPEN)
+    row.line(f"D-MCS / RMA-MCS at P={most}", "about 4", locks.NOT_YET, locks.OPEN)
+    row.line(f"foMPI-Spin / D-MCS at P={most}", f"about {PAPER_SPIN_OVER_MCS:g} (of the two above)",
+             f"{spin / mcs:.1f}", ratio_verdict(spin / mcs))
+    least = locks.holds_from(found, lambda p: locks.latency_ns(found["fompi-spin"][p]) >
+                             locks.latency_ns(found["d-mcs"][p]))
+    row.line("foMPI-Spin above D-MCS", "told of P=1024 only",
+             f"from P={least} on" if least else "nowhere",
+             "holds at that P" if least else "does not hold")
+    row.table("mean latency, us of virtual time", ("P", *locks.NAMES.values(), "ratio"),
+              [(p, *(f"{locks.latency_ns(found[lock][p]) / 1e3:.2f}" for lock in locks.LOCKS),
+                f"{locks.latency_ns(found['fompi-spin'][p]) / locks.latency_ns(found['d-mcs'][p]):.2f}")
+               for p in locks.sizes(stage)])
+    ranks, lines = locks.sensitivity(stage, "lb", locks.latency_ns)
+    row.table(f"sensitivity at P={ranks}: mean latency in us, one figure at a time to the ends of its "
+              "range", ("changed", *locks.NAMES.values(), "ratio", "foMPI-Spin above D-MCS"),
+              [(name, f"{spin / 1e3:.1f}", f"{mcs / 1e3:.1f}", f"{spin / mcs:.1f}",
+                "yes" if spin > mcs else "NO") for name, spin, mcs in lines])
+    stage.draw([("LB on a simulated Piz Daint", "latency, us",
+                 {locks.NAMES[lock]: [(p, locks.latency_ns(point) / 1e3)
+                                      for p, point in found[lock].items()]
+                  for lock in locks.LOCKS})])
+    return row

@@ -1,0 +1,51 @@
+"""HPDC'16, section 5.1: ECSB, SOB, WCSB and WARB, acquires per second of all processes."""
+
+import piz_daint as locks
+from stage import Row
+
+TITLE = "throughput: RMA-MCS above D-MCS above foMPI-Spin; a spike from P=8 to 16 in ECSB and SOB"
+FIGURE = "HPDC'16, figure 3"
+BENCHES = ("ecsb", "sob", "wcsb", "warb")
+WITH_SPIKE = ("ecsb", "sob")
+# What counts as a rise rather than as noise of a plot.
+RISE = 1.05
+
+
+def add_lines(row, bench, found):
+    mcs, spin = found["d-mcs"], found["fompi-spin"]
+    most = max(mcs)
+    ratio = locks.throughput(mcs[most]) / locks.throughput(spin[most])
+    row.line(f"{bench}: RMA-MCS above D-MCS", "yes", locks.NOT_YET, locks.OPEN)
+    row.line(f"{bench}: D-MCS / foMPI-Spin at P={most}", "above 1", f"{ratio:.1f}",
+             "holds" if ratio > 1 else "does not hold")
+    least = locks.holds_from(found, lambda p: locks.throughput(mcs[p]) > locks.throughput(spin[p]))
+    row.line(f"{bench}: D-MCS above foMPI-Spin", "yes, without a range of P",
+             f"from P={least} on" if least else "not at the largest P",
+             "holds" if least == min(mcs) else "holds for large P" if least else "does not hold")
+    if bench in WITH_SPIKE:
+        rise = locks.throughput(mcs[16]) / locks.throughput(mcs[8])
+        row.line(f"{bench}: D-MCS at P=16 / P=8, one node", "a rise", f"{rise:.2f}",
+                 "holds" if rise > RISE else "does not come out")
+
+
+def run(stage):
+    row, panels = Row(), []
+    for bench in BENCHES:
+        found = locks.sweep(stage, bench)
+        add_lines(row, bench, found)
+        row.table(f"{bench}: acquires per s of virtual time",
+                  ("P", *locks.NAMES.values(), "D-MCS / foMPI-Spin"),
+                  [(p, *(f"{locks.throughput(found[lock][p]):.0f}" for lock in locks.LOCKS),
+                    f"{locks.throughput(found['d-mcs'][p]) / locks.throughput(found['fompi-spin'][p]):.2f}")
+                   for p in locks.sizes(stage)])
+        panels.append((bench.upper(), "acquires per s",
+                       {locks.NAMES[lock]: [(p, locks.throughput(point))
+                                            for p, point in found[lock].items()]
+                        for lock in locks.LOCKS}))
+    ranks, lines = locks.sensitivity(stage, "ecsb", locks.throughput)
+    row.table(f"sensitivity of ecsb at P={ranks}: acquires per s, one figure at a time to the ends "
+              "of its range", ("changed", *locks.NAMES.values(), "ratio", "D-MCS above foMPI-Spin"),
+              [(name, f"{spin:.0f}", f"{mcs:.0f}", f"{mcs / spin:.1f}",
+                "yes" if mcs > spin else "NO") for name, spin, mcs in lines])
+    stage.draw(panels, size=(900, 330))
+    return row

@@ -1,0 +1,127 @@
+"""What claims share: sweeps of lockbench, sensitivity to a machine's figures, tables, plots."""
+
+import dataclasses
+import json
+import tomllib
+
+from measuring import output_of, plot
+
+
+@dataclasses.dataclass
+class Row:
+    """A claim beside what we see: (what, paper, ours, verdict) lines, and tables below them."""
+    lines: list = dataclasses.field(default_factory=list)
+    tables: list = dataclasses.field(default_factory=list)  # (title, header, rows)
+
+    def line(self, what, paper, ours, verdict):
+        self.lines.append((what, paper, ours, verdict))
+
+    def table(self, title, header, rows):
+        self.tables.append((title, header, rows))
+
+    def show(self):
+        print_table(("", "paper", "ours", ""), self.lines)
+        for title, header, rows in self.tables:
+            print(f"\n{title}")
+            print_table(header, rows)
+
+    def as_json(self):
+        keys = ("what", "paper", "ours", "verdict")
+        return {"lines": [dict(zip(keys, line)) for line in self.lines],
+                "tables": [{"title": title, "header": header, "rows": rows}
+                           for title, header, rows in self.tables]}
+
+
+def print_table(header, rows):
+    rows = [[str(cell) for cell in row] for row in (header, *rows)]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(header))]
+    for row in rows:
+        print("  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
+
+
+class Stage:
+    """Where a claim is remade: the programs, the sizes, the files that come out."""
+
+    def __init__(self, claim, build, out, quick):
+        self.claim, self.build, self.out, self.quick = claim, build, out, quick
+
+    def file(self, kind):
+        return self.out / f"{self.claim}.{kind}"
+
+    def run(self, program, *words):
+        """What a program of ours prints; its name is also its folder's."""
+        return output_of([self.build / "tools" / program / program, *words])
+
+    def lockbench(self, *words):
+        """The points of a sweep (or one run) on a simulated machine, in order."""
+        report = json.loads(self.run("lockbench", "--fabric", "sim", "--json", "-", *words))
+        points = report.get("points", [report])
+        for point in points:
+            assert point["check"]["passed"], point["check"]
+        return points, report.get("machine_files", {})
+
+    def series(self, keys, *words):
+        """The points by the values of their swept names."""
+        points, _ = self.lockbench(*words)
+        return {tuple(point["sweep"][key] for key in keys): point for point in points}
+
+    def unmeasured(self, machine):
+        """Figures of a machine that may well lie elsewhere, by the range in its file: estimates
+        and not measurements of the paper. Name -> (value, least, most)."""
+        _, files = self.lockbench("--lock", "d-mcs", "--machine", machine, "--ranks", 1,
+                                  "--acquires", 2)
+        ranges = {}
+
+        def walk(prefix, table):
+            for key, value in table.items():
+                if not isinstance(value, dict):
+                    continue
+                if "range" in value:
+                    ranges[prefix + key] = (value["value"], *value["range"])
+                walk(f"{prefix}{key}.", value)
+        walk("", tomllib.loads(files[machine]))
+        return ranges
+
+    def sensitivity(self, machine, figure, words, levers=()):
+        """One figure of two locks while one parameter at a time goes to the ends of its range:
+        lines of (parameter, value, figure of each lock in the order of the sweep)."""
+        ranges = self.unmeasured(machine)
+        gap_ns = ranges["atomicity.gap_ns"][0] if "atomicity.gap_ns" in ranges else 0
+
+        def changed(name, value):
+            # An atomic's read and its write lie within its service: a shorter one has less between.
+            shorter = name in ("card.atomic_ns", "loopback.atomic_ns") and value < gap_ns
+            return (*(("--set", f"atomicity.gap_ns={value / 2:g}") if shorter else ()),
+                    "--set", f"{name}={value:g}")
+        changes = [("as in the file", ())]
+        for name, (_, least, most) in ranges.items():
+            changes += [(f"{name} = {value:g}", changed(name, value)) for value in (least, most)]
+        changes += list(levers)
+        lines = []
+        for name, more in changes:
+            points, _ = self.lockbench("--machine", machine, *words, *more)
+            lines.append((name, *(figure(point) for point in points)))
+        return lines
+
+    def draw(self, panels, size=(720, 420)):
+        """One SVG with a plot for each (title, y label, {line: [(x, y)]}); both axes logarithmic."""
+        blocks, plots = [], []
+        for number, (title, label, lines) in enumerate(panels):
+            parts = []
+            for line, (name, values) in enumerate(lines.items()):
+                block = f"$data{number}_{line}"
+                rows = "\n".join(f"{x} {y}" for x, y in values)
+                blocks.append(f"{block} << EOD\n{rows}\nEOD")
+                parts.append(f"{block} using 1:2 with linespoints lw 2 title '{name}'")
+            plots.append(f"set title '{title}'; set ylabel '{label}'\nplot " + ", ".join(parts))
+        columns = 1 if len(panels) == 1 else 2
+        rows = (len(panels) + columns - 1) // columns
+        plot("\n".join([
+            f"set terminal svg size {size[0]},{size[1] * rows if rows > 1 else size[1]} "
+            "font 'sans,12' background 'white'",
+            f"set output '{self.file('svg')}'",
+            *blocks,
+            "set logscale xy; set xlabel 'P, processes'; set grid; set key top left",
+            "set xtics (8,16,32,64,128,256,512,1024); set format y '%.0e'",
+            f"set multiplot layout {rows},{columns}",
+            *plots, "unset multiplot"]))
