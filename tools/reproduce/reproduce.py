@@ -38,8 +38,8 @@ def main():
     parser.add_argument("--quick", action="store_true",
                         help="smallest sizes: shows that a row runs, not what comes out")
     parser.add_argument("--out", type=pathlib.Path, metavar="FOLDER",
-                        help="where SVG and JSON go (default: docs/claims; with --quick, "
-                             "reproduce/ in the build folder)")
+                        help="where plots (SVG) and numbers (JSON) go (default: reproduce/ in the "
+                             "build folder, but the plots of whole runs go to docs/claims)")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release",
                         help="build folder whose programs run (default: build/release)")
     args = parser.parse_args()
@@ -55,15 +55,17 @@ def main():
         print(f"keyway: {', '.join(unknown)}: no such claim; ./keyway reproduce --list names them",
               file=sys.stderr)
         return EXIT_USAGE
-    out = args.out or (args.build / "reproduce" if args.quick else ROOT / "docs/claims")
-    out.mkdir(parents=True, exist_ok=True)
+    numbers = args.out or args.build / "reproduce"
+    plots = numbers if args.out or args.quick else ROOT / "docs/claims"
+    for folder in (numbers, plots):
+        folder.mkdir(parents=True, exist_ok=True)
 
     about = provenance(args.build)
     for key, value in about.items():
         print(f"{key}: {value}")
     for name in [name.upper() for name in args.claim] or claims:
         claim = load(claims[name])
-        stage = Stage(name, args.build.resolve(), out, args.quick)
+        stage = Stage(name, args.build.resolve(), {"svg": plots, "json": numbers}, args.quick)
         print(f"\n{name}: {claim.TITLE} ({claim.FIGURE})"
               + (", at sizes that show only that it runs" if args.quick else ""))
         row = claim.run(stage)

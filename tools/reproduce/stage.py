@@ -42,11 +42,11 @@ def print_table(header, rows):
 class Stage:
     """Where a claim is remade: the programs, the sizes, the files that come out."""
 
-    def __init__(self, claim, build, out, quick):
-        self.claim, self.build, self.out, self.quick = claim, build, out, quick
+    def __init__(self, claim, build, folders, quick):
+        self.claim, self.build, self.folders, self.quick = claim, build, folders, quick
 
     def file(self, kind):
-        return self.out / f"{self.claim}.{kind}"
+        return self.folders[kind] / f"{self.claim}.{kind}"
 
     def run(self, program, *words):
         """What a program of ours prints; its name is also its folder's."""

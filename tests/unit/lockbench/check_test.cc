@@ -5,11 +5,14 @@
 #include <catch2/catch.hpp>
 
 #include "fibers.h"
+#include "keyway/locks/distributed/any_lock.h"
+#include "keyway/locks/fabric/shm/shm_fabric.h"
 #include "keyway/locks/fabric/sim/machine_file.h"
 #include "keyway/workloads/machine_files.h"
 #include "result.h"
 #include "tests/conformance/mutants/mutant_rw.h"
 #include "tests/conformance/mutants/mutant_spin.h"
+#include "threads.h"
 
 using namespace keyway;
 using namespace keyway::lockbench;
@@ -40,6 +43,27 @@ Check run_with(const L& lock, RunOptions options = {}) {
   auto outsider = fabric->endpoint(0);
   REQUIRE(outsider.ok());
   return check_run(crew->agents, read_words(*outsider, table));
+}
+
+/// Four threads on two ranks of shared memory.
+template <class E, class L>
+RunResult run_threaded(const L& lock, RunOptions options) {
+  options.threads = 2;
+  options.acquires = 200;
+  options.check = "every";
+  const auto plan = make_plan(options, 2);
+  REQUIRE(plan.ok());
+  const LockTable table(*plan);
+  auto fabric = fabric::ShmFabric::create({.ranks = 2,
+                                           .segment_bytes = table.segment_bytes(),
+                                           .agents_per_rank = table.agents_per_rank(*plan)});
+  REQUIRE(fabric.ok());
+  auto crew = run_threads<E>(*plan, table, lock, *fabric, 0, 2, Pinning::kInTurn, [] {});
+  REQUIRE(crew.ok());
+  auto outsider = fabric->endpoint(0);
+  REQUIRE(outsider.ok());
+  return combine(*plan, fabric->topology(), std::move(*crew), read_words(*outsider, table),
+                 Clocks::kShared);
 }
 
 RunOptions with_readers() {
@@ -111,4 +135,27 @@ TEST_CASE("check: what one lock lost another cannot make up for") {
   CHECK(check_run({agent}, {{2, 2}, {2, 2}}).passed());
   CHECK(check_run({agent}, {{1, 2}, {3, 2}}).failure.find("lock 0") != std::string::npos);
   CHECK(check_run({agent}, {{2, 1}, {2, 3}}).failure.find("lock 0") != std::string::npos);
+}
+
+TEST_CASE("threads: every kind passes, on the endpoint and on one that counts") {
+  for (const auto kind : locks::AnyLock::kNames) {
+    CAPTURE(kind);
+    const auto lock = locks::AnyLock::make(kind);
+    REQUIRE(lock.ok());
+    const RunResult bare = run_threaded<fabric::ShmEndpoint>(*lock, with_readers());
+    CHECK(bare.check.failure == "");
+    CHECK(bare.acquires() == 4 * 180);
+    CHECK(bare.latencies.both.count() == 4 * 180);
+    CHECK(bare.counts.levels() == 0);
+    const RunResult counted =
+        run_threaded<fabric::CountingEndpoint<fabric::ShmEndpoint>>(*lock, with_readers());
+    CHECK(counted.check.failure == "");
+    CHECK(counted.counts.levels() == counted.levels.size());
+  }
+}
+
+TEST_CASE("threads: fencing tokens that do not count grants are told") {
+  const RunResult result =
+      run_threaded<fabric::ShmEndpoint>(MutantSpin<SpinDefect::kTokenStaysSame>(), RunOptions());
+  CHECK(result.check.failure.find("fencing token") != std::string::npos);
 }
