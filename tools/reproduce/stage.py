@@ -82,11 +82,13 @@ class Stage:
         walk("", tomllib.loads(files[machine]))
         return ranges
 
-    def sensitivity(self, machine, figure, words, levers=()):
-        """One figure of two locks while one parameter at a time goes to the ends of its range:
-        lines of (parameter, value, figure of each lock in the order of the sweep)."""
-        ranges = self.unmeasured(machine)
-        gap_ns = ranges["atomicity.gap_ns"][0] if "atomicity.gap_ns" in ranges else 0
+    def sensitivity(self, machine, figure, words, levers=(), unused=()):
+        """One figure of two locks while one parameter at a time goes to the ends of its range, but
+        for those whose names begin or end as `unused` says: lines of (change, figure of each lock
+        in the order of the sweep)."""
+        ranges = {name: values for name, values in self.unmeasured(machine).items()
+                  if not any(name.startswith(part) or name.endswith(part) for part in unused)}
+        gap_ns = ranges.get("atomicity.gap_ns", (0,))[0]
 
         def changed(name, value):
             # An atomic's read and its write lie within its service: a shorter one has less between.
