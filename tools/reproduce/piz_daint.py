@@ -60,8 +60,8 @@ def holds_from(found, better):
     return least
 
 
-def sensitivity(stage, bench, figure):
+def sensitivity(stage, bench):
     ranks = sizes(stage)[-1]
     words = ("--bench", bench, "--ranks", ranks, "--acquires", 3, "--sweep",
              "lock=" + ",".join(LOCKS))
-    return ranks, stage.sensitivity(MACHINE, figure, words, LEVERS, UNUSED)
+    return ranks, stage.sensitivity(MACHINE, words, LEVERS, UNUSED)

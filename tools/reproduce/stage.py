@@ -82,10 +82,10 @@ class Stage:
         walk("", tomllib.loads(files[machine]))
         return ranges
 
-    def sensitivity(self, machine, figure, words, levers=(), unused=()):
-        """One figure of two locks while one parameter at a time goes to the ends of its range, but
-        for those whose names begin or end as `unused` says: lines of (change, figure of each lock
-        in the order of the sweep)."""
+    def sensitivity(self, machine, words, levers=(), unused=()):
+        """A sweep over locks while one parameter at a time goes to the ends of its range, but for
+        those whose names begin or end as `unused` says: lines of (change, point of each lock in the
+        order of the sweep)."""
         ranges = {name: values for name, values in self.unmeasured(machine).items()
                   if not any(name.startswith(part) or name.endswith(part) for part in unused)}
         gap_ns = ranges.get("atomicity.gap_ns", (0,))[0]
@@ -102,7 +102,7 @@ class Stage:
         lines = []
         for name, more in changes:
             points, _ = self.lockbench("--machine", machine, *words, *more)
-            lines.append((name, *(figure(point) for point in points)))
+            lines.append((name, *points))
         return lines
 
     def draw(self, panels, size=(720, 420)):
