@@ -11,7 +11,10 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+
+#include "keyway/locks/fabric/sim/multicore.h"
 
 namespace keyway::fabric::sim {
 
@@ -82,6 +85,8 @@ struct ParameterNote {
 
 struct Machine {
   std::string name;
+  /// A coherent machine is one multicore node: all else here is a distributed one's.
+  std::optional<Multicore> multicore;
   Shape shape;
   Path machine;  // between racks, or between nodes where there are none
   Path rack;     // between nodes of one rack

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <sstream>
 
 #define TOML_HEADER_ONLY 1
@@ -64,7 +65,45 @@ constexpr std::array kFields{
     KEYWAY_FIELD("cpu.ns_per_byte", "ns/B", cpu.ns_per_byte),
     KEYWAY_FIELD("cpu.poll_ns", "ns", cpu.poll_ns),
 };
+
+// Of a coherent machine.
+constexpr std::array kCoherentFields{
+    KEYWAY_FIELD("shape.sockets", "sockets", multicore->shape.sockets),
+    KEYWAY_FIELD("shape.numa_per_socket", "NUMA nodes", multicore->shape.numa_per_socket),
+    KEYWAY_FIELD("shape.cores_per_numa", "cores", multicore->shape.cores_per_numa),
+    KEYWAY_FIELD("shape.threads_per_core", "threads", multicore->shape.threads_per_core),
+    KEYWAY_FIELD("placement.siblings_last", "switch", multicore->placement.siblings_last),
+    KEYWAY_FIELD("placement.scatter", "switch", multicore->placement.scatter),
+    KEYWAY_FIELD("cpu.load_ns", "ns", multicore->cache.load_ns),
+    KEYWAY_FIELD("cpu.store_ns", "ns", multicore->cache.store_ns),
+    KEYWAY_FIELD("cpu.atomic_ns", "ns", multicore->cache.atomic_ns),
+    KEYWAY_FIELD("cpu.overhead_ns", "ns", multicore->overhead_ns),
+    KEYWAY_FIELD("line.same_core_ns", "ns", multicore->cache.transfer_ns[1]),
+    KEYWAY_FIELD("line.same_numa_ns", "ns", multicore->cache.transfer_ns[2]),
+    KEYWAY_FIELD("line.same_socket_ns", "ns", multicore->cache.transfer_ns[3]),
+    KEYWAY_FIELD("line.other_socket_ns", "ns", multicore->cache.transfer_ns[4]),
+    KEYWAY_FIELD("line.invalidate_each_ns", "ns", multicore->cache.invalidate_each_ns),
+    KEYWAY_FIELD("line.load_busy_ns", "ns", multicore->cache.load_busy_ns),
+    KEYWAY_FIELD("line.request_share", "share", multicore->cache.request_share),
+    KEYWAY_FIELD("memory.same_numa_ns", "ns", multicore->cache.memory_ns[0]),
+    KEYWAY_FIELD("memory.same_socket_ns", "ns", multicore->cache.memory_ns[1]),
+    KEYWAY_FIELD("memory.other_socket_ns", "ns", multicore->cache.memory_ns[2]),
+    KEYWAY_FIELD("scheduler.switch_ns", "ns", multicore->core.switch_ns),
+    KEYWAY_FIELD("scheduler.yield_ns", "ns", multicore->core.yield_ns),
+    KEYWAY_FIELD("scheduler.quantum_ns", "ns", multicore->core.quantum_ns),
+    KEYWAY_FIELD("scheduler.wake_ns", "ns", multicore->core.wake_ns),
+    KEYWAY_FIELD("wait.look_ns", "ns", multicore->wait.look_ns),
+    KEYWAY_FIELD("wait.spin_ns", "ns", multicore->wait.spin_ns),
+    KEYWAY_FIELD("wait.retry_ns", "ns", multicore->wait.retry_ns),
+    KEYWAY_FIELD("wait.signal_ns", "ns", multicore->wait.signal_ns),
+    KEYWAY_FIELD("wait.sleeps", "switch", multicore->wait.sleeps),
+};
 #undef KEYWAY_FIELD
+
+std::span<const Field> fields_of(const Machine& machine) {
+  if (machine.multicore) return kCoherentFields;
+  return kFields;
+}
 
 // A second of virtual time in ns: no single cost is that long, and sums stay far from overflow.
 constexpr double kMostNs = 1e9;
@@ -75,13 +114,17 @@ Status bad(std::string message) { return {Code::kInvalidArgument, std::move(mess
 /// What is wrong with `value` for a parameter, or success.
 Status check_value(const Field& field, double value) {
   const bool is_switch = field.unit == "switch";
-  const bool is_count = !is_switch && field.unit != "ns" && field.unit != "ns/B";
+  const bool is_share = field.unit == "share";
+  const bool is_count = !is_switch && !is_share && field.unit != "ns" && field.unit != "ns/B";
   if (is_switch && value != 0 && value != 1) {
     return bad(fmt::format("{} is a switch: give true or false", field.name));
   }
   if (!std::isfinite(value) || value < 0) {
     return bad(
         fmt::format("{} is {}: give a number of {} from 0 up", field.name, value, field.unit));
+  }
+  if (is_share && value > 1) {
+    return bad(fmt::format("{} is {}: give a share from 0 to 1", field.name, value));
   }
   if (is_count && value != std::floor(value)) {
     return bad(fmt::format("{} is {}: give a whole number of {}", field.name, value, field.unit));
@@ -93,10 +136,11 @@ Status check_value(const Field& field, double value) {
   return {};
 }
 
-const Field* field_named(std::string_view name) {
-  const auto found = std::find_if(kFields.begin(), kFields.end(),
+const Field* field_named(const Machine& machine, std::string_view name) {
+  const std::span<const Field> fields = fields_of(machine);
+  const auto found = std::find_if(fields.begin(), fields.end(),
                                   [name](const Field& field) { return field.name == name; });
-  return found == kFields.end() ? nullptr : &*found;
+  return found == fields.end() ? nullptr : &*found;
 }
 
 Result<double> number(const Field& field, const toml::node& node, std::string_view key) {
@@ -162,9 +206,10 @@ Status read_group(const std::string& prefix, const toml::table& group, Machine& 
   for (const auto& [key, node] : group) {
     const std::string name =
         prefix.empty() ? std::string(key.str()) : fmt::format("{}.{}", prefix, key.str());
-    if (name == "name") continue;
-    const Field* field = field_named(name);
-    const bool is_group = std::any_of(kFields.begin(), kFields.end(), [&](const Field& f) {
+    if (name == "name" || name == "kind") continue;
+    const Field* field = field_named(machine, name);
+    const std::span<const Field> fields = fields_of(machine);
+    const bool is_group = std::any_of(fields.begin(), fields.end(), [&](const Field& f) {
       return f.name.starts_with(name + ".");
     });
     if (field == nullptr && !is_group) {
@@ -194,8 +239,13 @@ Result<Machine> parse_machine(std::string_view text) {
   const auto name = parsed.table()["name"].value<std::string>();
   if (!name || name->empty()) return bad("name is missing: say what the machine is called");
   machine.name = *name;
+  const auto kind = parsed.table()["kind"].value_or<std::string_view>("distributed");
+  if (kind != "distributed" && kind != "coherent") {
+    return bad(fmt::format("kind is \"{}\": a machine is \"distributed\" or \"coherent\"", kind));
+  }
+  if (kind == "coherent") machine.multicore.emplace();
   if (Status status = read_group("", parsed.table(), machine); !status.ok()) return status;
-  for (const Field& field : kFields) {
+  for (const Field& field : fields_of(machine)) {
     if (!machine.notes.contains(std::string(field.name))) {
       return bad(fmt::format("{} is missing", field.name));
     }
@@ -206,7 +256,7 @@ Result<Machine> parse_machine(std::string_view text) {
 
 std::vector<MachineParameter> parameters(const Machine& machine) {
   std::vector<MachineParameter> all;
-  for (const Field& field : kFields) {
+  for (const Field& field : fields_of(machine)) {
     const double value = field.get(machine);
     ParameterNote note{.source = {}, .least = value, .most = value};
     const auto found = machine.notes.find(std::string(field.name));
@@ -217,7 +267,7 @@ std::vector<MachineParameter> parameters(const Machine& machine) {
 }
 
 Status set_parameter(Machine& machine, std::string_view name, double value) {
-  const Field* field = field_named(name);
+  const Field* field = field_named(machine, name);
   if (field == nullptr) {
     return bad(fmt::format("{} is unknown: no parameter of a machine is called so", name));
   }
@@ -229,7 +279,34 @@ Status set_parameter(Machine& machine, std::string_view name, double value) {
   return {};
 }
 
+namespace {
+
+Status check_multicore(const Multicore& node) {
+  const MulticoreShape& shape = node.shape;
+  for (const std::uint32_t count :
+       {shape.sockets, shape.numa_per_socket, shape.cores_per_numa, shape.threads_per_core}) {
+    // Each within the bound, so that their product does not overflow.
+    if (count == 0 || count > kMaxHardwareThreads) {
+      return bad(
+          fmt::format("shape has a count of {}: each is from 1 to {}", count, kMaxHardwareThreads));
+    }
+  }
+  if (shape.threads() > kMaxHardwareThreads) {
+    return bad(fmt::format("shape has {} hardware threads: a node has at most {}", shape.threads(),
+                           kMaxHardwareThreads));
+  }
+  if (node.core.yield_ns <= 0 || node.core.quantum_ns <= 0 || node.wait.retry_ns <= 0) {
+    return bad(
+        "scheduler.yield_ns, scheduler.quantum_ns and wait.retry_ns must be above 0: time "
+        "passes while an agent waits");
+  }
+  return {};
+}
+
+}  // namespace
+
 Status check_machine(const Machine& machine) {
+  if (machine.multicore) return check_multicore(*machine.multicore);
   if (machine.shape.ranks_per_node == 0) {
     return bad("shape.ranks_per_node is 0: a node holds at least one rank");
   }

@@ -8,6 +8,7 @@
 //     source = "who measured it, and where that stands; or estimate: why"
 //     range = [20, 120]    # optional: for sweeps
 //
+// A line `kind = "coherent"` makes it a multicore node (multicore.h), which has other parameters.
 // All parameters of the machine must be there and no others, so that no figure is taken silently
 // from anywhere else. The last part of a name says the unit, and `unit` must agree with it.
 // *Thread safety.* Free functions without state.

@@ -9,8 +9,10 @@
 namespace keyway::fabric {
 namespace {
 
-/// Consecutive ranks fill nodes, consecutive nodes racks.
-Result<Topology> shaped(const sim::Shape& shape, std::uint32_t ranks) {
+/// Consecutive ranks fill nodes, consecutive nodes racks. A coherent machine is one node.
+Result<Topology> shaped(const sim::Machine& machine, std::uint32_t ranks) {
+  if (machine.multicore) return Topology::single_node(ranks);
+  const sim::Shape& shape = machine.shape;
   std::vector<std::uint32_t> node_of(ranks);
   for (std::uint32_t rank = 0; rank < ranks; ++rank) node_of[rank] = rank / shape.ranks_per_node;
   Topology nodes = Topology::from_nodes(node_of);
@@ -45,10 +47,14 @@ Status check(const SimFabric::Options& options) {
 
 Result<SimFabric> SimFabric::create(const Options& options) {
   if (Status status = check(options); !status.ok()) return status;
-  auto shape = shaped(options.machine.shape, options.ranks);
+  auto shape = shaped(options.machine, options.ranks);
   if (!shape.ok()) return shape.status();
   auto topology = Topology::override_with(options.topology, *shape);
   if (!topology.ok()) return topology.status();
+  const std::uint32_t nodes = topology->level_named("node");
+  if (options.machine.multicore && nodes != 0 && topology->level(nodes).elements > 1) {
+    return Status(Code::kInvalidArgument, "a coherent machine is one node: give a topology of one");
+  }
 
   SimFabric made;
   made.topology_ = std::make_unique<Topology>(std::move(*topology));

@@ -22,7 +22,25 @@ TimedEngine::TimedEngine(Machine machine, const Topology& topology, std::uint64_
   }
   stats_.rma.push_back({"self", {}});
   one_class_ = machine_.semantics.one_node_is_one_class && network_.cards() == 1;
+  if (!machine_.multicore) return;
+  KW_CHECK_MSG(network_.cards() == 1, "machine", "a coherent machine is one node");
+  CoherentNode::Host& host = *this;
+  node_ = std::make_unique<CoherentNode>(*machine_.multicore, host, memory());
+  one_class_ = true;
 }
+
+namespace {
+
+// Gives an agent's hardware thread back when its body ends, however that ends.
+struct Leaves {
+  CoherentNode* node;
+  std::uint32_t agent;
+  ~Leaves() {
+    if (node != nullptr) node->end(agent);
+  }
+};
+
+}  // namespace
 
 void TimedEngine::run(const std::vector<std::uint32_t>& homes,
                       const std::function<void(std::uint32_t)>& body) {
@@ -34,9 +52,12 @@ void TimedEngine::run(const std::vector<std::uint32_t>& homes,
   agents_.resize(count);
   for (std::uint32_t i = 0; i < count; ++i) {
     agents_[i].home = homes[i];
-    agents_[i].fiber = std::make_unique<FiberContext>([&body, i] { body(i); });
-    events_.add(now_, What::kResume, i);
+    agents_[i].fiber = std::make_unique<FiberContext>([this, &body, i] {
+      const Leaves leaves{node_.get(), i};
+      body(i);
+    });
   }
+  begin(count);
   alive_ = count;
   running_ = true;
   while (alive_ > 0 && !events_.empty()) {
@@ -48,6 +69,15 @@ void TimedEngine::run(const std::vector<std::uint32_t>& homes,
   for (const Agent& agent : agents_) {
     if (agent.fiber->failure()) std::rethrow_exception(agent.fiber->failure());
   }
+}
+
+/// On a coherent node an agent begins when it has a hardware thread.
+void TimedEngine::begin(std::uint32_t agents) {
+  if (node_) {
+    for (const std::uint32_t agent : node_->begin(agents)) resume_at(agent, now_);
+    return;
+  }
+  for (std::uint32_t agent = 0; agent < agents; ++agent) events_.add(now_, What::kResume, agent);
 }
 
 void TimedEngine::check_ended() const {
@@ -112,11 +142,14 @@ void TimedEngine::pass_until(Agent& agent, Picos then) {
 
 void TimedEngine::spend(std::uint32_t number, double ns) {
   KW_CHECK_MSG(running_, "spend", "no agent runs");
-  pass_until(caller(number), now_ + picos(ns));
+  Agent& agent = caller(number);
+  if (node_) return node_->spend(current_, picos(ns));
+  pass_until(agent, now_ + picos(ns));
 }
 
 std::uint64_t TimedEngine::by_cpu(Agent& agent, const Operation& op) {
   stats_.cpu.add(op);
+  if (node_) return node_->perform(current_, op);
   // The access happens when its time has passed: until then others may come first.
   pass_until(agent, processors_.access(op, now_));
   if (!one_class_) read_before(op);
@@ -170,6 +203,10 @@ bool TimedEngine::attempt_failed(std::uint32_t number, std::uint64_t wait_ns, De
   Agent& agent = caller(number);
   const Picos until = picos_of_ns(deadline.started(now_ns(number)).absolute_ns());
   if (now_ >= until) return false;
+  if (node_) {
+    node_->rest(current_, std::min(picos_of_ns(wait_ns), until - now_));
+    return true;
+  }
   // Without back-off an attempt still follows the last one by a look at the own memory.
   const Picos pause = wait_ns > 0 ? picos_of_ns(wait_ns) : processors_.poll();
   pass_until(agent, now_ + std::min(std::max<Picos>(pause, 1), until - now_));
@@ -181,6 +218,10 @@ WaitResult TimedEngine::wait(std::uint32_t number, Address word, PredicateRef pr
   KW_CHECK_MSG(running_, "a wait while no agent runs", "it would be for ever");
   Agent& agent = caller(number);
   KW_DCHECK(topology_.same_node(agent.home, word.rank()));
+  if (node_) {
+    const Picos until = picos_of_ns(deadline.started(now_ns(number)).absolute_ns());
+    return node_->wait(current_, word, predicate, until);
+  }
   const std::uint64_t seen = memory().load(word);
   if (predicate(seen)) return {seen, false};
   agent.until_ns = deadline.started(now_ns(number)).absolute_ns();
@@ -197,7 +238,7 @@ WaitResult TimedEngine::wait(std::uint32_t number, Address word, PredicateRef pr
 WaitResult TimedEngine::wait_remote(std::uint32_t number, Address word, PredicateRef predicate,
                                     BackoffSteps& steps, Deadline deadline) {
   KW_CHECK_MSG(running_, "a wait while no agent runs", "it would be for ever");
-  if (one_class_) return wait(number, word, predicate, deadline);
+  if (one_class_ && !node_) return wait(number, word, predicate, deadline);
   deadline = deadline.started(now_ns(number));
   while (true) {
     const std::uint64_t value = perform(number, {.kind = OpKind::kLoad, .at = word});

@@ -5,6 +5,7 @@
 // program decides anything, so a run is the same on every host, build and day.
 // An operation of the `rma` class takes effect when its target's card has served it. Its atomics
 // read a little before they write, and a `cpu` access that comes between is lost or missed (E2).
+// A coherent machine has one node instead of both, which decides everything (coherent_node.h).
 // *Waiting* costs nothing until the word changes; then the predicate is looked at when the agent
 // has seen the change. A wait for a remote word polls it through the network.
 // *Thread safety.* None: one thread simulates.
@@ -16,6 +17,7 @@
 
 #include "keyway/locks/base/topology.h"
 #include "keyway/locks/fabric/fiber_context.h"
+#include "keyway/locks/fabric/sim/coherent_node.h"
 #include "keyway/locks/fabric/sim/engine.h"
 #include "keyway/locks/fabric/sim/event_queue.h"
 #include "keyway/locks/fabric/sim/machine.h"
@@ -27,7 +29,7 @@
 
 namespace keyway::fabric::sim {
 
-class TimedEngine final : public Engine {
+class TimedEngine final : public Engine, private CoherentNode::Host {
  public:
   /// `topology` outlives the engine.
   TimedEngine(Machine machine, const Topology& topology, std::uint64_t segment_bytes,
@@ -43,6 +45,8 @@ class TimedEngine final : public Engine {
   double time_ns() const { return ns_of(now_); }
   const TimedStats& stats() const { return stats_; }
   const Machine& machine() const { return machine_; }
+  /// The node of a coherent machine, else null.
+  const CoherentNode* node() const { return node_.get(); }
 
   std::uint64_t perform(std::uint32_t agent, const Operation& op) override;
   void post(std::uint32_t agent, const Operation& op, ResultSlot* result) override;
@@ -98,6 +102,16 @@ class TimedEngine final : public Engine {
     Picos alarm = kEndOfTime;  // when its next kAlarm is due
   };
 
+  // CoherentNode::Host
+  Picos now() const override { return now_; }
+  void pass_until(std::uint32_t agent, Picos then) override { pass_until(agents_[agent], then); }
+  void stop(std::uint32_t agent) override { agents_[agent].fiber->suspend(); }
+  void resume_at(std::uint32_t agent, Picos then) override {
+    events_.add(then, What::kResume, agent, agents_[agent].stay);
+  }
+  void forget(std::uint32_t agent) override { ++agents_[agent].stay; }
+
+  void begin(std::uint32_t agents);
   bool is_void(const Event& event);
   void handle(const Event& event);
   void go_on(std::uint32_t agent);
@@ -130,6 +144,7 @@ class TimedEngine final : public Engine {
   TimedStats stats_;
   Network network_;
   Processors processors_;
+  std::unique_ptr<CoherentNode> node_;  // in place of network and processors
   bool one_class_ = false;
 
   Picos now_ = 0;

@@ -1,0 +1,98 @@
+// Caches: what an access to a cache line costs on a coherent multicore node.
+//
+// *What.* For each 64-byte line, which hardware threads hold a copy and until when the line is
+// busy.
+//   - A load by a holder, or a write by the only holder, is a hit: load_ns, store_ns or atomic_ns.
+//   - A load that misses fetches a copy from the nearest holder, or from memory when there is none:
+//     that transfer and then load_ns. From a holder copies overlap: the line is busy for
+//     load_busy_ns of it. Copies that are on their way are not handed on before all of them have
+//     arrived.
+//   - A write that misses, or whose line others hold too, takes their copies away: it costs the
+//     transfer from the farthest of them, invalidate_each_ns for each further one, and the hit. The
+//     line is busy until the write is done: writers come one after another.
+//   - Who finds the line busy waits; lines serve in the order of request.
+//   - Before a request has reached the holder, which is after request_share of the transfer, the
+//   holder
+//     goes on as if nothing had happened. So it may do many atomics in a row while another wants
+//     it.
+//   - The home of a page is the NUMA node of the thread that touches it first, as on Linux.
+// *What is not modelled.* Caches never run full, so a line goes to memory never again; copies that
+// are dirty, exclusive or forwarded cost alike; a store keeps its agent until it is done (a
+// processor has a store buffer, so the cost of a lock's release is at most one transfer too high);
+// the directory does not favour near requesters. *Thread safety.* None: one thread simulates.
+// Without fibers or a clock: the caller brings the time. *Invariants.* C1: after a write its thread
+// is the only holder. C2: writes of one line do not overlap in time. *Source.* MESI with
+// cache-to-cache transfers, costs by distance: Molka, Hackenberg, Schoene, Nagel (ICPP'15) for
+// Haswell-EP; David, Guerraoui, Trigonakis (SOSP'13), section 5, for the serialization of atomics
+// on a line and for the cost of a store being that of the farthest sharer.
+#pragma once
+
+#include <bitset>
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "keyway/locks/fabric/address.h"
+#include "keyway/locks/fabric/sim/multicore.h"
+
+namespace keyway::fabric::sim {
+
+enum class AccessKind : std::uint8_t { kLoad, kStore, kAtomic };
+
+/// What has been accessed.
+struct CacheStats {
+  std::uint64_t hits = 0;
+  std::array<std::uint64_t, kNearnesses> transfers{};  // by the Nearness that was paid for
+  std::uint64_t from_memory = 0;
+  std::uint64_t invalidated = 0;  // copies taken away
+  double waited_ns = 0;           // for busy lines, in all
+};
+
+class Caches {
+ public:
+  static constexpr std::uint64_t kLineBytes = 64;
+  static constexpr std::uint64_t kPageBytes = 4096;
+
+  Caches(const MulticoreShape& shape, const CacheCosts& costs);
+
+  /// An access by a hardware thread that begins at `now`, which never lies before that of an
+  /// earlier call: when it is done.
+  double access(std::uint32_t thread, Address at, AccessKind kind, double now);
+  /// Whether the thread has a copy.
+  bool holds(std::uint32_t thread, Address at) const;
+
+  const CacheStats& stats() const { return stats_; }
+  /// The line of an address, as a number.
+  static std::uint64_t line_of(Address at) { return at.word() / kLineBytes; }
+
+ private:
+  using Threads = std::bitset<kMaxHardwareThreads>;
+  struct Line {
+    Threads holders;
+    Threads sources;        // holders whose copies have arrived: who can hand out others
+    double arrives_at = 0;  // the last of the copies on their way
+    double busy_until = 0;
+    Threads asked;             // holders that were asked for their copies
+    bool asked_alone = false;  // one that could write
+    double asked_until = 0;    // when the request reaches them
+  };
+
+  double hit_ns(AccessKind kind) const;
+  bool hits(std::uint32_t thread, AccessKind kind, const Line& line, double now) const;
+  void ask(Line& line, double begins, double transfer_ns);
+  double fetch_ns(std::uint32_t thread, Address at, const Line& line);
+  double take_ns(std::uint32_t thread, Address at, const Line& line);
+  double memory_ns(std::uint32_t thread, Address at);
+  const Threads& near(std::uint32_t thread, Nearness how) const {
+    return near_[thread * kNearnesses + static_cast<std::size_t>(how)];
+  }
+
+  MulticoreShape shape_;
+  CacheCosts costs_;
+  std::vector<Threads> near_;  // by thread and Nearness: the threads that are just so near
+  std::unordered_map<std::uint64_t, Line> lines_;
+  std::unordered_map<std::uint64_t, std::uint32_t> home_of_page_;  // NUMA node
+  CacheStats stats_;
+};
+
+}  // namespace keyway::fabric::sim

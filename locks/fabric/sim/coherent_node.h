@@ -1,0 +1,104 @@
+// CoherentNode: one multicore node, on which agents reach all memory by the processor.
+//
+// *What.* Caches says what an access costs, Cores who runs; this is what agents do between them:
+//   - a load or an atomic takes its access and overhead_ns, then it happens;
+//   - a store goes to the store buffer: its agent goes on after store_ns and overhead_ns. The line
+//     is there, and waiters are told, when the access is done, in the order of the agent's stores;
+//     its next atomic begins no sooner;
+//   - a waiter has looked, and looks again only after its line was written: an access like any
+//   other,
+//     so that many waiters of one line come one after another. When it looks is as
+//     locks/fabric/wait.h has it: every look_ns while it spins, then every yield of its hardware
+//     thread;
+//   - a failed attempt is followed by the next after retry_ns, or after its back-off, which is
+//   spent
+//     yielding;
+//   - after spin_ns a waiter leaves its hardware thread when it shares that with other agents, or
+//     when the machine says that waiters sleep: whoever writes then pays signal_ns for each
+//     sleeper.
+// *Time* is whole picoseconds here, in doubles, which hold them exactly for hours; the machine's
+// costs are rounded to them once. *Thread safety.* None: one thread simulates. *Invariants.* N1: an
+// agent goes on only while it has its hardware thread. N2: who waits for a line is told of the
+// first write after its look, and then no longer waits. *Source.* Design section 8;
+// locks/fabric/wait.h; caches.h and cores.h.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "keyway/locks/fabric/sim/caches.h"
+#include "keyway/locks/fabric/sim/cores.h"
+#include "keyway/locks/fabric/sim/engine.h"
+#include "keyway/locks/fabric/sim/multicore.h"
+#include "keyway/locks/fabric/sim/virtual_time.h"
+
+namespace keyway::fabric::sim {
+
+class CoherentNode {
+ public:
+  /// The engine that runs the agents as fibers in virtual time.
+  class Host {
+   public:
+    virtual Picos now() const = 0;
+    /// Stops the calling agent until `then`.
+    virtual void pass_until(std::uint32_t agent, Picos then) = 0;
+    /// Stops the calling agent until a time that was arranged for it.
+    virtual void stop(std::uint32_t agent) = 0;
+    /// Arranges that a stopped agent goes on at `then`; of several times the earliest counts.
+    virtual void resume_at(std::uint32_t agent, Picos then) = 0;
+    /// Takes back what was arranged for a stopped agent.
+    virtual void forget(std::uint32_t agent) = 0;
+
+   protected:
+    ~Host() = default;
+  };
+
+  /// Both outlive the node.
+  CoherentNode(const Multicore& machine, Host& host, Memory& memory);
+
+  /// Agents 0 .. n - 1 begin; those returned run at once, the others when they have a thread.
+  std::vector<std::uint32_t> begin(std::uint32_t n);
+  /// From an agent: its last word.
+  void end(std::uint32_t agent);
+
+  // From a running agent, as in engine.h.
+  std::uint64_t perform(std::uint32_t agent, const Operation& op);
+  /// `until` may be kEndOfTime.
+  WaitResult wait(std::uint32_t agent, Address word, PredicateRef predicate, Picos until);
+  /// Between attempts: so much back-off, or none.
+  void rest(std::uint32_t agent, Picos span);
+  void spend(std::uint32_t agent, Picos span);
+
+  const Caches& caches() const { return caches_; }
+  const Cores& cores() const { return cores_; }
+
+ private:
+  struct Agent {
+    double stored = 0;     // when the last of its stores is done
+    double looked = 0;     // when it last looked, while it waits
+    double spin_ends = 0;  // of this wait
+  };
+
+  double now() const { return static_cast<double>(host_.now()); }
+  void resume_at(std::uint32_t agent, double then);
+  void await_write(std::uint32_t agent, std::uint64_t line, Picos until);
+  void written(const Operation& op, std::uint32_t by, double at);
+  std::uint32_t tell(std::uint64_t line, double at);
+  double next_look(const Agent& waiter, double written) const;
+  double access(std::uint32_t thread, const Operation& op, double begins);
+  void pass_on(const Cores::Turn& turn);
+  void leave_and_return(std::uint32_t agent, Cores::Leave why);
+  void want_thread(std::uint32_t agent);
+  void keep_quantum(std::uint32_t agent);
+
+  Multicore machine_;  // its costs in ps
+  Host& host_;
+  Memory& memory_;
+  Caches caches_;
+  Cores cores_;
+  std::vector<Agent> agents_;
+  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> waiting_;  // by line
+};
+
+}  // namespace keyway::fabric::sim
