@@ -2,6 +2,7 @@
 // busy.
 #include "keyway/locks/fabric/sim/caches.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <vector>
 
@@ -154,6 +155,26 @@ TEST_CASE("caches: until a request has reached it, a holder goes on") {
     CHECK(model.access(0, kLine, kLoad, 1025) == 1025 + 1);
     CHECK(model.access(0, kLine, kStore, 1026) == 1026 + 100 + 2);
   }
+}
+
+TEST_CASE("caches: transfers differ within their jitter, as the seed has it") {
+  CacheCosts costs = test::small_costs();
+  costs.jitter_share = 0.2;
+  const auto costs_by = [&costs](std::uint64_t seed) {
+    Caches model(test::small_shape(), costs, seed);
+    std::vector<double> all;
+    for (int i = 0; i < 1000; ++i)
+      all.push_back(model.access(8 * (i % 2), kLine, kStore, i * 1e4) - i * 1e4);
+    return all;
+  };
+  const std::vector<double> once = costs_by(1);
+  CHECK(once == costs_by(1));
+  CHECK(once != costs_by(2));
+  const auto [least, most] = std::minmax_element(once.begin() + 1, once.end());
+  CHECK(*least >= 80 + 2);
+  CHECK(*least < 85 + 2);
+  CHECK(*most <= 120 + 2);
+  CHECK(*most > 115 + 2);
 }
 
 TEST_CASE("caches: two threads' atomics on one line take what the request's share says") {

@@ -1,13 +1,14 @@
 #include "keyway/locks/fabric/sim/caches.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "keyway/locks/base/check.h"
 
 namespace keyway::fabric::sim {
 
-Caches::Caches(const MulticoreShape& shape, const CacheCosts& costs)
-    : shape_(shape), costs_(costs), near_(shape.threads() * kNearnesses) {
+Caches::Caches(const MulticoreShape& shape, const CacheCosts& costs, std::uint64_t seed)
+    : shape_(shape), costs_(costs), near_(shape.threads() * kNearnesses), rng_(seed) {
   KW_CHECK_MSG(shape.threads() <= kMaxHardwareThreads, "machine", "it has too many threads");
   for (std::uint32_t a = 0; a < shape.threads(); ++a) {
     for (std::uint32_t b = 0; b < shape.threads(); ++b) {
@@ -33,14 +34,14 @@ double Caches::access(std::uint32_t thread, Address at, AccessKind kind, double 
   if (kind == AccessKind::kLoad) {
     if (begins >= line.arrives_at) line.sources = line.holders;  // C3
     const bool overlaps = line.sources.any();
-    const double fetch = fetch_ns(thread, at, line);
+    const double fetch = jittered(fetch_ns(thread, at, line));
     if (line.holders.count() == 1) ask(line, begins, fetch);  // it can write no more
     line.busy_until = begins + (overlaps ? std::min(fetch, costs_.load_busy_ns) : fetch);
     line.arrives_at = std::max(line.arrives_at, begins + fetch);
     line.holders.set(thread);
     return begins + fetch + hit;
   }
-  const double take = take_ns(thread, at, line);
+  const double take = jittered(take_ns(thread, at, line));
   ask(line, begins, take);
   line.busy_until = begins + take + hit;
   line.arrives_at = begins + take;
@@ -70,6 +71,12 @@ bool Caches::holds(std::uint32_t thread, Address at) const {
 double Caches::hit_ns(AccessKind kind) const {
   if (kind == AccessKind::kLoad) return costs_.load_ns;
   return kind == AccessKind::kStore ? costs_.store_ns : costs_.atomic_ns;
+}
+
+double Caches::jittered(double transfer) {
+  if (costs_.jitter_share == 0) return transfer;
+  // Whole, as the times that it is added to may have to be.
+  return std::floor(transfer * (1 + costs_.jitter_share * (2 * rng_.unit() - 1)));
 }
 
 /// A copy from the nearest holder that has one, or from memory.

@@ -32,6 +32,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "keyway/locks/base/rng.h"
 #include "keyway/locks/fabric/address.h"
 #include "keyway/locks/fabric/sim/multicore.h"
 
@@ -53,7 +54,8 @@ class Caches {
   static constexpr std::uint64_t kLineBytes = 64;
   static constexpr std::uint64_t kPageBytes = 4096;
 
-  Caches(const MulticoreShape& shape, const CacheCosts& costs);
+  /// The seed is of jitter_share.
+  Caches(const MulticoreShape& shape, const CacheCosts& costs, std::uint64_t seed = 0);
 
   /// An access by a hardware thread that begins at `now`, which never lies before that of an
   /// earlier call: when it is done.
@@ -83,6 +85,7 @@ class Caches {
   double fetch_ns(std::uint32_t thread, Address at, const Line& line);
   double take_ns(std::uint32_t thread, Address at, const Line& line);
   double memory_ns(std::uint32_t thread, Address at);
+  double jittered(double transfer);
   const Threads& near(std::uint32_t thread, Nearness how) const {
     return near_[thread * kNearnesses + static_cast<std::size_t>(how)];
   }
@@ -93,6 +96,7 @@ class Caches {
   std::unordered_map<std::uint64_t, Line> lines_;
   std::unordered_map<std::uint64_t, std::uint32_t> home_of_page_;  // NUMA node
   CacheStats stats_;
+  Rng rng_;
 };
 
 }  // namespace keyway::fabric::sim

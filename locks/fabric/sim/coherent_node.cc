@@ -42,11 +42,11 @@ Multicore in_picos(Multicore machine) {
 
 }  // namespace
 
-CoherentNode::CoherentNode(const Multicore& machine, Host& host, Memory& memory)
+CoherentNode::CoherentNode(const Multicore& machine, Host& host, Memory& memory, std::uint64_t seed)
     : machine_(in_picos(machine)),
       host_(host),
       memory_(memory),
-      caches_(machine_.shape, machine_.cache),
+      caches_(machine_.shape, machine_.cache, seed),
       cores_(machine_.shape, machine_.placement, machine_.core) {}
 
 void CoherentNode::resume_at(std::uint32_t agent, double then) {

@@ -54,8 +54,8 @@ class CoherentNode {
     ~Host() = default;
   };
 
-  /// Both outlive the node.
-  CoherentNode(const Multicore& machine, Host& host, Memory& memory);
+  /// Host and memory outlive the node.
+  CoherentNode(const Multicore& machine, Host& host, Memory& memory, std::uint64_t seed);
 
   /// Agents 0 .. n - 1 begin; those returned run at once, the others when they have a thread.
   std::vector<std::uint32_t> begin(std::uint32_t n);

@@ -53,6 +53,9 @@ struct CacheCosts {
   double load_busy_ns = 0;        // how long a line is busy with handing out one copy
   /// The part of a transfer that its request takes: the holder goes on using the line for so long.
   double request_share = 0;
+  /// Transfers take up to this share more or less, drawn for each. Without it agents can fall into
+  /// a step that no real machine keeps.
+  double jitter_share = 0;
 };
 
 /// Which hardware thread an agent gets, in the order of the agents. With the defaults: one thread

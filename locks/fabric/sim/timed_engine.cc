@@ -25,7 +25,7 @@ TimedEngine::TimedEngine(Machine machine, const Topology& topology, std::uint64_
   if (!machine_.multicore) return;
   KW_CHECK_MSG(network_.cards() == 1, "machine", "a coherent machine is one node");
   CoherentNode::Host& host = *this;
-  node_ = std::make_unique<CoherentNode>(*machine_.multicore, host, memory());
+  node_ = std::make_unique<CoherentNode>(*machine_.multicore, host, memory(), seed);
   one_class_ = true;
 }
 
