@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "keyway/locks/fabric/sim/machine_file.h"
 #include "keyway/locks/fabric/wait.h"
@@ -94,6 +95,22 @@ Spread transfer_of(const Spread& one_way, const fabric::sim::CacheCosts& cache) 
   return one_way.map([bare](double ns) { return (ns - bare) / 2; });
 }
 
+/// A round of the ping-pong is four transfers t. When each lies anywhere within t (1 +- j), half of
+/// the rounds lie within 1.35 deviations of their sum, which is 1.35 * 2 j t / sqrt(3).
+void write_jitter(Writer& writer, const Pair& pair, double transfer) {
+  double& figure = writer.node().cache.jitter_share;
+  if (pair.first == pair.second) {
+    return writer.guessed("line.jitter_share", figure, 0.2, 0, 0.5,
+                          "it takes two hardware threads at once to measure");
+  }
+  const Spread rounds = single_rounds(writer.host(), writer.effort(), pair);
+  const double share =
+      std::clamp(std::sqrt(3) / 2.7 * (rounds.most - rounds.least) / transfer, 0.0, 0.9);
+  writer.measured("line.jitter_share", figure, {share, share, share},
+                  "from how far apart the quartiles of single ping-pong rounds lie; what the "
+                  "clock itself varies is in it");
+}
+
 /// Two threads that do nothing but atomics on one line: a thread that has it goes on for the share
 /// s of the other's transfer t, so that t + a ns have 1 + s t / a atomics, of a ns each at hand.
 void write_request_share(Writer& writer) {
@@ -102,6 +119,7 @@ void write_request_share(Writer& writer) {
   const double atomic = cache.atomic_ns;
   const double transfer = cache.transfer_ns[static_cast<std::size_t>(
       writer.host().shape.nearness(pair.first, pair.second))];
+  write_jitter(writer, pair, transfer);
   Spread each;
   if (pair.first != pair.second) each = contended_atomic(writer.host(), writer.effort(), pair);
   if (each.least <= 0) {

@@ -41,6 +41,9 @@ Spread memory_load(const Host& host, const Effort& effort, std::uint32_t toucher
 using Pair = std::pair<std::uint32_t, std::uint32_t>;
 /// One way of a ping-pong: one stores to a line, the other sees it by loads.
 Spread one_way(const Host& host, const Effort& effort, const Pair& pair);
+/// Single rounds of that ping-pong, there and back, by the clock: the lower quartile, the median,
+/// the upper quartile.
+Spread single_rounds(const Host& host, const Effort& effort, const Pair& pair);
 /// An atomic on a line on which both do nothing else.
 Spread contended_atomic(const Host& host, const Effort& effort, const Pair& pair);
 /// From one thread to the other on one hardware thread, by yields.

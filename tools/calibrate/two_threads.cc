@@ -2,6 +2,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 
 #include "keyway/locks/fabric/wait.h"
@@ -45,6 +46,25 @@ Spread ping_pong(const Host& host, const Effort& effort, const Pair& pair, Pass&
 
 Spread one_way(const Host& host, const Effort& effort, const Pair& pair) {
   return ping_pong(host, effort, pair, [] {});
+}
+
+Spread single_rounds(const Host& host, const Effort& effort, const Pair& pair) {
+  auto fabric = make_fabric();
+  std::vector<double> each;
+  const std::uint32_t rounds = effort.batches * 10;
+  run_pinned(host, {pair.first, pair.second}, [&](std::size_t me) {
+    ShmEndpoint ep = std::move(fabric.endpoint(0)).value();
+    std::uint64_t began = 0;
+    for (std::uint64_t turn = me; turn < 2 * rounds; turn += 2) {
+      while (ep.load(cpu, kLine) != turn) continue;
+      const std::uint64_t now = me == 0 ? steady_ns() : 0;
+      if (began != 0) each.push_back(static_cast<double>(now - began));
+      began = now;
+      ep.store(cpu, kLine, turn + 1);
+    }
+  });
+  std::sort(each.begin(), each.end());
+  return {each[each.size() / 4], each[each.size() / 2], each[each.size() * 3 / 4]};
 }
 
 Spread context_switch(const Host& host, const Effort& effort) {
