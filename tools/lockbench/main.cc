@@ -4,6 +4,7 @@
 #include <string>
 
 #include "job_voice.h"
+#include "keyway/tools/calibrate/calibrate.h"
 #include "options.h"
 #include "output_file.h"
 #include "session.h"
@@ -29,6 +30,17 @@ Status check_files(const Options& options) {
   return {};
 }
 
+Status calibrate_to(const std::string& path) {
+  if (path != "-") {
+    if (Status status = tools::check_writable(path); !status.ok()) return status;
+  }
+  const auto text = calibrate::calibrate({});
+  if (!text.ok()) return text.status();
+  if (path != "-") return tools::write_file(path, *text);
+  std::fputs(text->c_str(), stdout);
+  return {};
+}
+
 int main_of(int argc, char** argv, bool show) {
   const Parsed parsed = parse_command_line(argc, argv);
   if (!parsed.options) {
@@ -36,6 +48,10 @@ int main_of(int argc, char** argv, bool show) {
     std::fputs(parsed.out.c_str(), stdout);
     if (!parsed.error.empty()) std::fprintf(stderr, "lockbench: %s\n", parsed.error.c_str());
     return parsed.exit_code;
+  }
+  if (const std::string& path = parsed.options->calibrate; !path.empty()) {
+    const Status status = show ? calibrate_to(path) : Status();
+    return status.ok() ? kExitOk : fail(status, show);
   }
   auto points = expand_grid(*parsed.options);
   if (!points.ok()) return fail(points.status(), show);

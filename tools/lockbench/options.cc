@@ -32,7 +32,9 @@ std::string footer() {
       "  lockbench --lock d-mcs --bench ecsb --fabric sim --machine piz-daint --ranks 1024\n"
       "  lockbench --lock d-mcs --fabric sim --sweep bench=lb,ecsb,sob,wcsb,warb \\\n"
       "            --sweep lock=fompi-spin,d-mcs --sweep P=8,16,32,...,1024 --csv figure3.csv\n"
-      "  mpirun -n 2 lockbench --lock gbh --bench warb --fabric mpi --fw 0.02\n",
+      "  mpirun -n 2 lockbench --lock gbh --bench warb --fabric mpi --fw 0.02\n"
+      "  lockbench --calibrate host.toml\n"
+      "  lockbench --lock gbh --fabric sim --machine host.toml --ranks 2\n",
       bench_help(), fmt::join(locks::AnyLock::kNames, ", "),
       fmt::join(workloads::machine_names(), ", "));
 }
@@ -122,11 +124,15 @@ void add_report_options(CLI::App& app, Options& options) {
   app.add_option("--json", options.json, "write results and all it takes to rerun; - is stdout")
       ->type_name("FILE");
   app.add_option("--csv", options.csv, "write one line per run; - is stdout")->type_name("FILE");
+  app.add_option("--calibrate", options.calibrate,
+                 "measure this host, write it as a file for --machine, and end; - is stdout")
+      ->type_name("FILE");
 }
 
 Status refuse(std::string sentence) { return Status(Code::kInvalidArgument, std::move(sentence)); }
 
 Status check(const Options& options) {
+  if (!options.calibrate.empty()) return {};
   const RunOptions& run = options.run;
   const bool swept = std::any_of(options.sweeps.begin(), options.sweeps.end(),
                                  [](const std::string& s) { return s.starts_with("lock="); });
@@ -179,7 +185,9 @@ std::vector<std::string> option_names() {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_lnames()) {
-      if (name != "help" && name != "version" && name != "spec") names.push_back(name);
+      const bool is_of_run =
+          name != "help" && name != "version" && name != "spec" && name != "calibrate";
+      if (is_of_run) names.push_back(name);
     }
   }
   return names;

@@ -10,6 +10,30 @@ from case import BENCHES, LOCKS, Case, lockbench, main, without_times
 SIM = ("--fabric", "sim", "--ranks", 32)
 
 
+class Calibrate(Case):
+    def test_this_host_becomes_a_machine_on_which_locks_run(self):
+        self.good("--calibrate", "host.toml")
+        report = self.report("--lock", "d-mcs", "--fabric", "sim", "--machine", "host.toml",
+                             "--ranks", 2, "--acquires", 20)
+        self.assertTrue(report["check"]["passed"])
+        self.assertGreater(report["throughput_per_s"], 0)
+
+    def test_a_file_that_cannot_be_written_is_told(self):
+        done = lockbench("--calibrate", "no/such/folder/host.toml")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("no/such/folder/host.toml", done.stderr)
+
+
+class Coherent(Case):
+    def test_locks_exclude_on_a_multicore_node(self):
+        for machine in ("skylake", "haswell"):
+            for lock in LOCKS:
+                with self.subTest(machine=machine, lock=lock):
+                    report = self.report("--lock", lock, "--fabric", "sim", "--machine", machine,
+                                         "--ranks", 24, "--acquires", 20, "--check", "every")
+                    self.assertTrue(report["check"]["passed"])
+
+
 class Benches(Case):
     def check(self, report, agents, acquires):
         self.assertTrue(report["check"]["passed"])
