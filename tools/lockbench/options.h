@@ -52,7 +52,7 @@ struct Options {
   std::uint32_t jobs = 0;  // points of a simulated sweep at once; 0: as many as there are cores
   std::string json;
   std::string csv;
-  std::string calibrate;  // measure this host, write it there as a machine file, and do nothing else
+  std::string calibrate;           // where to write this host as a machine file; no run then
   std::vector<std::string> words;  // the run as words, the spec file's first
 };
 
