@@ -68,10 +68,10 @@ std::uint64_t CoherentNode::perform(std::uint32_t number, const Operation& op) {
   keep_quantum(number);
   Agent& agent = agents_[number];
   const AccessKind kind = kind_of(op);
-  if (kind == AccessKind::kAtomic && agent.stored > now()) {  // the store buffer empties first
-    host_.pass_until(number, static_cast<Picos>(agent.stored));
-  }
   double done = access(cores_.thread_of(number), op, now());
+  if (kind == AccessKind::kAtomic) {  // after the stores, but its line comes while they go
+    done = std::max(done, agent.stored + machine_.cache.atomic_ns);
+  }
   double goes_on = done;
   if (kind == AccessKind::kStore) {
     done = agent.stored = std::max(done, agent.stored);

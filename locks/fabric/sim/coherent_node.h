@@ -3,8 +3,8 @@
 // *What.* Caches says what an access costs, Cores who runs; this is what agents do between them:
 //   - a load or an atomic takes its access and overhead_ns, then it happens;
 //   - a store goes to the store buffer: its agent goes on after store_ns and overhead_ns. The line
-//     is there, and waiters are told, when the access is done, in the order of the agent's stores;
-//     its next atomic begins no sooner;
+//     is there, and waiters are told, when the access is done, in the order of the agent's stores.
+//     Its next atomic is done after them, and fetches its own line meanwhile;
 //   - a waiter has looked, and looks again only after its line was written: an access like any
 //   other,
 //     so that many waiters of one line come one after another. When it looks is as
