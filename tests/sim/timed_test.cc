@@ -96,6 +96,17 @@ TEST_CASE("timed: a wait ends at its deadline and says so") {
   CHECK(took == 5000);
 }
 
+TEST_CASE("timed: attempts end at their deadline, also one that is a span") {
+  for (const fabric::Backoff& backoff : {fabric::Backoff::none(), fabric::Backoff{100, 700}}) {
+    int attempts = 0;
+    const double took = time_of([&](auto& ep) {
+      const auto in_vain = [&] { return ++attempts > 1'000'000; };
+      CHECK_FALSE(ep.retry_until(in_vain, backoff, Deadline::within(std::chrono::microseconds(5))));
+    });
+    CHECK(took == 5000);
+  }
+}
+
 TEST_CASE("timed: a wait whose deadline has passed ends at once, and time does not go back") {
   const double took = time_of([](auto& ep) {
     ep.fetch_add(rma, kThere, 1);

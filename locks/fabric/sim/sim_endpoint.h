@@ -132,6 +132,7 @@ class SimEndpoint {
         engine_->attempt_succeeded(agent_);
         return true;
       }
+      deadline = deadline.started(now_ns());  // a span begins at the first failure, and once
       if (!engine_->attempt_failed(agent_, steps.next_ns(), deadline)) return false;
     }
   }
