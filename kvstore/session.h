@@ -162,7 +162,7 @@ class Session {
   Status read_at(const Location& location, std::string_view key, Use&& use);
   template <class Use>
   Status read_key(std::string_view key, Use&& use);
-  static bool is_past(std::uint64_t expires_at_ms);
+  bool is_past(std::uint64_t expires_at_ms) const;
 
   // session_write.h
   template <class Mutate>

@@ -116,8 +116,8 @@ std::span<const std::byte> Session<E>::fetch(Access access, std::uint32_t rank, 
 }
 
 template <fabric::Endpoint E>
-bool Session<E>::is_past(std::uint64_t expires_at_ms) {
-  return expires_at_ms != kNoExpiry && expires_at_ms <= wall_ms();
+bool Session<E>::is_past(std::uint64_t expires_at_ms) const {
+  return expires_at_ms != kNoExpiry && expires_at_ms <= ep_.wall_ms();
 }
 
 /// Looks for the key among the entries of one line; `found` keeps its line's number. Inline

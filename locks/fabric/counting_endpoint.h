@@ -173,6 +173,7 @@ class CountingEndpoint {
     return inner_.retry_until(std::forward<A>(attempt), backoff, deadline);
   }
   std::uint64_t now_ns() const { return inner_.now_ns(); }
+  std::uint64_t wall_ms() const { return inner_.wall_ms(); }
 
   // --- where
   bool is_local(std::uint32_t rank) const { return inner_.is_local(rank); }

@@ -102,6 +102,8 @@ concept Endpoint = detail::WordAccess<E, CpuClass> && detail::WordAccess<E, RmaC
   // passed. attempt() must leave nothing behind when it fails.
   { ep.retry_until(attempt, backoff, deadline) } -> std::same_as<bool>;
   { cep.now_ns() } -> std::same_as<std::uint64_t>;
+  // The time of day in ms since 1970 UTC, for what must mean the same on every rank.
+  { cep.wall_ms() } -> std::same_as<std::uint64_t>;
   // Whether the agent may use the `cpu` class on memory of that rank.
   { cep.is_local(rank) } -> std::same_as<bool>;
   // Whether the two classes coincide in this job: then mixing them is safe.

@@ -125,6 +125,7 @@ class DeferredEndpoint {
     return inner_.retry_until(attempt, backoff, deadline);
   }
   std::uint64_t now_ns() const { return inner_.now_ns(); }
+  std::uint64_t wall_ms() const { return inner_.wall_ms(); }
 
   bool is_local(std::uint32_t rank) const { return rank == inner_.rank(); }
   bool one_class() const { return false; }

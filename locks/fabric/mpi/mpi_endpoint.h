@@ -181,6 +181,7 @@ class MpiEndpoint {
         attempt, [this] { channel_->progress(); }, backoff, agent().word(), crowded_, deadline);
   }
   std::uint64_t now_ns() const { return steady_ns(); }
+  std::uint64_t wall_ms() const { return keyway::wall_ms(); }
 
   // --- where
   bool is_local(std::uint32_t rank) const { return bases_[rank] != nullptr; }

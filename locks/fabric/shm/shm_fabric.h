@@ -172,6 +172,7 @@ class ShmEndpoint {
         attempt, [] {}, backoff, agent().word(), deadline);
   }
   std::uint64_t now_ns() const { return steady_ns(); }
+  std::uint64_t wall_ms() const { return keyway::wall_ms(); }
 
   // --- where
   bool is_local(std::uint32_t) const { return true; }
