@@ -58,6 +58,19 @@ TEST_CASE("timed: an operation takes what the machine says, exactly") {
   CHECK(time_of([&](auto& ep) { ep.read(rma, kThere, bytes); }) == 40 + 1000 + 60 + 1000 + 100);
 }
 
+TEST_CASE("timed: to look at memory in place is a load, and others may come between two looks") {
+  Lab lab(plain_machine(), {0, 0});
+  const auto looks = [&](auto& ep) {
+    const auto look = [&] { return *reinterpret_cast<const std::uint64_t*>(ep.view(word_of(0))); };
+    CHECK(look() == 0);
+    CHECK(lab.engine().time_ns() == 2);
+    CHECK(look() == 7);
+    CHECK(lab.engine().time_ns() == 4);
+  };
+  const auto stores = [](auto& ep) { ep.store(fabric::cpu, word_of(0), 7); };  // happens at 3 ns
+  lab.run({{0, looks}, {1, stores}});
+}
+
 TEST_CASE("timed: posted operations overlap; only the cards serve one after another") {
   CHECK(time_of([](auto& ep) {
           for (int i = 0; i < 10; ++i) ep.post_fetch_add(rma, kThere, 1);

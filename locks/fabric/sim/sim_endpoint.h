@@ -143,8 +143,11 @@ class SimEndpoint {
   // --- where
   bool is_local(std::uint32_t rank) const { return topology_->same_node(rank, id_.rank); }
   bool one_class() const { return engine_->one_class(); }
+  /// Asking is a load of the word at `a`: the engine says when it happens. What is read and written
+  /// through the pointer until this agent's next operation happens at that instant (ORDERING.md).
   std::byte* view(Address a) const {
-    KW_CHECK(is_local(a.rank()));
+    const Address word(a.rank(), a.offset() / 8 * 8);
+    engine_->perform(agent_, operation<CpuClass>(sim::OpKind::kLoad, word));
     return engine_->memory().view(a);
   }
   std::uint32_t rank() const { return id_.rank; }
