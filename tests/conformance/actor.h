@@ -6,7 +6,9 @@
 // *Thread safety.* Belongs to one agent.
 #pragma once
 
+#include <chrono>
 #include <optional>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -20,10 +22,28 @@
 
 namespace keyway::conformance {
 
+/// A fabric on which time is virtual: an agent spends it, and the host's clock says nothing.
+template <class F>
+concept VirtualTime = requires(F& fabric, std::uint32_t agent) {
+  fabric.spend(agent, 1.0);
+};
+
+/// A clock for the standard library's lock classes where time is virtual: their spans are what
+/// counts there, and a clock that stands still adds nothing to them.
+struct StoppedClock {
+  using duration = std::chrono::nanoseconds;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = std::chrono::time_point<StoppedClock>;
+  static constexpr bool is_steady = true;
+  static time_point now() { return time_point(std::chrono::hours(1)); }
+};
+
 template <class F>
 class Actor {
  public:
   using E = typename F::Endpoint;
+  using Clock = std::conditional_t<VirtualTime<F>, StoppedClock, std::chrono::steady_clock>;
 
   Actor(F& fabric, const Plan& plan, const Shape& shape, const Setting& setting,
         std::uint32_t index)
@@ -86,7 +106,7 @@ class Actor {
           failed = !held && get(kFailedWord) != 0;
           return held || failed;
         },
-        fabric::Backoff::none(), patience());
+        kAwaitBackoff, patience());
     if (failed) throw GaveUp();
     expect(held, "stuck: {}", what);
   }
@@ -144,12 +164,23 @@ class Actor {
   // --- interleaving
   /// Now and then lets others run, by the seed.
   void wobble() {
-    if (rng_.below(3) == 0) fabric::give_way();
+    if (rng_.below(3) != 0) return;
+    if constexpr (VirtualTime<F>) {
+      fabric_.spend(index_, static_cast<double>(rng_.below(kLongestWobbleNs)));
+    } else {
+      fabric::give_way();
+    }
   }
   /// Room for a posted write, unchanged until the lock is released.
   Record& outbox(std::uint32_t lock) { return outbox_[lock]; }
 
  private:
+  /// A few operations of other agents fit in.
+  static constexpr std::uint64_t kLongestWobbleNs = 10'000;
+  /// Where time is virtual each look at the board is simulated: a few less will do.
+  static constexpr fabric::Backoff kAwaitBackoff =
+      VirtualTime<F> ? fabric::Backoff{1000, 20'000} : fabric::Backoff::none();
+
   void open() {
     ep_.emplace(std::move(*fabric_.endpoint(index_ % plan_.ranks)));
     agent_.emplace(*ep_, plan_.nodes);

@@ -53,6 +53,7 @@ template <class World, class L>
 Outcome check_adaptors(const L& lock, const Setting& setting) {
   const Shape shape{.agents = 2, .nodes_per_agent = 8};
   return play<World>(shape, setting, [&](auto& me) {
+    using Clock = typename std::remove_reference_t<decltype(me)>::Clock;
     auto mine = handle(me, lock, 0);
     const auto span = std::chrono::microseconds(50);
     for (std::uint32_t round = 0; round < 6; ++round) {
@@ -72,7 +73,7 @@ Outcome check_adaptors(const L& lock, const Setting& setting) {
             after.try_failures - before.try_failures, after.timeouts - before.timeouts);
         me.expect(!writer.try_lock_for(span) && !reader.try_lock_for(span),
                   "L1: try_lock_for of a held lock");
-        const auto at = std::chrono::steady_clock::now() + span;
+        const auto at = Clock::now() + span;
         me.expect(!writer.try_lock_until(at) && !reader.try_lock_until(at),
                   "L1: try_lock_until of a held lock");
       }
@@ -87,7 +88,7 @@ Outcome check_adaptors(const L& lock, const Setting& setting) {
         std::shared_lock reader(mine, std::try_to_lock);
         me.expect(reader.owns_lock(), "L2: try_lock_shared of a free lock");
         reader.unlock();
-        me.expect(reader.try_lock_until(std::chrono::steady_clock::now() + long_span),
+        me.expect(reader.try_lock_until(Clock::now() + long_span),
                   "L2: try_lock_shared_until of a free lock");
       }
       me.meet();

@@ -69,11 +69,13 @@ void run_checks(const L& lock, std::string_view kind, const std::vector<Check<L>
                 const Setting& setting) {
   for (const auto& check : checks) {
     DYNAMIC_SECTION(check.name) {
-      const Outcome outcome = check.run(lock, setting);
-      INFO(fmt::format("{} on {}: check '{}' failed: {}\nreplay: {}={} TEST -c '{}' -c '{}'", kind,
-                       World::kName, check.name, outcome.value_or(""), kSeedVariable, setting.seed,
-                       kind, check.name));
-      CHECK_FALSE(outcome.has_value());
+      for (Setting one = setting; one.seed < setting.seed + setting.seeds; ++one.seed) {
+        const Outcome outcome = check.run(lock, one);
+        INFO(fmt::format("{} on {}: check '{}' failed: {}\nreplay: {}={} TEST -c '{}' -c '{}'",
+                         kind, World::kName, check.name, outcome.value_or(""), kSeedVariable,
+                         one.seed, kind, check.name));
+        CHECK_FALSE(outcome.has_value());
+      }
     }
   }
 }

@@ -34,11 +34,17 @@ inline std::uint64_t seed_from_environment() {
   return text == nullptr ? 1 : std::strtoull(text, nullptr, 10);
 }
 
+/// So many seeds, unless the environment names the one to run.
+inline std::uint64_t seeds_or_one(std::uint64_t seeds) {
+  return std::getenv(kSeedVariable) == nullptr ? seeds : 1;
+}
+
 struct Setting {
   std::uint64_t seed = seed_from_environment();
-  std::uint32_t rounds = kRounds;     // visits of each agent in a stress loop
-  std::chrono::seconds patience{60};  // a wait that lasts longer is reported as stuck; no check
-                                      // passes or fails by being quick
+  std::uint64_t seeds = 1;                     // run_checks() runs so many, from `seed` on
+  std::uint32_t rounds = kRounds;              // visits of each agent in a stress loop
+  std::chrono::milliseconds patience{60'000};  // a wait that lasts longer is reported as stuck; no
+                                               // check passes or fails by being quick
 };
 
 /// An agent saw an invariant broken.

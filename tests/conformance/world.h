@@ -3,7 +3,7 @@
 // A world is a class with
 //   using Fabric                         what makes endpoints
 //   World(shape, setting)                opens the fabric; `ranks` for the plan
-//   static void crew(n, body)            runs body(0) .. body(n - 1) at the same time
+//   crew(n, body)                        runs body(0) .. body(n - 1) at the same time
 //   agents_here(agents)                  the agents that this process runs
 //   agree(outcome)                       one outcome for all processes; everybody is done after it
 //   static constexpr kName               as in the tests' names
@@ -76,7 +76,7 @@ Outcome play(const Shape& shape, const Setting& setting, Body&& body) {
   const auto here = world.agents_here(shape.agents);
   std::mutex mutex;
   Outcome first;  // guarded by mutex
-  World::crew(here.size(), [&](std::size_t i) {
+  world.crew(here.size(), [&](std::size_t i) {
     Actor actor(world.fabric(), world.plan(), shape, setting, here[i]);
     try {
       actor.meet();
