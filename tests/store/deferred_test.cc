@@ -9,6 +9,7 @@
 #include "tests/conformance/deferred_fabric.h"
 #include "tests/support/linearizability.h"
 #include "transfers.h"
+#include "volumes.h"
 
 using namespace keyway;
 using namespace keyway::test;
@@ -42,18 +43,9 @@ struct LazyStore {
     made.seed = seed;
     return made;
   }
-  /// With one session open: live + free + leased is the heap, on every rank.
   void check_heap() {
     const auto walker = session(0);
-    std::uint64_t elements = 0;
-    for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
-      const auto report = walker->report(rank);
-      REQUIRE(report.ok());
-      CHECK(report->live_bytes + report->heap.free_bytes + walker->leased_bytes(rank) ==
-            report->heap.heap_bytes);
-      elements += report->elements;
-    }
-    CHECK(walker->size() == elements);
+    check_volumes(*walker, kRanks);
   }
 
   store::Geometry geometry;

@@ -1,4 +1,4 @@
-// One recorded run of a crew of this process: the history of all its agents.
+// One recorded run of a crew, of this process or of a simulation: the history of all its agents.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -12,15 +12,15 @@ namespace keyway::test {
 
 /// open(agent) gives the agent's session, or a pointer that owns it. Fails the test when an agent
 /// found something broken.
-template <class Open>
-History recorded(const Crew& crew, const RecordPlan& plan, Open&& open) {
-  Stage stage(crew.agents());
+template <class C, class Open>
+History recorded(const C& crew, const RecordPlan& plan, Open&& open) {
+  auto stage = crew.stage();
   std::vector<History> histories(crew.agents());
   crew.run([&](std::uint32_t me) {
     auto opened = open(me);
     const auto play = [&](auto& session) {
       Recorder<std::remove_reference_t<decltype(session)>> recorder(session, me, plan);
-      for (std::uint32_t round = 0; round < plan.rounds && stage.meet(); ++round) {
+      for (std::uint32_t round = 0; round < plan.rounds && stage.meet(me); ++round) {
         if (auto wrong = recorder.round(round, [&] { return stage.now(); })) stage.fail(*wrong);
       }
       histories[me] = recorder.history();

@@ -31,7 +31,7 @@ class Stage {
   explicit Stage(std::uint32_t agents) : agents_(agents) {}
 
   /// All agents meet here. False when one of them has failed: then everybody goes home.
-  bool meet() {
+  bool meet(std::uint32_t = 0) {
     // acq_rel and acquire: who leaves the meeting sees what the others did before it.
     const std::uint64_t arrived = arrived_.fetch_add(1, std::memory_order_acq_rel) + 1;
     const std::uint64_t all = (arrived + agents_ - 1) / agents_ * agents_;
@@ -65,6 +65,7 @@ struct Crew {
   std::uint32_t fibers = 0;
 
   std::uint32_t agents() const { return fibers == 0 ? threads : threads * fibers; }
+  Stage stage() const { return Stage(agents()); }
   void run(const std::function<void(std::uint32_t)>& body) const {
     std::vector<std::jthread> running;
     for (std::uint32_t thread = 0; thread < threads; ++thread) {

@@ -1,0 +1,8 @@
+#include "keyway/kvstore/sim/session_sim.h"
+
+namespace keyway::store {
+
+template class Heap<fabric::SimEndpoint>;
+template class Session<fabric::SimEndpoint>;
+
+}  // namespace keyway::store

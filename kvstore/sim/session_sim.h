@@ -1,0 +1,12 @@
+// The store on the sim fabric is compiled once, in session_sim.cc.
+#pragma once
+
+#include "keyway/kvstore/session.h"
+#include "keyway/locks/fabric/sim/sim_endpoint.h"
+
+namespace keyway::store {
+
+extern template class Heap<fabric::SimEndpoint>;
+extern template class Session<fabric::SimEndpoint>;
+
+}  // namespace keyway::store

@@ -1,0 +1,96 @@
+// The two workloads of the store's tests, run in simulation: what came out, and a hash of all of
+// it.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "tests/store/record.h"
+#include "tests/store/recorded.h"
+#include "tests/store/sim/sim_store.h"
+#include "tests/store/transfers.h"
+#include "tests/support/linearizability.h"
+
+namespace keyway::test {
+
+/// What two runs of one seed have alike.
+struct SimPrint {
+  std::uint64_t history = 0;  // who did what, in which order, and what came back
+  double time_ns = 0;
+  std::uint64_t events = 0;
+
+  bool operator==(const SimPrint&) const = default;
+};
+
+/// FNV-1a over the words of the events.
+inline std::uint64_t hash_of(const History& history) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  const auto add = [&](auto word) {
+    for (int shift = 0; shift < 64; shift += 8) {
+      hash = (hash ^ (static_cast<std::uint64_t>(word) >> shift & 0xff)) * 0x100000001b3;
+    }
+  };
+  for (const Event& e : history) {
+    add(e.invoked);
+    add(e.answered);
+    add(e.argument);
+    add(e.expected);
+    add(e.result);
+    add(e.key);
+    add(e.agent);
+    add(static_cast<unsigned>(e.op));
+    add(static_cast<unsigned>(e.answer));
+  }
+  return hash;
+}
+
+/// Enough keys that about four agents meet on each: with more, the search for an order is long.
+inline RecordPlan record_plan(const SimPlan& plan, std::uint32_t rounds) {
+  return {
+      .rounds = rounds, .keys = std::max(2u, plan.ranks / 4), .operations = 5, .seed = plan.seed};
+}
+
+/// Records a history. `more` is what the agents' endpoints are made with (SimStore::session()).
+template <class E, class... More>
+History record_in(SimStore<E>& store, const RecordPlan& plan, More&&... more) {
+  return recorded(SimCrew(store.fabric()), plan,
+                  [&](std::uint32_t me) { return store.session(me, more...); });
+}
+
+template <class E>
+SimPrint print_of(SimStore<E>& store, const History& history) {
+  return {hash_of(history), store.fabric().time_ns(), store.fabric().stats().events};
+}
+
+/// Every agent moves money and looks at the sum, `actions` times. What one of them found wrong.
+template <class E, class... More>
+std::string transfer_in(SimStore<E>& store, std::uint64_t seed, std::uint32_t actions,
+                        More&&... more) {
+  const SimCrew crew(store.fabric());
+  auto stage = crew.stage();
+  crew.run([&](std::uint32_t me) {
+    const auto session = store.session(me, more...);
+    Teller<typename SimStore<E>::Session> teller(*session, me, seed);
+    if (me == 0 && !teller.open_accounts().ok()) stage.fail("opening the accounts");
+    stage.meet(me);
+    for (std::uint32_t i = 0; i < actions && !stage.failed(); ++i) {
+      if (auto wrong = teller.act()) stage.fail(*wrong);
+    }
+    stage.meet(me);
+    if (stage.failed()) return;
+    if (auto wrong = teller.count()) stage.fail(*wrong);
+  });
+  return stage.failure();
+}
+
+/// With everybody gone: live, free and leased bytes are the heap, also when all is erased.
+template <class E, class... More>
+void check_after(SimStore<E>& store, More&&... more) {
+  const auto walker = store.session(0, more...);
+  check_volumes(*walker, store.ranks());
+  REQUIRE(walker->clear().ok());
+  check_volumes(*walker, store.ranks());
+  CHECK(walker->size() == 0);
+}
+
+}  // namespace keyway::test

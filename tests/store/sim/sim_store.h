@@ -1,0 +1,115 @@
+// A store on a simulated machine, and how the agents of a test play on it in virtual time.
+//
+// *What.* SimStore owns geometry, lock and fabric, and makes sessions: in an agent while it runs,
+// or outside, where operations take no time. SimCrew runs an agent at every rank; SimStage is where
+// they meet. Nothing here looks at the host: a seed is a run.
+// *Thread safety.* None: one thread simulates.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "keyway/kvstore/sim/session_sim.h"
+#include "keyway/locks/fabric/sim/sim_fabric.h"
+#include "tests/store/volumes.h"
+
+namespace keyway::test {
+
+/// What one run is of.
+struct SimPlan {
+  std::string_view lock = "gbh:lockall=off";
+  std::uint32_t ranks = 4;
+  fabric::sim::Machine machine;
+  std::uint64_t seed = 1;
+  std::uint64_t memory_bytes = store::kMinMemoryBytes;  // of each rank
+};
+
+/// E is SimEndpoint, or one made of it that plants a fault.
+template <class E>
+class SimStore {
+ public:
+  using Session = store::Session<E>;
+
+  explicit SimStore(const SimPlan& plan)
+      : geometry_(*store::Geometry::plan({.memory_bytes = plan.memory_bytes,
+                                          .buckets = 16,
+                                          .stripes = 4,
+                                          .agents_per_rank = 2,
+                                          .nodes_per_agent = 32})),
+        lock_(*locks::AnyLock::make(plan.lock)),
+        fabric_(std::move(*fabric::SimFabric::create({.machine = plan.machine,
+                                                      .ranks = plan.ranks,
+                                                      .segment_bytes = geometry_.segment_bytes(),
+                                                      .agents_per_rank = 2,
+                                                      .seed = plan.seed}))) {}
+
+  /// `more` goes to E behind its SimEndpoint.
+  template <class... More>
+  std::unique_ptr<Session> session(std::uint32_t rank, More&&... more) {
+    return std::make_unique<Session>(
+        E(std::move(*fabric_.endpoint(rank)), std::forward<More>(more)...), geometry_, lock_,
+        store::SessionOptions{.timeout = std::chrono::seconds(10)});
+  }
+  fabric::SimFabric& fabric() { return fabric_; }
+  std::uint32_t ranks() const { return fabric_.ranks(); }
+
+ private:
+  store::Geometry geometry_;
+  locks::AnyLock lock_;
+  fabric::SimFabric fabric_;
+};
+
+/// Where the agents of a simulation meet, as Stage in stage.h.
+class SimStage {
+ public:
+  SimStage(fabric::SimFabric& fabric, std::uint32_t agents) : fabric_(fabric), agents_(agents) {}
+
+  bool meet(std::uint32_t me) {
+    ++arrived_;
+    const std::uint64_t all = (arrived_ + agents_ - 1) / agents_ * agents_;
+    while (failure_.empty() && arrived_ < all) fabric_.spend(me, kLookNs);
+    return failure_.empty();
+  }
+  void fail(std::string what) {
+    if (failure_.empty()) failure_ = std::move(what);
+  }
+  bool failed() const { return !failure_.empty(); }
+  const std::string& failure() const { return failure_; }
+  /// The next instant. Agents take turns, so this is finer than virtual time and never against it.
+  std::uint64_t now() { return clock_++; }
+
+ private:
+  static constexpr double kLookNs = 1000;
+
+  fabric::SimFabric& fabric_;
+  std::uint64_t agents_;
+  std::uint64_t arrived_ = 0;
+  std::uint64_t clock_ = 1;
+  std::string failure_;
+};
+
+/// An agent at every rank.
+class SimCrew {
+ public:
+  explicit SimCrew(fabric::SimFabric& fabric) : fabric_(fabric) {}
+
+  std::uint32_t agents() const { return fabric_.ranks(); }
+  SimStage stage() const { return {fabric_, agents()}; }
+  template <class Body>
+  void run(Body&& body) const {
+    std::vector<std::uint32_t> homes(agents());
+    for (std::uint32_t rank = 0; rank < agents(); ++rank) homes[rank] = rank;
+    fabric_.run(homes, [&](std::uint32_t me) { body(me); });
+  }
+
+ private:
+  fabric::SimFabric& fabric_;
+};
+
+}  // namespace keyway::test
