@@ -2,7 +2,9 @@
 #pragma once
 
 #include <catch2/catch.hpp>
+#include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "record.h"
@@ -10,10 +12,14 @@
 
 namespace keyway::test {
 
-/// open(agent) gives the agent's session, or a pointer that owns it. Fails the test when an agent
-/// found something broken.
+struct Recorded {
+  History history;
+  std::string failure;  // the first thing that an agent found broken, or nothing
+};
+
+/// open(agent) gives the agent's session, or a pointer that owns it.
 template <class C, class Open>
-History recorded(const C& crew, const RecordPlan& plan, Open&& open) {
+Recorded record_with(const C& crew, const RecordPlan& plan, Open&& open) {
   auto stage = crew.stage();
   std::vector<History> histories(crew.agents());
   crew.run([&](std::uint32_t me) {
@@ -31,10 +37,19 @@ History recorded(const C& crew, const RecordPlan& plan, Open&& open) {
       play(opened);
     }
   });
-  REQUIRE(stage.failure() == "");
-  History all;
-  for (const History& history : histories) all.insert(all.end(), history.begin(), history.end());
+  Recorded all{.failure = stage.failure()};
+  for (const History& history : histories) {
+    all.history.insert(all.history.end(), history.begin(), history.end());
+  }
   return all;
+}
+
+/// Fails the test when an agent found something broken.
+template <class C, class Open>
+History recorded(const C& crew, const RecordPlan& plan, Open&& open) {
+  Recorded all = record_with(crew, plan, open);
+  REQUIRE(all.failure == "");
+  return std::move(all.history);
 }
 
 }  // namespace keyway::test

@@ -30,6 +30,8 @@ constexpr Size kSmall[] = {{4, 2, 20, 40}, {16, 4, 6, 12}};
 constexpr Size kLarge{64, 8, 3, 5};
 constexpr std::uint64_t kSeeds = 3;
 #endif
+constexpr Size kLong[] = {{4, 2, 60, 150}, {16, 4, 20, 50}, {64, 8, 8, 15}};
+constexpr std::uint64_t kLongSeeds = 8;
 // Several times the latency, so that little arrives in the order of its issue.
 constexpr double kJitterNs = 8000;
 
@@ -45,18 +47,18 @@ SimPlan plan_of(const Size& size, const char* lock, std::uint64_t seed) {
 SimPrint check_history(const SimPlan& plan, const Size& size) {
   PlainStore store(plan);
   const RecordPlan record = record_plan(plan, size.rounds);
-  const History all = record_in(store, record);
+  const History all = recorded(SimCrew(store.fabric()), record, plain_sessions(store));
   REQUIRE(all.size() == std::size_t{size.ranks} * record.rounds * record.operations);
   CHECK(LinearizabilityChecker::violation(all).value_or("") == "");
   const SimPrint print = print_of(store, all);
-  check_after(store);
+  check_after(store, plain_sessions(store));
   return print;
 }
 
 void check_transfers(const SimPlan& plan, const Size& size) {
   PlainStore store(plan);
-  CHECK(transfer_in(store, plan.seed, size.actions) == "");
-  check_after(store);
+  CHECK(transfer_in(store, plan.seed, size.actions, plain_sessions(store)) == "");
+  check_after(store, plain_sessions(store));
 }
 
 /// Runs `check(plan)` for every lock and seed of one size.
@@ -101,5 +103,23 @@ TEST_CASE("store in simulation: one seed is one run, and another seed another") 
     SimPlan other = plan;
     ++other.seed;
     CHECK_FALSE(check_history(other, kSmall[0]) == once);
+  });
+}
+
+TEST_CASE("store in simulation: longer runs by more seeds", "[.long]") {
+  for (const Size& size : kLong) {
+    for_each_run(size, kLongSeeds, [&](const SimPlan& plan) {
+      check_history(plan, size);
+      check_transfers(plan, size);
+    });
+  }
+}
+
+// Prints what builds are compared by.
+TEST_CASE("store in simulation: prints of some runs", "[.print]") {
+  for_each_run(kSmall[0], 2, [](const SimPlan& plan) {
+    const SimPrint print = check_history(plan, {4, 2, 4, 8});
+    WARN(fmt::format("{} seed {}: history {:016x}, {} ns, {} events", plan.lock, plan.seed,
+                     print.history, print.time_ns, print.events));
   });
 }

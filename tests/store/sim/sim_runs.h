@@ -50,11 +50,10 @@ inline RecordPlan record_plan(const SimPlan& plan, std::uint32_t rounds) {
       .rounds = rounds, .keys = std::max(2u, plan.ranks / 4), .operations = 5, .seed = plan.seed};
 }
 
-/// Records a history. `more` is what the agents' endpoints are made with (SimStore::session()).
-template <class E, class... More>
-History record_in(SimStore<E>& store, const RecordPlan& plan, More&&... more) {
-  return recorded(SimCrew(store.fabric()), plan,
-                  [&](std::uint32_t me) { return store.session(me, more...); });
+/// How an agent comes to its session: SimStore::session(), or one with a fault.
+template <class E>
+auto plain_sessions(SimStore<E>& store) {
+  return [&store](std::uint32_t me) { return store.session(me); };
 }
 
 template <class E>
@@ -63,13 +62,13 @@ SimPrint print_of(SimStore<E>& store, const History& history) {
 }
 
 /// Every agent moves money and looks at the sum, `actions` times. What one of them found wrong.
-template <class E, class... More>
+template <class E, class Open>
 std::string transfer_in(SimStore<E>& store, std::uint64_t seed, std::uint32_t actions,
-                        More&&... more) {
+                        Open&& open) {
   const SimCrew crew(store.fabric());
   auto stage = crew.stage();
   crew.run([&](std::uint32_t me) {
-    const auto session = store.session(me, more...);
+    const auto session = open(me);
     Teller<typename SimStore<E>::Session> teller(*session, me, seed);
     if (me == 0 && !teller.open_accounts().ok()) stage.fail("opening the accounts");
     stage.meet(me);
@@ -84,9 +83,9 @@ std::string transfer_in(SimStore<E>& store, std::uint64_t seed, std::uint32_t ac
 }
 
 /// With everybody gone: live, free and leased bytes are the heap, also when all is erased.
-template <class E, class... More>
-void check_after(SimStore<E>& store, More&&... more) {
-  const auto walker = store.session(0, more...);
+template <class E, class Open>
+void check_after(SimStore<E>& store, Open&& open) {
+  const auto walker = open(0);
   check_volumes(*walker, store.ranks());
   REQUIRE(walker->clear().ok());
   check_volumes(*walker, store.ranks());

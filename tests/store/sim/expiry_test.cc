@@ -1,0 +1,39 @@
+// Expiry in simulation: it passes in virtual time, at one instant for every rank.
+#include "keyway/locks/fabric/sim/sim_endpoint.h"
+#include "tests/store/sim/sim_runs.h"
+#include "tests/support/shaken_machine.h"
+
+using namespace keyway;
+using namespace keyway::test;
+
+TEST_CASE("store in simulation: an element is there until its time and not from then on") {
+  constexpr std::uint32_t kRanks = 4;
+  constexpr std::uint64_t kAtMs = 3;
+  SimStore<fabric::SimEndpoint> store(
+      {.ranks = kRanks, .machine = shaken_machine(2, 8000), .seed = 5});
+  const SimCrew crew(store.fabric());
+  auto stage = crew.stage();
+  std::vector<std::uint32_t> seen(kRanks);
+  crew.run([&](std::uint32_t me) {
+    const auto session = store.session(me);
+    const auto now = [&] { return session->endpoint().wall_ms(); };
+    if (me == 0 && !session->put("k", "v", {.expires_at_ms = kAtMs}).ok()) stage.fail("put");
+    stage.meet(me);
+    std::string value;
+    for (bool there = true; there; seen[me] += there) {
+      const bool early = now() < kAtMs;
+      there = session->get("k", value).ok();
+      const bool late = now() >= kAtMs;
+      if (there && !early) stage.fail(fmt::format("rank {} sees it after its time", me));
+      if (!there && !late) stage.fail(fmt::format("rank {} misses it before its time", me));
+    }
+  });
+  CHECK(stage.failure() == "");
+  for (const std::uint32_t times : seen) CHECK(times > 10);
+  const auto walker = store.session(1);
+  CHECK(walker->size() == 1);  // nobody has swept it yet
+  std::uint64_t swept = 0;
+  for (std::uint32_t rank = 0; rank < kRanks; ++rank) swept += *walker->sweep_expired(rank);
+  CHECK(swept == 1);
+  check_volumes(*walker, kRanks);
+}
