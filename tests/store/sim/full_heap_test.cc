@@ -13,7 +13,7 @@ using namespace keyway::test;
 namespace {
 
 #if defined(KEYWAY_SIM_SMALL)
-constexpr std::uint32_t kWrites = 60;
+constexpr std::uint32_t kWrites = 150;
 #else
 constexpr std::uint32_t kWrites = 300;
 #endif

@@ -1,0 +1,18 @@
+// The simulated machine kills the mutants of the locks, each by a seed that replays.
+#include "tests/conformance/mutants/kills.h"
+#include "tests/conformance/sim_world.h"
+
+namespace keyway::conformance {
+namespace {
+
+const Setting kQuick{.seeds = seeds_or_one(10), .rounds = 100, .patience = std::chrono::seconds(1)};
+
+TEST_CASE("faithful copies pass every check in simulation") { faithful_copies_pass<Simulated>(); }
+TEST_CASE("mutants of foMPI-Spin are killed in simulation") {
+  kill_mutants_of_spin<Simulated>(kQuick);
+}
+TEST_CASE("mutants of foMPI-RW are killed in simulation") { kill_mutants_of_rw<Simulated>(kQuick); }
+TEST_CASE("mutants of D-MCS are killed in simulation") { kill_mutants_of_mcs<Simulated>(kQuick); }
+
+}  // namespace
+}  // namespace keyway::conformance
