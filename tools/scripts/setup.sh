@@ -10,7 +10,7 @@ keyway_run_packages=(
 # What the tests need beyond that.
 keyway_test_packages=(
   openmpi-bin libopenmpi-dev catch2 librapidcheck-dev
-  python3 gnuplot-nox iproute2 procps util-linux
+  python3 gnuplot-nox iproute2 procps util-linux spin
 )
 # What the benchmarks need beyond what runs the store: rows, plots, namespaces.
 keyway_bench_packages=(python3 gnuplot-nox iproute2 util-linux)

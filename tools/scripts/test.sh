@@ -59,8 +59,8 @@ keyway_test() {
     shift
   done
   case "$only" in
-    '' | unit | conformance | mpi | system | tidy | bench | long) ;;
-    *) die "'$only' is no label; use unit, conformance, mpi, system, tidy, bench or long" ;;
+    '' | unit | conformance | models | mpi | system | tidy | bench | long) ;;
+    *) die "'$only' is no label; use unit, conformance, models, mpi, system, tidy, bench or long" ;;
   esac
 
   install_packages "${keyway_run_packages[@]}" "${keyway_test_packages[@]}"
