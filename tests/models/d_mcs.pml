@@ -66,11 +66,11 @@ active [AGENTS] proctype network() {
   byte p = _pid;
 end:
   do
-  :: atomic { posted_next[p] -> next[node_of[p]] = 0; posted_next[p] = false }
-  :: atomic { posted_status[p] -> status[node_of[p]] = WAITING; posted_status[p] = false }
-  :: atomic { posted_token[p] -> token = PLUS_ONE(token); posted_token[p] = false }
-  :: atomic { posted_holder[p] -> holder = node_of[p]; posted_holder[p] = false }
-  :: atomic { posted_data[p] -> data = data_of[p]; posted_data[p] = false }
+  :: d_step { posted_next[p] -> next[node_of[p]] = 0; posted_next[p] = false }  /* the network */
+  :: d_step { posted_status[p] -> status[node_of[p]] = WAITING; posted_status[p] = false }  /* the network */
+  :: d_step { posted_token[p] -> token = PLUS_ONE(token); posted_token[p] = false }  /* the network */
+  :: d_step { posted_holder[p] -> holder = node_of[p]; posted_holder[p] = false }  /* the network */
+  :: d_step { posted_data[p] -> data = data_of[p]; posted_data[p] = false }  /* the network */
   od
 }  /* unreached: the network never ends */
 
@@ -158,8 +158,8 @@ inline hold() {
   :: p == 0 ->
      seen = token;                                 /* load(cpu, token) */
 #ifndef DEFECT_TOKEN_STAYS
-     d_step {                                      /* store(cpu, token, grant.token), L4 */
-       token = PLUS_ONE(seen);
+     d_step {
+       token = PLUS_ONE(seen);                     /* store(cpu, token, grant.token), L4 */
        assert(token == grants)
      };
 #endif
@@ -203,10 +203,10 @@ inline successor() {
      :: else
      fi;
 #else
-     atomic {                                      /* compare_swap(rma, site.line, at, 0) */
+     atomic {
        if
-       :: tail == at -> tail = 0; left = true
-       :: else
+       :: tail == at -> tail = 0; left = true      /* compare_swap(rma, site.line, at, 0) */
+       :: else                                     /* the same, which fails */
        fi
      };
 #endif
@@ -248,11 +248,11 @@ inline release() {
      atomic {
        if
        :: nxt == 0 -> left = true
-       :: else ->                                  /* compare_swap(rma, next + kStatusOffset, */
-          assert(pool[nxt] != FREE);               /*     kNodeWaiting, kNodeGranted), D2     */
-          if
-          :: status[nxt] == WAITING -> status[nxt] = GRANTED; left = true
-          :: else
+       :: else ->
+          assert(pool[nxt] != FREE);
+          if                /* compare_swap(rma, next + kStatusOffset, kNodeWaiting, kNodeGranted), D2 */
+          :: status[nxt] == WAITING -> status[nxt] = GRANTED; left = true     /* granted */
+          :: else                                                             /* it has given up */
           fi
        fi
      };
@@ -277,9 +277,9 @@ inline acquire() {
   if
   :: me == 0 -> wants[p] = false
   :: else ->
-     atomic {                                      /* swap(rma, site.line, me) */
+     atomic {
        pred = tail;
-       tail = me;
+       tail = me;                                  /* swap(rma, site.line, me) */
        if
        :: pred == 0 -> ghost_enter()
        :: else -> queued[p] = true
@@ -289,9 +289,9 @@ inline acquire() {
      :: pred == 0
      :: else ->
 #ifndef DEFECT_LOST_LINK
-        d_step {                                                 /* store(rma, predecessor + */
-          assert(pool[pred] != FREE);                            /*     kNextOffset, me), N1 */
-          next[pred] = me;
+        d_step {
+          assert(pool[pred] != FREE);              /* N1 */
+          next[pred] = me;                         /* store(rma, predecessor + kNextOffset, me) */
           pred = 0
         };
 #endif
@@ -302,9 +302,10 @@ inline acquire() {
         atomic { ghost_enter() }
 #else
         if
-        :: atomic { status[me] != WAITING -> ghost_enter() }     /* wait_until(me + kStatusOffset) */
+        :: atomic { status[me] != WAITING ->       /* wait_until(me + kStatusOffset) */
+                    ghost_enter() }
 #ifdef GIVE_UP
-        :: abandon()                                             /* waited.expired */
+        :: abandon()                               /* waited.expired */
 #endif
         fi
 #endif
@@ -321,7 +322,7 @@ inline abandon() {
 #else
     :: status[me] == WAITING ->
 #endif
-       status[me] = ABANDONED;
+       status[me] = ABANDONED;                     /* compare_swap(rma, me + kStatusOffset, ... */
 #ifdef DEFECT_ABANDONED_REUSED
        pool[me] = FREE;
 #else
@@ -343,9 +344,9 @@ inline try_acquire() {
   if
   :: me == 0
   :: else ->
-     atomic {                                      /* compare_swap(rma, site.line, 0, me) */
+     atomic {
        if
-       :: tail == 0 -> tail = me; ghost_enter()
+       :: tail == 0 -> tail = me; ghost_enter()    /* compare_swap(rma, site.line, 0, me) */
        :: else -> pool[me] = FREE; me = 0          /* nodes.give_back(*taken) */
        fi
      }

@@ -7,7 +7,8 @@
  *
  * READERS WRITERS ALLS   how many of each; with ALLS the lock has a group line (lockall=on)
  * ROUNDS                 times that each acquires; without it they go on for ever
- * GIVE_UP                a retry may meet its deadline; try_acquire is the first attempt of these
+ * GIVE_UP                a retry may meet its deadline, after any number of attempts (or none, which
+ *                        does nothing); try_acquire is one attempt of these
  * PROGRESS               for the search for cycles in which nobody enters
  * STARVATION             the claim that agent STARVING gets what it wants, under weak fairness,
  *                        which this lock does not promise: the search must find a cycle
@@ -58,10 +59,10 @@ active [AGENTS] proctype network() {
   byte p = _pid;
 end:
   do
-  :: d_step { posted_token[p] -> token = PLUS_ONE(token); posted_token[p] = false }
-  :: d_step { posted_holder[p] -> holder = p; posted_holder[p] = false }
-  :: d_step { posted_data[p] -> data = data_of[p]; posted_data[p] = false }
-  :: d_step { posted_load[p] -> posted_load[p] = false; assert(data == version[p]) }  /* L3 */
+  :: d_step { posted_token[p] -> token = PLUS_ONE(token); posted_token[p] = false }  /* the network */
+  :: d_step { posted_holder[p] -> holder = p; posted_holder[p] = false }  /* the network */
+  :: d_step { posted_data[p] -> data = data_of[p]; posted_data[p] = false }  /* the network */
+  :: d_step { posted_load[p] -> posted_load[p] = false; assert(data == version[p]) }  /* the network, L3 */
   od
 }  /* unreached: the network never ends */
 
@@ -91,9 +92,9 @@ inline ghost_enter_all() {
 
 /* attempt() of a reader; `granted` says whether. */
 inline attempt_read() {
-  atomic {                                         /* fetch_add(rma, site.line, kReader) */
+  atomic {
     old = line;
-    line = line + READER;
+    line = line + READER;                          /* fetch_add(rma, site.line, kReader) */
 #ifdef DEFECT_READER_IGNORES_WRITER
     granted = true;
 #else
@@ -117,9 +118,9 @@ inline attempt_read() {
 /* attempt() of a writer. */
 inline attempt_write() {
 #if ALLS
-  d_step {                                         /* fetch_add(rma, site.group, kExclusive) */
+  d_step {
     old = group;
-    group = group + EXCLUSIVE
+    group = group + EXCLUSIVE                      /* fetch_add(rma, site.group, kExclusive) */
   };
 #endif
 #ifdef DEFECT_WRITER_IGNORES_ALLS
@@ -133,11 +134,11 @@ inline attempt_write() {
 #else
   :: true ->
 #endif
-     atomic {                                      /* compare_swap(rma, site.line, 0, kWriter), G1 */
+     atomic {
 #ifdef DEFECT_WRITER_IGNORES_READERS
        granted = (line & WRITER) == 0;
 #else
-       granted = line == 0;
+       granted = line == 0;                        /* compare_swap(rma, site.line, 0, kWriter), G1 */
 #endif
        if
        :: granted -> line = line + WRITER; ghost_enter_writer()
@@ -162,9 +163,9 @@ inline attempt_write() {
 
 /* The attempt of acquire_all(). */
 inline attempt_all() {
-  atomic {                                         /* fetch_add(rma, group, kAll) */
+  atomic {
     old = group;
-    group = group + ALL;
+    group = group + ALL;                           /* fetch_add(rma, group, kAll) */
 #ifdef DEFECT_ALL_IGNORES_WRITERS
     granted = true;
 #else
@@ -190,11 +191,11 @@ inline record_grant() {
   if
   :: LOCAL(p) ->
      old = token;                                  /* load(cpu, token) */
-     d_step {                                      /* store(cpu, token, grant.token), L4 */
+     d_step {
 #ifdef DEFECT_TOKEN_STAYS
        token = old;
 #else
-       token = PLUS_ONE(old);
+       token = PLUS_ONE(old);                      /* store(cpu, token, grant.token), L4 */
 #endif
        old = 0;
        assert(token == grants)
@@ -241,11 +242,11 @@ inline release_write() {
 #ifndef DEFECT_WRITER_SKIPS_FLUSH
   FLUSHED(p);                                      /* flush(site.line.rank()), L3 */
 #endif
-  d_step {                                         /* fetch_add(rma, site.line, minus(kWriter)), G1 */
+  d_step {
 #ifdef DEFECT_RELEASE_STORES_ZERO
     line = 0;
 #else
-    line = line - WRITER;
+    line = line - WRITER;                          /* fetch_add(rma, site.line, minus(kWriter)), G1 */
 #endif
     writers_in--
   }

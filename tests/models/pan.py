@@ -31,6 +31,7 @@ class Verdict:
     statements: set       # (line, text) of every statement of a proctype
     reached: set          # those that some process executed
     folder: str
+    model: str
     replay: list
 
 
@@ -69,12 +70,33 @@ def _coverage(folder, said):
     return set(copies.values()), {copies[key] for key in copies if key not in missed}
 
 
+def _preprocess(model, defines, folder):
+    """The model as spin is to see it, each line with the number that it has in the source."""
+    status, said = _call(["gcc", "-E", "-x", "c", *("-D" + define for define in defines), model],
+                         folder)
+    if status != 0:
+        raise Broken(f"gcc refused the model:\n{said}")
+    lines, number = {}, 0
+    for line in said.split("\n"):
+        if found := re.match(r'# (\d+) "(.*)"', line):
+            number = int(found.group(1))
+            wanted = found.group(2) == model
+        else:
+            if wanted:
+                lines[number] = lines.get(number, "") + line
+            number += 1
+    name = os.path.basename(model)
+    with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+        file.writelines(lines.get(n, "") + "\n" for n in range(1, max(lines) + 1))
+    return name
+
+
 def search(model, defines, kind, folder, large=False, collapse=False):
     """Lets spin search `model` with the definitions given, in `folder`. Raises Broken."""
     os.makedirs(folder, exist_ok=True)
-    source = ["-D" + define for define in defines] + [model]
+    source = _preprocess(model, defines, folder)
     compiled, started = SEARCHES[kind]
-    status, said = _call(["spin", "-a", *source], folder)
+    status, said = _call(["spin", "-Pcat", "-a", source], folder)
     if status != 0 or "Error" in said:
         raise Broken(f"spin refused the model:\n{said}")
     status, said = _call(["gcc", "-w", "-O1" if large else "-O0", f"-DMEMLIM={MEMORY_MB}",
@@ -97,21 +119,21 @@ def search(model, defines, kind, folder, large=False, collapse=False):
                    _number(r"([\d.]+)\ttotal actual memory", said),
                    _number(r"pan: elapsed time ([\d.e+]+) seconds", said), statements, reached,
                    folder,
-                   ["spin", "-k", os.path.basename(model) + ".trail", "-p", "-g", *source])
+                   model, ["spin", "-Pcat", "-k", source + ".trail", "-p", "-g", source])
 
 
 def trail(verdict):
     """The steps to the violation: the lines of the model that name an operation, as executed."""
-    with open(verdict.replay[-1], encoding="utf-8") as model:
+    with open(verdict.model, encoding="utf-8") as model:
         lines = model.read().split("\n")
     _, said = _call([word for word in verdict.replay if word != "-g"], verdict.folder)
     agents = int(_number(r"(\d+) processes created", said)) // 2    # each has a network process
     steps = []
     for step in said.split("\n"):
-        found = re.search(r"proc +(\d+) \((agent|network):\d+\) \S+:(\d+) \(state", step)
+        found = re.search(r"proc +(\d+) \((agent|network):\d+\) \S+:(\d+) .*\t\[(.*)\]", step)
         if found:
             process, name, number = int(found.group(1)), found.group(2), int(found.group(3))
-            if name == "network" or "/*" in lines[number - 1]:
+            if "/*" in lines[number - 1] and found.group(4) not in ("(1)", ".(goto)", "break"):
                 steps.append(f"  {name} {process % agents}, line {number}: "
                              + " ".join(lines[number - 1].split()))
         elif "CYCLE" in step:
