@@ -1,9 +1,10 @@
 // foMPI-RW: readers and a writer in one counter, with LOCKALL; with back-off it is GBH.
 //
 // *What.* A reader-writer lock without queues, best effort: it is neither fair nor free of
-// starvation. Word 0 of the line counts: bit 0 a writer holds it, bits 63..1 readers, so a reader
-// adds 2. The group line's word 0 (foMPI's master word) counts bits 31..0 exclusive holders and
-// aspirants of the group, bits 63..32 holders of LOCKALL; each excludes the other.
+// starvation, and LOCKALL and a writer in step can turn each other away while nobody holds it.
+// Word 0 of the line counts: bit 0 a writer holds it, bits 63..1 readers, so a reader adds 2. The
+// group line's word 0 (foMPI's master word) counts bits 31..0 exclusive holders and aspirants of
+// the group, bits 63..32 holders of LOCKALL; each excludes the other.
 // *Thread safety.* As lock.h says.
 // *Invariants.*
 //   G1  Bit 0 is set by a compare-and-swap from 0 and cleared by its setter only.
@@ -75,7 +76,8 @@ class FompiRw {
   }
 
   /// LOCKALL: shared access to every lock of the group at once; one atomic, whatever their number.
-  /// Refuses a kind made with lockall=off.
+  /// Refuses a kind made with lockall=off. release_all() flushes nothing: the group may span ranks,
+  /// so the holder itself flushes what it posted, before.
   template <fabric::Endpoint E>
   Status acquire_all(LockAgent<E>& agent, fabric::Address group, Deadline deadline) const {
     if (!lockall_ || group.is_null()) {

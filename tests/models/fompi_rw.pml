@@ -260,7 +260,9 @@ inline release_write() {
 
 /* release_all() leaves what was posted to its caller, who flushes it before. */
 inline release_all() {
+#ifndef DEFECT_ALL_SKIPS_FLUSH
   FLUSHED(p);                                      /* of the user: flush(rank of the data) */
+#endif
   d_step { group = group - ALL; alls_in-- }        /* fetch_add(rma, group, minus(kAll)) */
 }
 
