@@ -30,8 +30,8 @@ constexpr Size kSmall[] = {{4, 2, 20, 40}, {16, 4, 6, 12}};
 constexpr Size kLarge{64, 8, 3, 5};
 constexpr std::uint64_t kSeeds = 3;
 #endif
-constexpr Size kLong[] = {{4, 2, 60, 150}, {16, 4, 20, 50}, {64, 8, 8, 15}};
-constexpr std::uint64_t kLongSeeds = 8;
+constexpr Size kLong[] = {{4, 2, 60, 150}, {16, 4, 20, 50}, {64, 8, 6, 10}};
+constexpr std::uint64_t kLongSeeds = 4;
 // Several times the latency, so that little arrives in the order of its issue.
 constexpr double kJitterNs = 8000;
 
