@@ -88,6 +88,9 @@ class NodePool {
   void abandon(std::uint32_t index) { limbo_.push_back(index); }
 
   fabric::Address address(std::uint32_t index) const { return region_.node(ep_.agent(), index); }
+  /// For checks: the nodes that nobody may touch, and those that their releasers have yet to leave.
+  const std::vector<std::uint32_t>& free_nodes() const { return free_; }
+  const std::vector<std::uint32_t>& abandoned_nodes() const { return limbo_; }
   const NodeRegion& region() const { return region_; }
 
  private:

@@ -146,6 +146,56 @@ TEST_CASE("explore: a schedule of another program is refused with a sentence") {
   CHECK_THAT(explorer.replay("9").violation.value().what, Catch::Contains("another program"));
 }
 
+namespace {
+
+// What two agents that share a word can leave there, the first on its node, the second not.
+std::set<std::uint64_t> sums_of(const std::vector<Scripted::Part>& parts, bool split) {
+  std::set<std::uint64_t> sums;
+  Explorer* explorer = nullptr;
+  Scripted program(parts, [&] {
+    sums.insert(explorer->memory().load(kX));
+    return "";
+  });
+  Explorer made(program, {.split_rma = split});
+  explorer = &made;
+  CHECK(made.exhaust(kAll).complete);
+  return sums;
+}
+
+template <class Class>
+Scripted::Part adds(Class access) {
+  return [access](auto& ep) { ep.fetch_add(access, kX, 1); };
+}
+template <class Class>
+Scripted::Part swaps_in_one_more(Class access) {
+  return [access](auto& ep) {
+    ep.retry_until(
+        [&] {
+          const std::uint64_t old = ep.load(access, kX);
+          return ep.compare_swap(access, kX, old, old + 1) == old;
+        },
+        fabric::Backoff::none(), Deadline::never());
+  };
+}
+
+}  // namespace
+
+TEST_CASE("explore: cpu and rma atomics mixed naively lose updates, which only split_rma shows") {
+  using Sums = std::set<std::uint64_t>;
+  const std::vector<std::vector<Scripted::Part>> mixed = {
+      {adds(cpu), adds(rma)},
+      {adds(cpu), swaps_in_one_more(rma)},
+      {swaps_in_one_more(cpu), adds(rma)},
+      {swaps_in_one_more(cpu), swaps_in_one_more(rma)}};
+  for (const auto& parts : mixed) {
+    CHECK(sums_of(parts, true) == Sums{1, 2});
+    CHECK(sums_of(parts, false) == Sums{2});
+  }
+  const std::vector<std::vector<Scripted::Part>> pure = {
+      {adds(rma), adds(rma)}, {swaps_in_one_more(rma), swaps_in_one_more(rma)}};
+  for (const auto& parts : pure) CHECK(sums_of(parts, true) == Sums{2});
+}
+
 TEST_CASE("explore: cpu and rma read-modify-writes on one word lose updates; one class does not") {
   // Agents 0 and 2 live with the word, agent 1 does not.
   const auto sum_of = [](const std::vector<Scripted::Part>& parts) {

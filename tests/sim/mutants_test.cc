@@ -1,78 +1,74 @@
-// The explorer's own test: each defect that plain use can show is found. The mutants are those of
-// the conformance suite; a kill prints the order that shows the defect.
+// The explorer's own test: each defect is found, by the property that it violates, and the order
+// that shows it replays to the same trace. A copy without a defect lives.
 #include <catch2/catch.hpp>
 #include <cstdio>
+#include <set>
 
-#include "keyway/tools/lockcheck/lock_program.h"
-#include "tests/conformance/mutants/mutant_mcs.h"
-#include "tests/conformance/mutants/mutant_rw.h"
-#include "tests/conformance/mutants/mutant_spin.h"
+#include "keyway/locks/fabric/sim/explorer.h"
+#include "tests/sim/mutant_list.h"
 
 using namespace keyway;
 using namespace keyway::lockcheck;
-using namespace keyway::conformance;
 
 namespace {
 
-constexpr std::uint64_t kMostStates = 2'000'000;
-
-/// A reader and a writer where readers share, else two writers.
-template <class L>
-fabric::sim::ExploreReport explored() {
-  const bool share = L().traits().readers_share;
-  LockProgram<L> program(L(), {.readers = share ? 1u : 0u, .writers = share ? 1u : 2u});
-  fabric::sim::Explorer explorer(program);
-  program.attach(explorer);
-  auto report = explorer.exhaust(kMostStates);
-  if (report.violation) {
-    const auto again = explorer.replay(report.violation->schedule);
-    REQUIRE(again.violation);
-    CHECK(again.violation->what == report.violation->what);
-  }
-  return report;
-}
-
-/// The explorer goes depth first, so which of a defect's symptoms it meets first is known.
-template <class L>
-void killed(const char* name, std::string_view symptom) {
-  const auto report = explored<L>();
-  CAPTURE(name, report.states);
-  REQUIRE(report.violation);
-  CHECK_THAT(report.violation->what, Catch::StartsWith(std::string(symptom)));
-  std::printf("killed %-40s %s, order %s\n", name, report.violation->what.c_str(),
-              report.violation->schedule.c_str());
-}
-#define KILLED(mutant, symptom) killed<mutant>(#mutant, symptom)
+#if defined(KEYWAY_SIM_SMALL)
+constexpr std::uint64_t kQuick = 3'000;  // sanitizers: only what is killed within so many states
+#else
+constexpr std::uint64_t kQuick = 2'000'000;
+#endif
 
 }  // namespace
 
-TEST_CASE("explore: faithful copies live") {
-  CHECK(explored<MutantSpin<SpinDefect::kNone>>().complete);
-  CHECK(explored<MutantRw<RwDefect::kNone>>().complete);
-  CHECK(explored<MutantMcs<McsDefect::kNone>>().complete);
+TEST_CASE("explore: faithful copies live, in every manner") {
+  for (const Mutant& copy : faithful_copies()) {
+    for (const Manner manner : {Manner::kWait, Manner::kTimed, Manner::kTry}) {
+      for (const bool forever : {false, true}) {
+        if (forever && manner != Manner::kWait) continue;
+        const LockShape shape{
+            .readers = 1, .writers = 1, .forever = forever, .manner = manner, .ask_token = forever};
+        CAPTURE(copy.name, static_cast<int>(manner), forever);
+        const auto program = copy.make(shape);
+        fabric::sim::Explorer explorer(*program);
+        const auto report = explorer.exhaust(2'000'000);
+        INFO((report.violation ? report.violation->what : ""));
+        CHECK_FALSE(report.violation);
+        CHECK(report.complete);
+      }
+    }
+  }
 }
 
-TEST_CASE("explore: mutants of foMPI-Spin are killed") {
-  using D = SpinDefect;
-  KILLED(MutantSpin<D::kEntersAfterOneRetry>, "L3");
-  KILLED(MutantSpin<D::kReleaseSkipsFlush>, "L3");
-  KILLED(MutantSpin<D::kFlushAfterRelease>, "L3");
-  KILLED(MutantSpin<D::kTokenStaysSame>, "L4");
-  KILLED(MutantSpin<D::kReleaseForgets>, "deadlock");
+TEST_CASE("explore: every mutant is killed by the property that it violates") {
+  std::set<std::string> names;
+  for (const Mutant& mutant : all_mutants()) {
+    CAPTURE(mutant.name);
+    CHECK(names.insert(mutant.name).second);
+    const auto program = mutant.make(mutant.shape);
+    fabric::sim::Explorer explorer(*program);
+    const auto report = explorer.exhaust(kQuick);
+    if (!report.violation && report.states >= kQuick && kQuick < 10'000) continue;
+    REQUIRE(report.violation);
+    CHECK(!mutant.property.empty());
+    CHECK_THAT(report.violation->what, Catch::StartsWith(mutant.property));
+    const auto again = explorer.replay(report.violation->schedule);
+    REQUIRE(again.violation);
+    CHECK(again.violation->what == report.violation->what);
+    CHECK(again.violation->trace == report.violation->trace);
+    std::printf("killed %-34s %s, order %s\n", mutant.name.c_str(), report.violation->what.c_str(),
+                report.violation->schedule.c_str());
+  }
+  CHECK(names.size() >= 40);
 }
 
-TEST_CASE("explore: mutants of foMPI-RW are killed") {
-  using D = RwDefect;
-  KILLED(MutantRw<D::kReleaseStoresZero>, "L2");
-  KILLED(MutantRw<D::kReaderDoesNotBackOut>, "L2");
-  KILLED(MutantRw<D::kReaderIgnoresWriter>, "L1");
-  KILLED(MutantRw<D::kWriterIgnoresReaders>, "L1");
-}
-
-TEST_CASE("explore: mutants of D-MCS are killed") {
-  using D = McsDefect;
-  KILLED(MutantMcs<D::kLostLink>, "deadlock");
-  KILLED(MutantMcs<D::kFlagAfterSwap>, "deadlock");
-  KILLED(MutantMcs<D::kDoesNotWait>, "L3");
-  KILLED(MutantMcs<D::kReleaseSkipsFlush>, "L3");
+TEST_CASE("explore: drawn orders and few preemptions kill mutants as well") {
+  for (const Mutant& mutant : all_mutants()) {
+    if (mutant.name != "d-mcs/lost-link" && mutant.name != "fompi-rw/release-stores-zero") continue;
+    CAPTURE(mutant.name);
+    const auto program = mutant.make(mutant.shape);
+    fabric::sim::Explorer explorer(*program);
+    CHECK(explorer.random(1, 20'000).violation);
+    CHECK(explorer.pct(1, 20'000, 3).violation);
+    CHECK(explorer.bounded(2, kQuick).violation);
+  }
 }

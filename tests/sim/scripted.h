@@ -26,10 +26,12 @@ class Scripted final : public fabric::sim::Program {
     return {k % ranks(), fabric::kReservedBytes + 8 * k};
   }
 
+  fabric::SimEndpoint& endpoint(std::uint32_t agent) { return *endpoints_[agent]; }
+
   std::uint32_t agents() const override { return static_cast<std::uint32_t>(parts_.size()); }
   std::uint32_t ranks() const override { return 2; }
   std::uint64_t segment_bytes() const override { return fabric::kReservedBytes + 256; }
-  void reset(fabric::sim::Engine& engine) override {
+  void reset(fabric::sim::Execution& engine) override {
     endpoints_.clear();
     for (std::uint32_t i = 0; i < agents(); ++i) {
       const fabric::AgentId id{i % ranks(), i / ranks()};

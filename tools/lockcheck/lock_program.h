@@ -1,112 +1,121 @@
 // LockProgram: agents that use one lock, as a program for the explorer.
 //
-// *What.* Each agent acquires the lock so many times. A writer adds one to a record by a load and
-// a posted store, which only the lock makes whole; a reader loads it twice. Checked: L1 exclusion
-// as it happens; L3 and no lost update by the record; L4 by the token; that everybody ends.
+// *What.* Each agent asks for the lock so many times, or for ever. A writer adds one to a record by
+// a load and a posted store, which only the lock makes whole; a reader loads it twice. LockWatch
+// checks every operation; at the end the record and the token must tell the number of exclusive
+// visits, and every agent must be able to take the lock and give it back (L2).
+// *For ever.* An agent that has given the lock back rests: it forgets its results and comes back at
+// any time, or never. What it does next depends on its pool of nodes alone, whose content is what
+// it does not forget; tokens and the record count modulo two. So states return, and a cycle in the
+// state graph is an endless execution.
+// *LOCKALL.* Some agents may take all locks of the group at once: readers, for the record.
 // *Thread safety.* None, as the explorer.
 #pragma once
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "keyway/locks/base/topology.h"
+#include "keyway/locks/distributed/grant_record.h"
 #include "keyway/locks/distributed/lock.h"
 #include "keyway/locks/distributed/lock_agent.h"
-#include "keyway/locks/distributed/queue_node.h"
-#include "keyway/locks/fabric/segment.h"
 #include "keyway/locks/fabric/sim/explorer.h"
+#include "keyway/locks/fabric/sim/explorer_hash.h"
 #include "keyway/locks/fabric/sim/sim_endpoint.h"
+#include "keyway/tools/lockcheck/lock_watch.h"
 
 namespace keyway::lockcheck {
-
-struct LockShape {
-  std::uint32_t readers = 0;  // agents 0 .. readers - 1; the others write
-  std::uint32_t writers = 3;
-  std::uint32_t rounds = 1;  // acquires of each agent
-  std::uint32_t ranks = 2;   // agent i lives at rank i % ranks; the lock at rank 0
-
-  std::uint32_t agents() const { return readers + writers; }
-};
 
 template <class L>
 class LockProgram final : public fabric::sim::Program {
  public:
   using E = fabric::SimEndpoint;
+  /// Whether the kind has LOCKALL: shared access to all locks of a group.
+  static constexpr bool kHasAll =
+      requires(const L& lock, locks::LockAgent<E>& agent, fabric::Address group) {
+    lock.acquire_all(agent, group, Deadline::never());
+  };
 
   LockProgram(L lock, const LockShape& shape)
-      : lock_(std::move(lock)), shape_(shape), topology_(one_node_each(shape.ranks)) {
-    fabric::SegmentLayout layout;
-    group_ = layout.reserve(locks::kLockLineBytes);
-    line_ = layout.reserve(locks::kLockLineBytes);
-    record_ = layout.reserve(fabric::kCacheLine);
-    const std::uint32_t per_rank = (shape.agents() + shape.ranks - 1) / shape.ranks;
-    nodes_ = locks::NodeRegion::reserve(layout, per_rank, 2);
-    segment_bytes_ = layout.size();
-  }
-  /// Once, before anything runs.
-  void attach(fabric::sim::Explorer& explorer) { explorer_ = &explorer; }
+      : lock_(std::move(lock)),
+        shape_(shape),
+        watch_(shape, lock_.traits().readers_share),
+        topology_(one_node_each(shape.ranks)) {}
 
   std::uint32_t agents() const override { return shape_.agents(); }
   std::uint32_t ranks() const override { return shape_.ranks; }
-  std::uint64_t segment_bytes() const override { return segment_bytes_; }
+  std::uint64_t segment_bytes() const override { return watch_.segment_bytes(); }
 
-  void reset(fabric::sim::Engine& engine) override {
+  void reset(fabric::sim::Execution& execution) override {
+    execution_ = &execution;
     agents_.clear();
     endpoints_.clear();
-    readers_inside_ = writers_inside_ = 0;
+    watch_.reset();
     for (std::uint32_t i = 0; i < agents(); ++i) {
-      const fabric::AgentId id{i % shape_.ranks, i / shape_.ranks};
-      endpoints_.push_back(std::make_unique<E>(engine, i, id, topology_));
-      agents_.push_back(std::make_unique<locks::LockAgent<E>>(*endpoints_[i], nodes_));
+      endpoints_.push_back(std::make_unique<E>(execution, i, watch_.id(i), topology_));
+      agents_.push_back(std::make_unique<locks::LockAgent<E>>(*endpoints_[i], watch_.nodes()));
+      poison_free_nodes(i);
     }
   }
 
   void run(std::uint32_t i) override {
-    const auto mode = i < shape_.readers ? locks::Mode::kRead : locks::Mode::kWrite;
-    for (std::uint32_t round = 0; round < shape_.rounds; ++round) {
-      auto grant = lock_.acquire(*agents_[i], site(), mode, Deadline::never());
-      if (!grant.ok()) explorer_->fail(i, std::string(grant.status().message()));
-      if (mode == locks::Mode::kRead && lock_.traits().readers_share) {
-        visit_shared(i);
-      } else {
-        visit_alone(i);
+    for (std::uint32_t round = 0; shape_.forever || round < shape_.rounds; ++round) {
+      if (shape_.forever) {
+        endpoints_[i]->rewind();
+        execution_->rest(i, pool_digest(i));
       }
-      lock_.release(*agents_[i], site(), *grant);
+      ask_once(i);
     }
   }
 
   std::string verdict() override {
-    E& ep = *endpoints_[0];
-    const bool share = lock_.traits().readers_share;
-    const std::uint64_t alone =
-        std::uint64_t{shape_.rounds} * (share ? shape_.writers : shape_.agents());
-    const std::uint64_t record = ep.load(fabric::rma, at(record_));
-    if (record != alone) {
-      return fmt::format("L3: {} exclusive visits left the record at {}: updates were lost", alone,
-                         record);
+    const std::uint64_t record = endpoints_[0]->load(fabric::rma, watch_.record());
+    if (record != watch_.visits()) {
+      return fmt::format("L3: {} exclusive visits left the record at {}: updates were lost",
+                         watch_.visits(), record);
     }
-    const std::uint64_t token = ep.load(fabric::rma, at(line_) + locks::kTokenOffset);
-    if (token != alone) return fmt::format("L4: {} exclusive grants, token {}", alone, token);
-    auto again = lock_.try_acquire(*agents_[0], site(), locks::Mode::kWrite);
-    if (!again.ok()) return "L2: all have gone and the lock is not free";
-    lock_.release(*agents_[0], site(), *again);
+    const std::uint64_t token = endpoints_[0]->load(fabric::rma, watch_.token());
+    if (token != watch_.visits()) {
+      return fmt::format("L4: {} exclusive grants, token {}", watch_.visits(), token);
+    }
+    if (shape_.alls != 0) {  // cannot but wait for ever if anything is left behind
+      if (!acquire_all(0, Deadline::never()).ok()) return "L2: all have gone and LOCKALL fails";
+      if constexpr (kHasAll) lock_.release_all(*agents_[0], watch_.site().group);
+    }
+    for (auto& agent : agents_) {
+      auto again = lock_.try_acquire(*agent, watch_.site(), locks::Mode::kWrite);
+      if (again.code() == Code::kUnavailable) {
+        return fmt::format("N1: all have gone and a node does not come back: {}",
+                           again.status().message());
+      }
+      if (!again.ok()) return "L2: all have gone and the lock is not free";
+      lock_.release(*agent, watch_.site(), *again);
+    }
     return {};
   }
 
-  std::string name(fabric::Address a) const override {
-    if (a.offset() >= nodes_.offset) {
-      const fabric::AgentId owner = nodes_.owner(a);
-      const std::uint64_t in_node = (a.offset() - nodes_.offset) % locks::kNodeBytes;
-      return fmt::format("agent {}'s node, {}", owner.slot * shape_.ranks + owner.rank,
-                         in_node == locks::kNextOffset ? "next" : "status");
-    }
-    if (a.offset() >= record_) return "the record";
-    if (a.offset() >= line_) return fmt::format("the lock, word {}", (a.offset() - line_) / 8);
-    return "the group's word";
+  std::string name(fabric::Address a) const override { return watch_.name(a); }
+  std::string value(std::uint64_t word) const override { return watch_.value(word); }
+  std::string observe(std::uint32_t i, const fabric::sim::Operation& op,
+                      std::uint64_t old) override {
+    return watch_.observe(i, op, old);
+  }
+  void expired(std::uint32_t i) override { watch_.expires(i); }
+  std::uint64_t remembered() const override { return watch_.remembered(); }
+  std::uint64_t kept(fabric::Address a, std::uint64_t word) const override {
+    return watch_.kept(a, word);
+  }
+  fabric::sim::Standing standing(std::uint32_t i) const override { return watch_.standing(i); }
+  /// foMPI's writers and its LOCKALL each take back what they added when they see the other's: two
+  /// of them can do so for ever, if nothing but the order of their operations is looked at.
+  fabric::sim::Promises promises() const override {
+    if (!lock_.traits().fifo) return {.progress = shape_.alls == 0};
+    return {.starvation_freedom = true, .most_bypass = agents() - 1};
   }
 
  private:
@@ -115,45 +124,109 @@ class LockProgram final : public fabric::sim::Program {
     for (std::uint32_t rank = 0; rank < ranks; ++rank) nodes[rank] = rank;
     return Topology::from_nodes(nodes);
   }
-  static fabric::Address at(std::uint64_t offset) { return {0, offset}; }
-  locks::LockSite site() const { return {.line = at(line_), .group = at(group_)}; }
-
-  void visit_alone(std::uint32_t i) {
-    if (writers_inside_ + readers_inside_ > 0) {
-      explorer_->fail(i, fmt::format("L1: agent {} was let in alone while others were inside", i));
-    }
-    ++writers_inside_;
-    const std::uint64_t seen = endpoints_[i]->load(fabric::rma, at(record_));
-    endpoints_[i]->post_store(fabric::rma, at(record_), seen + 1);
-    --writers_inside_;
+  void require(std::uint32_t i, std::string objection) {
+    if (!objection.empty()) execution_->fail(i, std::move(objection));
   }
-  void visit_shared(std::uint32_t i) {
-    if (writers_inside_ > 0) {
-      explorer_->fail(i, fmt::format("L1: reader {} was let in while a writer was inside", i));
+
+  bool takes_all(std::uint32_t i) const {
+    return i >= shape_.readers && i < shape_.readers + shape_.alls;
+  }
+
+  Result<locks::Grant> acquire(std::uint32_t i, locks::Mode mode) {
+    const Deadline deadline = shape_.manner == Manner::kTimed
+                                  ? Deadline::within(std::chrono::microseconds(1))
+                                  : Deadline::never();
+    if (takes_all(i)) return acquire_all(i, deadline);
+    if (shape_.manner == Manner::kTry) return lock_.try_acquire(*agents_[i], watch_.site(), mode);
+    return lock_.acquire(*agents_[i], watch_.site(), mode, deadline);
+  }
+  Result<locks::Grant> acquire_all(std::uint32_t i, Deadline deadline) {
+    if constexpr (kHasAll) {
+      if (auto taken = lock_.acquire_all(*agents_[i], watch_.site().group, deadline); !taken.ok()) {
+        return taken;
+      }
     }
-    ++readers_inside_;
-    const std::uint64_t first = endpoints_[i]->load(fabric::rma, at(record_));
-    const std::uint64_t second = endpoints_[i]->load(fabric::rma, at(record_));
-    --readers_inside_;
-    if (first != second) {
-      explorer_->fail(
-          i, fmt::format("L1: the record went from {} to {} under reader {}", first, second, i));
+    return locks::Grant{.mode = locks::Mode::kRead};
+  }
+  void release(std::uint32_t i, locks::Grant& grant) {
+    if (!takes_all(i)) return lock_.release(*agents_[i], watch_.site(), grant);
+    if constexpr (kHasAll) lock_.release_all(*agents_[i], watch_.site().group);
+  }
+
+  /// Expected where agents may give up: a time-out, a refusal, no node until others step over.
+  bool may_fail(Code code) const {
+    if (code == Code::kUnavailable) return shape_.manner == Manner::kTimed;
+    return (shape_.manner == Manner::kTimed && code == Code::kTimeout) ||
+           (shape_.manner == Manner::kTry && code == Code::kBusy);
+  }
+
+  void ask_once(std::uint32_t i) {
+    const bool reads = i < shape_.readers + shape_.alls;
+    const auto mode = reads ? locks::Mode::kRead : locks::Mode::kWrite;
+    const bool alone = mode == locks::Mode::kWrite || !lock_.traits().readers_share;
+    watch_.asks(i);
+    auto grant = acquire(i, mode);
+    if (!grant.ok()) {
+      watch_.gives_up(i);
+      if (!may_fail(grant.code())) execution_->fail(i, std::string(grant.status().message()));
+    } else {
+      require(i, watch_.enters(i, alone));
+      if (alone) look_at_token(i, *grant);
+      visit(i, alone);
+      watch_.leaves(i);
+      release(i, *grant);
     }
+    watch_.settles(i, agents_[i]->nodes.free_nodes());
+    poison_free_nodes(i);
+    endpoints_[i]->flush_all();
+    if (grant.ok()) require(i, watch_.has_left(i));
+  }
+
+  void look_at_token(std::uint32_t i, locks::Grant& grant) {
+    if (shape_.ask_token) locks::fencing_token(*agents_[i], watch_.site(), grant);
+    if (grant.token_known) require(i, watch_.token_told(i, grant.token));
+  }
+
+  void visit(std::uint32_t i, bool alone) {
+    E& ep = *endpoints_[i];
+    const std::uint64_t seen = ep.load(fabric::rma, watch_.record());
+    require(i, watch_.finds(i, seen));
+    if (alone) {
+      ep.post_store(fabric::rma, watch_.record(), watch_.counted(seen + 1));
+    } else {
+      require(i, watch_.finds(i, ep.load(fabric::rma, watch_.record())));
+    }
+  }
+
+  void poison_free_nodes(std::uint32_t i) {
+    if (shape_.manner == Manner::kTimed) return;  // a time-out's dump follows what is left there
+    for (const std::uint32_t index : agents_[i]->nodes.free_nodes()) {
+      const fabric::Address node = agents_[i]->nodes.address(index);
+      execution_->poison(node + locks::kNextOffset);
+      execution_->poison(node + locks::kStatusOffset);
+    }
+  }
+
+  /// What an agent's next round depends on, when it holds nothing.
+  std::uint64_t pool_digest(std::uint32_t i) const {
+    std::uint64_t digest = 0;
+    for (const std::uint32_t index : agents_[i]->nodes.free_nodes()) {
+      digest = fabric::sim::mixed(digest, index);
+    }
+    digest = fabric::sim::mixed(digest, ~0ULL);
+    for (const std::uint32_t index : agents_[i]->nodes.abandoned_nodes()) {
+      digest = fabric::sim::mixed(digest, index);
+    }
+    return digest;
   }
 
   L lock_;
   LockShape shape_;
+  LockWatch watch_;
   Topology topology_;
-  locks::NodeRegion nodes_;
-  std::uint64_t group_ = 0;
-  std::uint64_t line_ = 0;
-  std::uint64_t record_ = 0;
-  std::uint64_t segment_bytes_ = 0;
-  fabric::sim::Explorer* explorer_ = nullptr;
+  fabric::sim::Execution* execution_ = nullptr;
   std::vector<std::unique_ptr<E>> endpoints_;
   std::vector<std::unique_ptr<locks::LockAgent<E>>> agents_;
-  std::uint32_t readers_inside_ = 0;
-  std::uint32_t writers_inside_ = 0;
 };
 
 }  // namespace keyway::lockcheck

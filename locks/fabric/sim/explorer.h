@@ -1,145 +1,114 @@
-// Explorer: runs a program in every order that the endpoint concept allows.
+// Explorer: runs a program in many orders, and says what is wrong with one of them.
 //
-// *What.* The grain is one operation. A posted operation happens at any time before the flush of
-// its rank, in any order. A wait is one step, possible while its predicate holds. An attempt that
-// failed is tried again only after another agent has changed memory, and leaves its agent as it was
-// (that is what retry_until() asks of it), so that spinning does not make endless new states.
-// Depth first; each execution is replayed from the start, since a stack cannot be copied. A state
-// is memory, and for each agent the history of its results and what it has posted: two executions
-// that meet in one go on alike, so the second ends there.
-// With split_rma a read-modify-write of the `rma` class is two steps, its read and its write: no
-// operation of the `rma` class on that word comes between them, one of the `cpu` class may (O4).
-// *Deadlines* do not pass: every wait is for as long as it takes.
+// *What.* Each execution is replayed from the start, since a stack cannot be copied.
+//   exhaust   every order, breadth first: a violation is shown by a shortest one. Two executions
+//             that meet in a state (Execution::key) go on alike, so the second ends there. The
+//             finished graph is then asked for livelock, starvation and bypass.
+//   bounded   every order with at most so many preemptions, those with fewer first. A preemption is
+//             the step of another agent while the last one could have gone on. What happens to a
+//             posted operation is the network's doing and costs nothing; so do leaving an agent
+//             that waits, rests or has nothing to retry for, and a deadline that passes.
+//   random    each next step drawn evenly, by a seed
+//   pct       priorities drawn by a seed, lowered at `depth` - 1 steps drawn from the length of the
+//             longest execution so far: finds a defect that needs `depth` ordered steps with a
+//             probability of at least 1 / (threads * length^(depth - 1)) per execution. A posted
+//             operation and the patience of a wait count as threads, each with a priority of its
+//             own
+//   replay    the one order of a schedule, with a trace
+// *Schedules.* A character per step: its place among the steps that were possible. A cycle is
+// written "stem(loop)"; a replay checks that the loop ends where it began.
 // *Thread safety.* None.
-// *Source.* Stateless search with replay: Godefroid, POPL'97. State hashing as in Holzmann's spin:
-// of 64 bits, so a million states collide with probability 3e-8.
+// *Source.* Stateless search with replay: Godefroid, POPL'97; state hashing: Holzmann's spin;
+// iterative context bounding: Musuvathi and Qadeer, PLDI'07; PCT: Burckhardt et al., ASPLOS'10.
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <functional>
 #include <optional>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
-#include "keyway/locks/fabric/fiber_context.h"
-#include "keyway/locks/fabric/sim/engine.h"
+#include "keyway/locks/base/rng.h"
+#include "keyway/locks/fabric/sim/explorer_execution.h"
+#include "keyway/locks/fabric/sim/explorer_graph.h"
 #include "keyway/locks/fabric/sim/program.h"
 
 namespace keyway::fabric::sim {
 
-struct Violation {
+struct Lasso;
+
+/// Something that an order of steps shows.
+struct Finding {
   std::string what;
-  /// One character per choice, to be given to Explorer::replay().
+  /// To be given to Explorer::replay().
   std::string schedule;
   /// A line per operation: who, what, where by name, value.
   std::vector<std::string> trace;
+};
+
+/// What a finished state graph says about waiting.
+struct Waiting {
+  /// A fair cycle in which somebody wants in and nobody enters, if there is one.
+  std::optional<Finding> livelock;
+  /// A fair cycle that leaves an agent out, if there is one.
+  std::optional<Finding> starvation;
+  /// How often others enter past one that waits, at most; nothing when there is no bound.
+  std::optional<std::uint64_t> bypass;
+  std::optional<Finding> unbounded;
 };
 
 struct ExploreReport {
   std::uint64_t states = 0;
   std::uint64_t executions = 0;
   std::uint64_t steps = 0;
-  /// Every order was tried; false when a limit or a violation ended it, and in random mode.
+  std::uint64_t longest = 0;  // steps of the longest execution
+  std::uint64_t cut = 0;      // drawn executions that were ended for their length
+  /// States first seen with 0, 1, ... preemptions.
+  std::vector<std::uint64_t> by_preemptions;
+  /// Every order was tried; false when a limit or a violation ended it, and when orders are drawn.
   bool complete = false;
-  std::optional<Violation> violation;
+  std::optional<Finding> violation;
+  /// After a complete search in which somebody wanted in.
+  std::optional<Waiting> waiting;
 };
 
 struct ExploreOptions {
   /// For programs that use both classes on one word; the others only get more states from it.
   bool split_rma = false;
+  /// A drawn execution ends after so many steps: agents need not ever end.
+  std::uint64_t most_steps = 20'000;
 };
 
-class Explorer final : public Engine {
+class Explorer final {
  public:
-  explicit Explorer(Program& program, const ExploreOptions& options = {});
-  ~Explorer() override;
+  explicit Explorer(Program& program, const ExploreOptions& options = {})
+      : program_(program), options_(options), execution_(program, options.split_rma) {}
 
   /// Every order, or until `most_states` were seen.
   ExploreReport exhaust(std::uint64_t most_states);
-  /// `executions` orders drawn by the seed.
+  ExploreReport bounded(std::uint32_t most_preemptions, std::uint64_t most_states);
   ExploreReport random(std::uint64_t seed, std::uint64_t executions);
-  /// The one order of a schedule.
+  ExploreReport pct(std::uint64_t seed, std::uint64_t executions, std::uint32_t depth);
   ExploreReport replay(const std::string& schedule);
 
-  /// From an agent of the program: something is wrong. Ends this execution; does not return.
-  [[noreturn]] void fail(std::uint32_t agent, std::string what);
-
-  std::uint64_t perform(std::uint32_t agent, const Operation& op) override;
-  void post(std::uint32_t agent, const Operation& op, ResultSlot* result) override;
-  void flush(std::uint32_t agent, std::uint32_t rank) override;
-  WaitResult wait(std::uint32_t agent, Address word, PredicateRef predicate,
-                  Deadline deadline) override;
-  void attempt_begins(std::uint32_t agent) override;
-  void attempt_succeeded(std::uint32_t agent) override { agents_[agent].attempting = false; }
-  bool attempt_failed(std::uint32_t agent, std::uint64_t wait_ns, Deadline deadline) override;
-  std::uint64_t now_ns(std::uint32_t) const override { return 0; }
+  Memory& memory() { return execution_.memory(); }
 
  private:
-  enum class Phase : std::uint8_t { kOperation, kFlush, kWait, kRetry, kDone };
-  struct Posted {
-    Operation op;
-    ResultSlot* result;
-    std::uint64_t value = 0;
-    bool begun = false;  // has read, and not yet written
-    bool happened = false;
-  };
-  struct Agent {
-    std::unique_ptr<FiberContext> fiber;
-    Phase phase = Phase::kDone;
-    Operation op;               // phase kOperation
-    std::uint32_t flushed = 0;  // phase kFlush: the rank
-    Address word;               // phase kWait
-    PredicateRef predicate;     // phase kWait
-    std::uint64_t answer = 0;   // what the operation gave
-    std::uint64_t history = 0;  // hash of all answers so far
-    std::uint64_t mark = 0;     // history as the attempt began
-    std::uint64_t own_changes = 0;
-    std::uint64_t seen_changes = 0;  // of others, as the attempt began
-    std::vector<Posted> posted;
-    bool begun = false;  // its operation has read, and not yet written
-    bool attempting = false;
-    bool abandoned = false;
-  };
-  // Agent's own step, or its posted operation number `posted`.
-  struct Action {
-    static constexpr std::uint32_t kOwn = ~0u;
-    std::uint32_t agent;
-    std::uint32_t posted;
-  };
-  struct Choice {
-    std::vector<Action> actions;
-    std::size_t taken = 0;
-  };
+  struct Drawn;  // how the next step is drawn
+  struct Replayed;
 
-  void start();
-  void abandon();
-  void resume(Agent& agent);
-  void pause(Agent& agent);
-  void enabled(std::vector<Action>& actions) const;
-  bool can_go_on(const Agent& agent) const;
-  void step(const Action& action);
-  bool own_step(Agent& agent);
-  bool happen(Agent& agent, const Operation& op, bool& begun, std::uint64_t& value);
-  bool kept_out(const Operation& op, bool begun) const;
-  std::uint64_t apply(Agent& agent, const Operation& op);
-  std::uint64_t others_changes(const Agent& agent) const;
-  std::uint64_t key() const;
-  bool over();
-  std::string stuck() const;
-  std::string line(const Action& action, const Operation* op, std::uint64_t value) const;
-  void report(ExploreReport& report, const std::vector<Choice>& path);
+  ExploreReport draw(std::uint64_t executions, Drawn& drawn);
+  void run_to(const StateGraph& graph, StateGraph::Id id);
+  void judge(const StateGraph& graph, ExploreReport& report);
+  std::string schedule_of(const Path& path) const;
+  Finding explained(const std::string& schedule);
+  Finding explained(const Lasso& lasso);
+  void replay_steps(const std::string& schedule, Replayed& replayed);
+  void close_loop(const std::string& schedule, Replayed& replayed);
 
   Program& program_;
   ExploreOptions options_;
-  std::vector<Agent> agents_;
-  std::vector<Address> halfway_;  // words that a split operation has read and not yet written
-  std::unordered_set<std::uint64_t> visited_;
-  std::optional<std::string> wrong_;
-  std::vector<std::string>* trace_ = nullptr;
-  std::uint64_t steps_ = 0;
-  bool at_once_ = true;  // no agent runs: operations happen as they are issued
-  bool closing_ = false;
+  Execution execution_;
 };
 
 }  // namespace keyway::fabric::sim

@@ -1,138 +1,193 @@
-// How the explorer goes through many executions, and tells of one.
-#include <fmt/format.h>
-
-#include <string_view>
+// How the explorer goes through every order, or through those with few preemptions.
+#include <algorithm>
+#include <deque>
+#include <unordered_set>
 
 #include "keyway/locks/base/check.h"
-#include "keyway/locks/base/rng.h"
 #include "keyway/locks/fabric/sim/explorer.h"
+#include "keyway/locks/fabric/sim/explorer_fairness.h"
+#include "keyway/locks/fabric/sim/explorer_hash.h"
 
 namespace keyway::fabric::sim {
-namespace {
 
-constexpr std::string_view kDigits =
-    "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+using Id = StateGraph::Id;
 
-}  // namespace
-
-std::string Explorer::stuck() const {
-  std::string text = "deadlock:";
-  for (std::uint32_t i = 0; i < agents_.size(); ++i) {
-    const Agent& agent = agents_[i];
-    if (agent.phase == Phase::kWait) {
-      text += fmt::format(" agent {} waits for {};", i, program_.name(agent.word));
-    } else if (agent.phase == Phase::kRetry) {
-      text += fmt::format(" agent {} tries again and again;", i);
-    }
-  }
-  text.pop_back();
-  return text;
-}
-
-std::string Explorer::line(const Action& action, const Operation* op, std::uint64_t value) const {
-  const Agent& agent = agents_[action.agent];
-  const char* posted = action.posted == Action::kOwn ? "" : " (posted)";
-  if (op == nullptr) {
-    if (agent.phase == Phase::kRetry) return fmt::format("agent {}: tries again", action.agent);
-    return fmt::format("agent {}: has waited for {}: {:#x}", action.agent,
-                       program_.name(agent.word), value);
-  }
-  const std::string what = fmt::format("agent {}: {} {}{} of {}", action.agent,
-                                       op->access == OpClass::kCpu ? "cpu" : "rma",
-                                       name_of(op->kind), posted, program_.name(op->at));
-  switch (op->kind) {
-    case OpKind::kLoad: return fmt::format("{}: {:#x}", what, value);
-    case OpKind::kStore: return fmt::format("{}: {:#x} over {:#x}", what, op->operand, value);
-    case OpKind::kRead:
-    case OpKind::kWrite: return fmt::format("{}: {} bytes", what, op->bytes);
-    default: return fmt::format("{}: {:#x} becomes {:#x}", what, value, op->leaves(value));
-  }
-}
-
-// --- many executions
-
-void Explorer::report(ExploreReport& report, const std::vector<Choice>& path) {
-  if (!wrong_) return;
-  Violation violation{*wrong_, {}, {}};
-  for (const Choice& choice : path) violation.schedule += kDigits[choice.taken];
-  report.violation = std::move(violation);
+/// From the start along the steps by which a state was first reached.
+void Explorer::run_to(const StateGraph& graph, Id id) {
+  execution_.start();
+  for (const Choice& choice : graph.path_to(id)) execution_.step(choice.action);
 }
 
 ExploreReport Explorer::exhaust(std::uint64_t most_states) {
   ExploreReport report;
-  visited_.clear();
-  steps_ = 0;
-  std::vector<Choice> path;
-  while (true) {
-    ++report.executions;
-    start();
-    for (const Choice& choice : path) step(choice.actions[choice.taken]);
-    while (!over() && visited_.insert(key()).second) {
-      Choice& choice = path.emplace_back();
-      enabled(choice.actions);
-      KW_CHECK(choice.actions.size() <= kDigits.size());
-      step(choice.actions.front());
-    }
-    this->report(report, path);
-    abandon();
-    if (report.violation || visited_.size() >= most_states) break;
-    while (!path.empty() && ++path.back().taken == path.back().actions.size()) path.pop_back();
-    if (path.empty()) {
-      report.complete = true;
-      break;
+  const std::uint64_t before = execution_.steps();
+  StateGraph graph;
+  std::vector<Action> actions;
+  execution_.start();
+  graph.insert(execution_.key(), execution_.moment(), StateGraph::kNone, {});
+  execution_.abandon();
+  for (Id id = 0; id < graph.size() && !report.violation && graph.size() < most_states; ++id) {
+    graph.begin_edges(id);
+    for (std::uint8_t k = 0; k == 0 || (k < actions.size() && !report.violation); ++k) {
+      ++report.executions;
+      run_to(graph, id);
+      if (k == 0) execution_.next(actions);
+      Path way;
+      if (k < actions.size()) {
+        way.push_back({actions[k], k});
+        execution_.step(actions[k]);
+        const Id to = graph.insert(execution_.key(), execution_.moment(), id, way.front()).first;
+        graph.add_edge(to, way.front());
+      }
+      const bool wrong = execution_.wrong().has_value();
+      execution_.abandon();
+      if (!wrong) continue;
+      const Path path = graph.path_to(id);
+      way.insert(way.begin(), path.begin(), path.end());
+      report.violation = explained(schedule_of(way));
     }
   }
-  report.states = visited_.size();
-  report.steps = steps_;
+  report.complete = !report.violation && graph.size() < most_states;
+  report.states = graph.size();
+  report.longest = graph.path_to(graph.size() - 1).size();
+  if (report.complete) judge(graph, report);
+  report.steps = execution_.steps() - before;
   return report;
 }
 
-ExploreReport Explorer::random(std::uint64_t seed, std::uint64_t executions) {
-  ExploreReport report;
-  visited_.clear();
-  steps_ = 0;
-  Rng rng(seed);
-  while (report.executions < executions && !report.violation) {
-    ++report.executions;
-    start();
-    std::vector<Choice> path;
-    while (!over()) {
-      visited_.insert(key());
-      Choice& choice = path.emplace_back();
-      enabled(choice.actions);
-      choice.taken = rng.below(choice.actions.size());
-      step(choice.actions[choice.taken]);
-    }
-    this->report(report, path);
-    abandon();
+namespace {
+
+/// What the finished graph says about one agent's waiting, added to what it says about the others.
+struct Gathered {
+  std::optional<Lasso> livelock, starvation, unbounded;
+  Bypass worst;
+
+  void add(const StateGraph& graph, std::uint32_t agent) {
+    if (!livelock) livelock = fair_cycle_without(graph, agent, Exclusion::kEverybody);
+    if (!starvation) starvation = fair_cycle_without(graph, agent, Exclusion::kThisAgent);
+    if (unbounded) return;
+    Bypass bypass = bypass_of(graph, agent);
+    if (bypass.unbounded) unbounded = std::move(bypass.unbounded);
+    if (bypass.most > worst.most) worst = std::move(bypass);
   }
-  report.states = visited_.size();
-  report.steps = steps_;
-  return report;
+};
+
+bool somebody_wants_in(const StateGraph& graph, std::uint32_t agents) {
+  for (Id id = 0; id < graph.size(); ++id) {
+    for (std::uint32_t i = 0; i < agents; ++i) {
+      if (graph.state(id).moment.wants_in(i)) return true;
+    }
+  }
+  return false;
 }
 
-ExploreReport Explorer::replay(const std::string& schedule) {
-  ExploreReport report;
-  report.executions = 1;
-  std::vector<std::string> trace;
-  trace_ = &trace;
-  start();
-  std::vector<Choice> path;
-  for (std::size_t i = 0; !over() && i < schedule.size(); ++i) {
-    Choice& choice = path.emplace_back();
-    enabled(choice.actions);
-    choice.taken = kDigits.find(schedule[i]);
-    if (choice.taken >= choice.actions.size()) {
-      wrong_ = fmt::format("the schedule is of another program: there is no choice '{}' at step {}",
-                           schedule[i], i);
-      break;
-    }
-    step(choice.actions[choice.taken]);
+}  // namespace
+
+void Explorer::judge(const StateGraph& graph, ExploreReport& report) {
+  if (!somebody_wants_in(graph, program_.agents())) return;
+  Gathered gathered;
+  for (std::uint32_t i = 0; i < program_.agents(); ++i) gathered.add(graph, i);
+  Waiting& waiting = report.waiting.emplace();
+  if (gathered.livelock) waiting.livelock = explained(*gathered.livelock);
+  if (gathered.starvation) waiting.starvation = explained(*gathered.starvation);
+  if (gathered.unbounded) {
+    waiting.unbounded = explained(*gathered.unbounded);
+  } else {
+    waiting.bypass = gathered.worst.most;
   }
-  this->report(report, path);
-  abandon();
-  trace_ = nullptr;
-  if (report.violation) report.violation->trace = std::move(trace);
+  const Promises promises = program_.promises();
+  if (promises.progress && waiting.livelock) {
+    report.violation = waiting.livelock;
+  } else if (promises.starvation_freedom && waiting.starvation) {
+    report.violation = waiting.starvation;
+  } else if (promises.most_bypass && waiting.unbounded) {
+    report.violation = waiting.unbounded;
+  } else if (promises.most_bypass && *waiting.bypass > *promises.most_bypass) {
+    report.violation = explained(schedule_of(gathered.worst.witness));
+  }
+}
+
+// --- few preemptions
+
+namespace {
+
+// States, each together with the agent that went last: the one that can be preempted.
+struct Bounded {
+  struct Step {
+    Id from;
+    Choice choice;
+    std::uint32_t last;  // who went last once it is taken
+  };
+  static constexpr std::uint32_t kNobody = kMostExplored;
+
+  StateGraph graph;
+  std::vector<std::uint32_t> last;  // of each state of the graph
+  std::deque<Step> now;
+  std::vector<Step> later;                // each a preemption more
+  std::unordered_set<std::uint64_t> met;  // states by themselves
+
+  bool arrive(const Execution& execution, const Step& step) {
+    met.insert(execution.key());
+    const std::uint64_t key = mixed(execution.key(), step.last);
+    if (!graph.insert(key, {}, step.from, step.choice).second) return false;
+    last.push_back(step.last);
+    return true;
+  }
+  /// What can follow the state in which the execution is, the graph's newest.
+  void sort_out(const Execution& execution, const std::vector<Action>& actions) {
+    const Id id = graph.size() - 1;
+    const bool goes_on = last[id] != kNobody && execution.could_go_on(last[id]);
+    for (std::size_t k = 0; k < actions.size(); ++k) {
+      const Choice choice{actions[k], static_cast<std::uint8_t>(k)};
+      const bool own = actions[k].kind == Action::Kind::kOwn;
+      const Step step{id, choice, own ? actions[k].agent : last[id]};
+      if (own && goes_on && actions[k].agent != last[id]) {
+        later.push_back(step);
+      } else {
+        now.push_back(step);
+      }
+    }
+  }
+};
+
+}  // namespace
+
+ExploreReport Explorer::bounded(std::uint32_t most_preemptions, std::uint64_t most_states) {
+  ExploreReport report;
+  const std::uint64_t before = execution_.steps();
+  Bounded search;
+  std::vector<Action> actions;
+  search.now.push_back({StateGraph::kNone, {}, Bounded::kNobody});
+  while (!report.violation && search.met.size() < most_states) {
+    if (search.now.empty()) {
+      report.by_preemptions.push_back(search.met.size());
+      report.complete = search.later.empty();
+      if (report.complete || report.by_preemptions.size() > most_preemptions) break;
+      search.now.assign(search.later.begin(), search.later.end());
+      search.later.clear();
+    }
+    const Bounded::Step step = search.now.front();
+    search.now.pop_front();
+    ++report.executions;
+    if (step.from == StateGraph::kNone) {
+      execution_.start();
+    } else {
+      run_to(search.graph, step.from);
+      execution_.step(step.choice.action);
+    }
+    if (search.arrive(execution_, step)) {
+      execution_.next(actions);
+      search.sort_out(execution_, actions);
+      report.longest = std::max<std::uint64_t>(
+          report.longest, search.graph.path_to(search.graph.size() - 1).size());
+    }
+    const bool wrong = execution_.wrong().has_value();
+    execution_.abandon();
+    if (wrong)
+      report.violation = explained(schedule_of(search.graph.path_to(search.graph.size() - 1)));
+  }
+  report.states = search.met.size();
+  report.steps = execution_.steps() - before;
   return report;
 }
 

@@ -139,6 +139,9 @@ class SimEndpoint {
   std::uint64_t now_ns() const { return engine_->now_ns(agent_); }
   /// A simulation begins at midnight of the first of January 1970.
   std::uint64_t wall_ms() const { return now_ns() / 1'000'000; }
+  /// With nothing outstanding: result slots are used from the first one again, so that what an
+  /// agent does over and over is the same every time.
+  void rewind() { sequence_ = 0; }
 
   // --- where
   bool is_local(std::uint32_t rank) const { return topology_->same_node(rank, id_.rank); }

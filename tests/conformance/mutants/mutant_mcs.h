@@ -19,6 +19,14 @@ enum class McsDefect {
   kForgetsIdle,        // D3: nodes stepped over never come back
   kRejoins,            // fifo: a waiter keeps leaving its place to queue again
   kTryQueues,          // try joins the queue and gives up: no try
+  kTryKeepsNode,       // L2: a try that fails does not give its node back
+  kTouchesAfterGrant,  // N1: the releaser clears its successor's link after waking it
+  kIdleBeforeLink,     // D3: a node stepped over is idle before its link has been read
+  kOvertakes,          // fifo: a releaser lets the second in the queue go first
+  kAnnouncesFirst,     // fifo: an atomic on the lock's line comes before the one that queues
+  kWaitsForEmptyTail,  // fifo: whoever comes waits for an empty queue instead of joining it
+  kWritesBeside,       // the holder's node goes to the line behind the lock's
+  kTokenAfterRelease,  // L4: the token is raised when the lock is free again
 };
 
 template <McsDefect D>
@@ -52,7 +60,7 @@ class MutantMcs {
     if (agent.ep.compare_swap(fabric::rma, site.line, 0, me.word()) == 0) {
       return granted(agent, site, mode, *taken);
     }
-    agent.nodes.give_back(*taken);
+    if (D != McsDefect::kTryKeepsNode) agent.nodes.give_back(*taken);
     ++agent.stats.try_failures;
     return Code::kBusy;
   }
@@ -64,9 +72,14 @@ class MutantMcs {
     const auto mine = agent.nodes.address(grant.node);
     auto at = mine;
     for (int steps = 0; steps < kMaxSteps; ++steps) {
-      const auto next = successor(agent, site, at);
+      if (D == McsDefect::kIdleBeforeLink && at != mine) {
+        ep.store(fabric::rma, at + locks::kStatusOffset, locks::kNodeIdle);
+      }
+      auto next = successor(agent, site, at);
+      if (D == McsDefect::kOvertakes && !next.is_null()) next = second(ep, site, next);
       const bool done = next.is_null() || grant_to(ep, next);
-      if (at != mine && D != McsDefect::kForgetsIdle) {
+      if (D == McsDefect::kTouchesAfterGrant && !next.is_null()) ep.store(fabric::rma, next, 0);
+      if (at != mine && D != McsDefect::kForgetsIdle && D != McsDefect::kIdleBeforeLink) {
         ep.store(fabric::rma, at + locks::kStatusOffset, locks::kNodeIdle);
       }
       if (done) {
@@ -76,6 +89,9 @@ class MutantMcs {
       at = next;
     }
     agent.nodes.give_back(grant.node);
+    if (D == McsDefect::kTokenAfterRelease) {
+      ep.fetch_add(fabric::rma, site.line + locks::kTokenOffset, 1);
+    }
   }
 
   template <fabric::Endpoint E>
@@ -120,7 +136,12 @@ class MutantMcs {
     if (!taken.ok()) return taken.status();
     E& ep = agent.ep;
     const auto me = agent.nodes.address(*taken);
-    const std::uint64_t predecessor = ep.swap(fabric::rma, site.line, me.word());
+    if (D == McsDefect::kAnnouncesFirst) {
+      ep.fetch_or(fabric::rma, site.line + locks::kSecondOffset, 1);
+    }
+    const std::uint64_t predecessor = D == McsDefect::kWaitsForEmptyTail
+                                          ? barge(ep, site, me)
+                                          : ep.swap(fabric::rma, site.line, me.word());
     if (predecessor != 0) {
       ++agent.stats.contended;
       ep.store(fabric::rma, fabric::Address::from_word(predecessor), me.word());
@@ -142,6 +163,25 @@ class MutantMcs {
       }
     }
     return granted(agent, site, mode, *taken);
+  }
+
+  /// Without a place in the queue: 0, once it was empty.
+  template <class E>
+  static std::uint64_t barge(E& ep, const locks::LockSite& site, fabric::Address me) {
+    const auto empty = [&] { return ep.compare_swap(fabric::rma, site.line, 0, me.word()) == 0; };
+    if (!empty()) ep.retry_until(empty, fabric::Backoff::none(), Deadline::never());
+    return 0;
+  }
+  /// Of the first two in the queue, if these are all, the second, now before the first.
+  template <class E>
+  static fabric::Address second(E& ep, const locks::LockSite& site, fabric::Address first) {
+    const std::uint64_t last = ep.load(fabric::rma, first);
+    if (last == 0 || ep.compare_swap(fabric::rma, site.line, last, first.word()) != last) {
+      return first;
+    }
+    ep.store(fabric::rma, first, 0);
+    ep.store(fabric::rma, fabric::Address::from_word(last), first.word());
+    return fabric::Address::from_word(last);
   }
 
   template <class E>
@@ -187,6 +227,14 @@ class MutantMcs {
                               locks::Mode mode, std::uint32_t node) {
     ++(mode == locks::Mode::kRead ? agent.stats.reads : agent.stats.writes);
     locks::Grant grant{.mode = mode, .node = node};
+    if (D == McsDefect::kWritesBeside) {
+      agent.ep.post_store(fabric::rma, site.line + locks::kLockLineBytes,
+                          agent.nodes.address(node).word());
+    }
+    if (D == McsDefect::kTokenAfterRelease) {
+      grant.token_known = false;
+      return grant;
+    }
     locks::record_grant(agent, site, grant, agent.nodes.address(node).word());
     return grant;
   }

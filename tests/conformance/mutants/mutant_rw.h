@@ -17,6 +17,12 @@ enum class RwDefect {
   kAllIgnoresWriters,        // G3
   kMasterLeftEarly,          // G3: the master word is left before the lock's flush
   kReaderReleaseSkipsFlush,  // L3
+  kWriterReleaseSkipsFlush,  // L3
+  kFlushAfterRelease,        // L3: the right steps in the wrong order
+  kEntersAfterOneRetry,      // the second attempt counts as granted, whatever it found
+  kTimeoutKeepsCount,        // L2: a reader that gives up stays counted
+  kWritesBeside,             // the holder's name goes to the line behind the lock's
+  kTokenAfterRelease,        // L4: the token is raised when the lock is free again
 };
 
 template <RwDefect D>
@@ -30,8 +36,13 @@ class MutantRw {
                                locks::Mode mode, Deadline deadline) const {
     if (!attempt(agent, site, mode)) {
       ++agent.stats.contended;
-      if (!agent.ep.retry_until([&] { return attempt(agent, site, mode); }, fabric::Backoff::none(),
-                                deadline)) {
+      const auto again = [&] {
+        return attempt(agent, site, mode) || D == RwDefect::kEntersAfterOneRetry;
+      };
+      if (!agent.ep.retry_until(again, fabric::Backoff::none(), deadline)) {
+        if (D == RwDefect::kTimeoutKeepsCount && mode == locks::Mode::kRead) {
+          agent.ep.fetch_add(fabric::rma, site.line, kReader);
+        }
         ++agent.stats.timeouts;
         return locks::timed_out(dump(agent, site));
       }
@@ -56,13 +67,19 @@ class MutantRw {
       return;
     }
     if (D == RwDefect::kMasterLeftEarly) ep.fetch_add(fabric::rma, site.group, minus(1));
-    ep.flush(site.line.rank());
+    if (D != RwDefect::kWriterReleaseSkipsFlush && D != RwDefect::kFlushAfterRelease) {
+      ep.flush(site.line.rank());
+    }
     if (D == RwDefect::kReleaseStoresZero) {
       ep.store(fabric::rma, site.line, 0);
     } else {
       ep.fetch_add(fabric::rma, site.line, minus(kWriter));
     }
     if (D != RwDefect::kMasterLeftEarly) ep.fetch_add(fabric::rma, site.group, minus(1));
+    if (D == RwDefect::kFlushAfterRelease) ep.flush(site.line.rank());
+    if (D == RwDefect::kTokenAfterRelease) {
+      ep.fetch_add(fabric::rma, site.line + locks::kTokenOffset, 1);
+    }
   }
 
   template <fabric::Endpoint E>
@@ -134,6 +151,14 @@ class MutantRw {
       ++agent.stats.reads;
     } else {
       ++agent.stats.writes;
+      if (D == RwDefect::kWritesBeside) {
+        agent.ep.post_store(fabric::rma, site.line + locks::kLockLineBytes,
+                            agent.ep.agent().word());
+      }
+      if (D == RwDefect::kTokenAfterRelease) {
+        grant.token_known = false;
+        return grant;
+      }
       locks::record_grant(agent, site, grant, agent.ep.agent().word());
     }
     return grant;

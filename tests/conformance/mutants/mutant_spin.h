@@ -21,6 +21,10 @@ enum class SpinDefect {
   kTimeoutCountsAsTry,    // stats
   kNamelessHolder,        // dump
   kTimeoutSaysNothing,    // the message does not name the holder
+  kAttemptAdds,        // L2: attempts add one to the word, and a failed one does not take it back
+  kTimeoutReleases,    // L2: a timed-out acquire frees the lock, which is another's
+  kWritesBeside,       // the holder's name goes to the line behind the lock's
+  kTokenAfterRelease,  // L4: the token is raised when the lock is free again
 };
 
 template <SpinDefect D>
@@ -45,6 +49,7 @@ class MutantSpin {
           },
           fabric::Backoff::none(), deadline);
       if (!entered) {
+        if (D == SpinDefect::kTimeoutReleases) agent.ep.store(fabric::rma, site.line, 0);
         ++(D == SpinDefect::kTimeoutCountsAsTry ? agent.stats.try_failures : agent.stats.timeouts);
         if (D == SpinDefect::kTimeoutSaysNothing) return Code::kTimeout;
         return locks::timed_out(dump(agent, site));
@@ -66,8 +71,15 @@ class MutantSpin {
     if (D == SpinDefect::kReleaseForgets) return;
     const bool first = D != SpinDefect::kReleaseSkipsFlush && D != SpinDefect::kFlushAfterRelease;
     if (first) agent.ep.flush(site.line.rank());
+    if (D == SpinDefect::kAttemptAdds) {
+      agent.ep.fetch_add(fabric::rma, site.line, ~std::uint64_t{0});
+      return;
+    }
     agent.ep.store(fabric::rma, site.line, 0);
     if (D == SpinDefect::kFlushAfterRelease) agent.ep.flush(site.line.rank());
+    if (D == SpinDefect::kTokenAfterRelease) {
+      agent.ep.fetch_add(fabric::rma, site.line + locks::kTokenOffset, 1);
+    }
   }
 
   template <fabric::Endpoint E>
@@ -84,6 +96,7 @@ class MutantSpin {
  private:
   template <fabric::Endpoint E>
   static bool attempt(locks::LockAgent<E>& agent, const locks::LockSite& site) {
+    if (D == SpinDefect::kAttemptAdds) return agent.ep.fetch_add(fabric::rma, site.line, 1) == 0;
     return agent.ep.compare_swap(fabric::rma, site.line, 0, agent.ep.agent().word()) == 0;
   }
   template <fabric::Endpoint E>
@@ -92,8 +105,13 @@ class MutantSpin {
     const bool as_reader = mode == locks::Mode::kRead && D != SpinDefect::kReaderCountsAsWriter;
     ++(as_reader ? agent.stats.reads : agent.stats.writes);
     locks::Grant grant{.mode = mode};
+    if (D == SpinDefect::kWritesBeside) {
+      agent.ep.post_store(fabric::rma, site.line + locks::kLockLineBytes, agent.ep.agent().word());
+    }
     if (D == SpinDefect::kTokenStaysSame) {
       grant.token = 1;
+    } else if (D == SpinDefect::kTokenAfterRelease) {
+      grant.token_known = false;
     } else {
       locks::record_grant(agent, site, grant, agent.ep.agent().word());
     }

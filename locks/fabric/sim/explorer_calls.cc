@@ -1,0 +1,116 @@
+// What agents call while they are executed.
+#include <algorithm>
+
+#include "keyway/locks/base/check.h"
+#include "keyway/locks/fabric/sim/explorer_execution.h"
+#include "keyway/locks/fabric/sim/explorer_hash.h"
+
+namespace keyway::fabric::sim {
+namespace {
+
+constexpr std::uint64_t kPoison = 0xdeaddeaddeaddeadULL;
+
+}  // namespace
+
+std::uint64_t Execution::perform(std::uint32_t number, const Operation& op) {
+  if (at_once_) return memory().apply(op);
+  Agent& agent = agents_[number];
+  if (agent.abandoned) return 0;  // a destructor, on the way out
+  agent.op = op;
+  pause(agent, Phase::kOperation);
+  return agent.answer;
+}
+
+void Execution::post(std::uint32_t number, const Operation& op, ResultSlot* result) {
+  if (at_once_) {
+    const std::uint64_t value = memory().apply(op);
+    if (result != nullptr) result->value = value;
+    return;
+  }
+  Agent& agent = agents_[number];
+  if (!agent.abandoned) agent.posted.push_back({op, result, ++agent.serial});
+}
+
+void Execution::flush(std::uint32_t number, std::uint32_t rank) {
+  if (at_once_) return;
+  Agent& agent = agents_[number];
+  const auto of_rank = [rank](const Posted& posted) { return posted.op.at.rank() == rank; };
+  if (agent.abandoned || std::none_of(agent.posted.begin(), agent.posted.end(), of_rank)) return;
+  agent.flushed = rank;
+  agent.phase = Phase::kFlush;
+  if (!can_go_on(agent)) pause(agent, Phase::kFlush);
+  for (const Posted& posted : agent.posted) {
+    if (of_rank(posted)) agent.history = mixed(agent.history, posted.value);
+  }
+  std::erase_if(agent.posted, of_rank);
+}
+
+WaitResult Execution::wait(std::uint32_t number, Address word, PredicateRef predicate,
+                           Deadline deadline) {
+  Agent& agent = agents_[number];
+  if (agent.abandoned) return {};
+  if (at_once_) {
+    const std::uint64_t value = memory().load(word);
+    if (!predicate(value)) throw Hopeless();
+    return {value, false};
+  }
+  agent.word = word;
+  agent.predicate = predicate;
+  set_deadline(agent, deadline);
+  pause(agent, Phase::kWait);
+  return {agent.answer, agent.expired};
+}
+
+void Execution::attempt_begins(std::uint32_t number) {
+  Agent& agent = agents_[number];
+  agent.attempting = true;
+  agent.mark = agent.history;
+  agent.seen_changes = others_changes(agent);
+}
+
+bool Execution::attempt_failed(std::uint32_t number, std::uint64_t, Deadline deadline) {
+  if (at_once_) throw Hopeless();
+  Agent& agent = agents_[number];
+  if (agent.abandoned) return false;
+  KW_CHECK_MSG(agent.posted.empty(), "a failed attempt", "it left posted operations behind");
+  agent.history = agent.mark;
+  set_deadline(agent, deadline);
+  pause(agent, Phase::kRetry);
+  if (agent.expired) agent.attempting = false;
+  return !agent.expired;
+}
+
+void Execution::rest(std::uint32_t number, std::uint64_t digest) {
+  Agent& agent = agents_[number];
+  if (agent.abandoned) return;
+  KW_CHECK_MSG(agent.posted.empty(), "an agent at rest", "it left posted operations behind");
+  agent.history = agent.mark = mixed(0, digest);
+  agent.clock_ns = 0;
+  pause(agent, Phase::kRest);
+}
+
+void Execution::poison(Address word) {
+  const std::uint64_t before = memory().changes();
+  memory().store(word, kPoison);
+  for (Agent& agent : agents_) agent.own_changes += memory().changes() - before;
+}
+
+void Execution::fail(std::uint32_t number, std::string what) {
+  if (!wrong_) wrong_ = std::move(what);
+  agents_[number].abandoned = true;
+  throw Abandoned();
+}
+
+void Execution::set_deadline(Agent& agent, Deadline deadline) {
+  agent.until_ns = deadline.started(agent.clock_ns).absolute_ns();
+  agent.expired = false;
+  ++agent.serial;
+}
+
+void Execution::pause(Agent& agent, Phase phase) {
+  agent.phase = phase;
+  agent.fiber->suspend();
+  if (agent.abandoned) throw Abandoned();
+}
+
+}  // namespace keyway::fabric::sim

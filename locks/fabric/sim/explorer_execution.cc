@@ -1,0 +1,301 @@
+// One execution: what can happen next, and what a step does.
+#include "keyway/locks/fabric/sim/explorer_execution.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "keyway/locks/base/check.h"
+#include "keyway/locks/fabric/sim/explorer_hash.h"
+
+namespace keyway::fabric::sim {
+namespace {
+
+/// Deadlines from here on are patience: an execution does not see them pass.
+constexpr std::uint64_t kPatienceNs = 1'000'000'000;
+constexpr std::uint64_t kExpired = 0x9d5f3c1be7a86420ULL;  // a time-out, in a history
+
+// What an operation tells its agent, beyond a word.
+std::uint64_t hash_of(const std::byte* bytes, std::uint64_t n) {
+  std::uint64_t hash = n;
+  for (std::uint64_t i = 0; i < n; ++i)
+    hash = mixed(hash, std::to_integer<std::uint64_t>(bytes[i]));
+  return hash;
+}
+
+}  // namespace
+
+Execution::Execution(Program& program, bool split_rma)
+    : Engine(program.ranks(), program.segment_bytes()), program_(program), split_rma_(split_rma) {
+  KW_CHECK(program.agents() <= kMostExplored);
+  agents_.resize(program.agents());
+  for (std::uint32_t i = 0; i < agents_.size(); ++i) {
+    agents_[i].number = i;
+    // One stack serves all executions: making one is dearer than an execution.
+    agents_[i].fiber = std::make_unique<FiberContext>([this, i] {
+      while (!closing_) {
+        try {
+          program_.run(i);
+        } catch (const Abandoned&) {
+        }
+        agents_[i].phase = Phase::kDone;
+        agents_[i].fiber->suspend();
+      }
+    });
+  }
+}
+
+Execution::~Execution() {
+  abandon();
+  closing_ = true;
+  for (Agent& agent : agents_) agent.fiber->resume();
+}
+
+// --- one execution
+
+void Execution::start() {
+  at_once_ = true;
+  memory().clear();
+  wrong_.reset();
+  halfway_.clear();
+  for (Agent& agent : agents_) {
+    agent.history = agent.mark = agent.own_changes = agent.seen_changes = agent.clock_ns = 0;
+    agent.serial = 0;
+    agent.posted.clear();
+    agent.begun = agent.attempting = agent.abandoned = agent.expired = false;
+  }
+  program_.reset(*this);
+  at_once_ = false;
+  for (Agent& agent : agents_) resume(agent);  // up to its first operation
+}
+
+void Execution::abandon() {
+  for (Agent& agent : agents_) {
+    if (agent.phase == Phase::kDone) continue;
+    agent.abandoned = true;
+    resume(agent);
+  }
+  at_once_ = true;
+}
+
+void Execution::resume(Agent& agent) {
+  agent.fiber->resume();
+  KW_CHECK(!agent.fiber->finished());
+}
+
+bool Execution::can_go_on(const Agent& agent) const {
+  switch (agent.phase) {
+    case Phase::kOperation: return !kept_out(agent.op, agent.begun);
+    case Phase::kFlush:
+      return std::all_of(agent.posted.begin(), agent.posted.end(), [&](const Posted& posted) {
+        return posted.happened || posted.op.at.rank() != agent.flushed;
+      });
+    case Phase::kWait: return agent.predicate(memory().load(agent.word));
+    case Phase::kRetry: return others_changes(agent) != agent.seen_changes;
+    case Phase::kRest: return true;
+    case Phase::kDone: return false;
+  }
+  return false;
+}
+
+bool Execution::can_expire(const Agent& agent) const {
+  if (agent.phase != Phase::kRetry && agent.phase != Phase::kWait) return false;
+  if (agent.until_ns - std::min(agent.until_ns, agent.clock_ns) >= kPatienceNs) return false;
+  return agent.phase == Phase::kRetry || !can_go_on(agent);
+}
+
+bool Execution::can_happen(const Posted& posted) const {
+  return !posted.happened && !kept_out(posted.op, posted.begun);
+}
+
+void Execution::enabled(std::vector<Action>& actions) const {
+  actions.clear();
+  for (std::uint8_t i = 0; i < agents_.size(); ++i) {
+    const Agent& agent = agents_[i];
+    // A flush goes on by itself with the last operation that it waits for.
+    if (agent.phase != Phase::kFlush && can_go_on(agent)) actions.push_back({i});
+    if (can_expire(agent)) actions.push_back({i, Action::Kind::kExpire});
+    for (std::uint8_t k = 0; k < agent.posted.size(); ++k) {
+      if (can_happen(agent.posted[k])) actions.push_back({i, Action::Kind::kPosted, k});
+    }
+  }
+}
+
+bool Execution::could_go_on(std::uint32_t number) const {
+  const Agent& agent = agents_[number];
+  return agent.phase != Phase::kRest && agent.phase != Phase::kFlush && can_go_on(agent);
+}
+
+std::uint64_t Execution::thread(const Action& action) const {
+  const Agent& agent = agents_[action.agent];
+  std::uint64_t serial = 0;
+  if (action.kind == Action::Kind::kExpire) serial = agent.serial;
+  if (action.kind == Action::Kind::kPosted) serial = agent.posted[action.posted].serial;
+  return serial << 16 | static_cast<std::uint64_t>(action.kind) << 8 | action.agent;
+}
+
+bool Execution::within_memory(const Operation& op) const {
+  return op.at.rank() < memory().ranks() && op.at.offset() + op.bytes <= memory().segment_bytes() &&
+         (!op.is_word() || op.at.offset() % 8 == 0);
+}
+
+void Execution::observe(const Agent& agent, const Operation& op, std::uint64_t old) {
+  if (wrong_) return;
+  if (std::string objection = program_.observe(agent.number, op, old); !objection.empty()) {
+    wrong_ = std::move(objection);
+  }
+}
+
+std::uint64_t Execution::apply(Agent& agent, const Operation& op) {
+  if (!within_memory(op)) {
+    if (!wrong_) {
+      wrong_ = fmt::format("footprint: agent {} reaches for rank {} +{:#x}, where no memory is",
+                           agent.number, op.at.rank(), op.at.offset());
+    }
+    return 0;
+  }
+  const std::uint64_t before = memory().changes();
+  const std::uint64_t value = memory().apply(op);
+  if (op.is_word() && op.kind != OpKind::kLoad) {
+    memory().store(op.at, program_.kept(op.at, memory().load(op.at)));
+  }
+  agent.own_changes += memory().changes() - before;
+  return op.kind == OpKind::kRead ? hash_of(op.out, op.bytes) : value;
+}
+
+/// Whether another operation of the `rma` class is between its read and its write of the word.
+bool Execution::kept_out(const Operation& op, bool begun) const {
+  return !begun && op.access == OpClass::kRma &&
+         std::find(halfway_.begin(), halfway_.end(), op.at) != halfway_.end();
+}
+
+/// One step of an operation; true when that was its last.
+bool Execution::happen(Agent& agent, const Operation& op, bool& begun, std::uint64_t& value) {
+  const bool split = split_rma_ && op.access == OpClass::kRma && op.reads_and_writes();
+  if (!split || !within_memory(op)) {
+    value = apply(agent, op);
+  } else if (!begun) {
+    value = memory().load(op.at);
+    if (op.leaves(value) != value) {
+      begun = true;
+      halfway_.push_back(op.at);
+      return false;
+    }
+  } else {
+    apply(agent, {.kind = OpKind::kStore, .at = op.at, .operand = op.leaves(value)});
+    std::erase(halfway_, op.at);
+    begun = false;
+  }
+  observe(agent, op, value);
+  return true;
+}
+
+/// False when the agent's operation has another step to come.
+bool Execution::own_step(Agent& agent) {
+  if (agent.phase == Phase::kRest) return true;  // its history says where it is
+  if (agent.phase == Phase::kOperation) {
+    if (!happen(agent, agent.op, agent.begun, agent.answer)) return false;
+  } else {
+    agent.answer = memory().load(agent.word);
+    observe(agent, {.kind = OpKind::kLoad, .at = agent.word}, agent.answer);
+  }
+  agent.history = mixed(agent.history, agent.answer);
+  return true;
+}
+
+void Execution::posted_step(Agent& agent, const Action& action) {
+  Posted& posted = agent.posted[action.posted];
+  if (!happen(agent, posted.op, posted.begun, posted.value)) return;
+  posted.happened = true;
+  if (posted.result != nullptr) posted.result->value = posted.value;
+  if (trace_ != nullptr) trace_->push_back(line(action, &posted.op, posted.value));
+  if (agent.phase == Phase::kFlush && can_go_on(agent)) resume(agent);
+}
+
+void Execution::step(const Action& action) {
+  ++steps_;
+  Agent& agent = agents_[action.agent];
+  if (action.kind == Action::Kind::kPosted) return posted_step(agent, action);
+  if (action.kind == Action::Kind::kExpire) {
+    agent.expired = true;
+    program_.expired(agent.number);
+    agent.clock_ns = std::max(agent.clock_ns, agent.until_ns);
+    agent.answer = agent.phase == Phase::kWait ? memory().load(agent.word) : 0;
+    agent.history = mixed(mixed(agent.history, kExpired), agent.answer);
+  } else if (agent.phase == Phase::kRetry) {
+    agent.history = agent.mark;  // an attempt begins where the last one did
+  } else if (const Operation op = agent.op; !own_step(agent)) {
+    return;
+  } else if (trace_ != nullptr && agent.phase == Phase::kOperation) {
+    trace_->push_back(line(action, &op, agent.answer));
+  }
+  if (trace_ != nullptr && agent.phase != Phase::kOperation)
+    trace_->push_back(waiting_line(action));
+  resume(agent);
+}
+
+std::uint64_t Execution::key() const {
+  std::uint64_t key = mixed(memory().hash(), program_.remembered());
+  for (const Agent& agent : agents_) {
+    key = mixed(key, agent.history);
+    // Whether the attempt under way, should it fail, can be made again at once.
+    const bool again = agent.attempting && others_changes(agent) != agent.seen_changes;
+    // What follows is told by what stands before it, so that no two states read alike.
+    key = mixed(key, static_cast<std::uint64_t>(program_.standing(agent.number)) << 8 |
+                         static_cast<std::uint64_t>(agent.phase) << 2 | (agent.begun ? 2 : 0) |
+                         (again ? 1 : 0));
+    if (agent.begun) key = mixed(key, agent.answer);
+    key = mixed(key, agent.posted.size());
+    for (const Posted& posted : agent.posted) {
+      key = mixed(key, (posted.happened ? 2 : 0) | (posted.begun ? 1 : 0));
+      if (posted.happened || posted.begun) key = mixed(key, posted.value);
+    }
+  }
+  return key;
+}
+
+Moment Execution::moment() const {
+  Moment moment;
+  for (const Agent& agent : agents_) {
+    const std::uint32_t i = agent.number;
+    moment.standings |= static_cast<std::uint32_t>(program_.standing(i)) << (2 * i);
+    const auto bit = static_cast<std::uint16_t>(1u << i);
+    if (could_go_on(i) || can_expire(agent)) moment.can_go |= bit;
+    const auto flies = [this](const Posted& posted) { return can_happen(posted); };
+    if (std::any_of(agent.posted.begin(), agent.posted.end(), flies)) moment.in_flight |= bit;
+  }
+  return moment;
+}
+
+void Execution::next(std::vector<Action>& actions) {
+  actions.clear();
+  if (wrong_) return;
+  enabled(actions);
+  const auto comes_back = [this](const Action& action) {
+    return action.kind == Action::Kind::kOwn && agents_[action.agent].phase == Phase::kRest;
+  };
+  if (std::all_of(actions.begin(), actions.end(), comes_back)) conclude();
+  if (wrong_) actions.clear();
+}
+
+/// Nobody has anything to do, but for agents that may come back or not.
+void Execution::conclude() {
+  bool all_done = true;
+  for (const Agent& agent : agents_) {
+    if (agent.phase != Phase::kDone && agent.phase != Phase::kRest) {
+      wrong_ = stuck();
+      return;
+    }
+    all_done = all_done && agent.phase == Phase::kDone;
+  }
+  if (!all_done) return;
+  at_once_ = true;
+  try {
+    if (std::string verdict = program_.verdict(); !verdict.empty()) wrong_ = std::move(verdict);
+  } catch (const Hopeless&) {
+    wrong_ = "L2: all have gone, and whoever comes now waits for ever";
+  }
+  at_once_ = false;
+}
+
+}  // namespace keyway::fabric::sim

@@ -1,0 +1,174 @@
+// Execution: one run of a program, step by step, in an order that somebody else chooses.
+//
+// *What.* The grain is one operation. A posted operation happens at any time before the flush of
+// its rank, in any order. A wait is one step, possible while its predicate holds. An attempt that
+// failed is tried again only after another agent has changed memory, and leaves its agent as it was
+// (that is what retry_until() asks of it), so that spinning does not make endless new states.
+// With split_rma a read-modify-write of the `rma` class is two steps, its read and its write: no
+// operation of the `rma` class on that word comes between them, one of the `cpu` class may (O4).
+// *Deadlines.* A wait or an attempt with a deadline may time out whenever it cannot go on: a step
+// of its own. A deadline of a second or more is patience, not behaviour, and does not pass. An
+// agent's clock stands still but for the deadlines that it sees pass.
+// *The key.* key() hashes memory and, of each agent, its results since the start or its last
+// rest(), what it is about to do, which of its posted operations have happened, its standing and
+// what the program remembers. A program is determined by these, so equal keys have equal futures.
+// 64 bits: a million states collide with probability 3e-8.
+// *Thread safety.* None.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "keyway/locks/fabric/fiber_context.h"
+#include "keyway/locks/fabric/sim/engine.h"
+#include "keyway/locks/fabric/sim/program.h"
+
+namespace keyway::fabric::sim {
+
+/// Agents that an execution can have.
+inline constexpr std::uint32_t kMostExplored = 16;
+
+/// One step: an agent's own next one, the end of its patience, or a posted operation of its own.
+struct Action {
+  enum class Kind : std::uint8_t { kOwn, kExpire, kPosted };
+  std::uint8_t agent = 0;
+  Kind kind = Kind::kOwn;
+  std::uint8_t posted = 0;
+
+  bool operator==(const Action&) const = default;
+};
+
+/// What the analysis of a state graph needs to know of a state.
+struct Moment {
+  std::uint32_t standings = 0;  // two bits for each agent
+  std::uint16_t can_go = 0;     // agents that have a step of their own to take; none that rests
+  std::uint16_t in_flight = 0;  // agents of which a posted operation can happen
+
+  Standing standing(std::uint32_t agent) const {
+    return static_cast<Standing>(standings >> (2 * agent) & 3);
+  }
+  bool wants_in(std::uint32_t agent) const {
+    return standing(agent) == Standing::kComing || standing(agent) == Standing::kWaiting;
+  }
+};
+
+class Execution final : public Engine {
+ public:
+  explicit Execution(Program& program, bool split_rma);
+  ~Execution() override;
+
+  // --- for who chooses the order
+  /// Begins anew, each agent before its first operation. Ends with abandon().
+  void start();
+  void abandon();
+  /// What can happen next; nothing when the execution has ended, and then wrong() is settled.
+  void next(std::vector<Action>& actions);
+  void step(const Action& action);
+  std::uint64_t key() const;
+  Moment moment() const;
+  /// Whether taking the step of another agent now would be a preemption of this one.
+  bool could_go_on(std::uint32_t agent) const;
+  /// A name for whose step it is, for priorities: the agent, one posted operation, one wait's end.
+  std::uint64_t thread(const Action& action) const;
+  const std::optional<std::string>& wrong() const { return wrong_; }
+  void set_wrong(std::string what) { wrong_ = std::move(what); }
+  /// A line for each step goes here from now on; null: no more.
+  void trace_into(std::vector<std::string>* lines) { trace_ = lines; }
+  std::uint64_t steps() const { return steps_; }
+
+  // --- for an agent of the program
+  /// Something is wrong. Ends this execution; does not return.
+  [[noreturn]] void fail(std::uint32_t agent, std::string what);
+  /// The agent is where it has been before, but for what `digest` tells: nothing posted, nothing
+  /// held. It forgets its results and may come back at any time, or never.
+  void rest(std::uint32_t agent, std::uint64_t digest);
+  /// Overwrites a word that nobody may look at before its agent has written it anew: poison, which
+  /// whoever looks all the same will trip over. No agent's doing, so no retry goes on because of
+  /// it.
+  void poison(Address word);
+
+  // --- for its endpoints
+  std::uint64_t perform(std::uint32_t agent, const Operation& op) override;
+  void post(std::uint32_t agent, const Operation& op, ResultSlot* result) override;
+  void flush(std::uint32_t agent, std::uint32_t rank) override;
+  WaitResult wait(std::uint32_t agent, Address word, PredicateRef predicate,
+                  Deadline deadline) override;
+  void attempt_begins(std::uint32_t agent) override;
+  void attempt_succeeded(std::uint32_t agent) override { agents_[agent].attempting = false; }
+  bool attempt_failed(std::uint32_t agent, std::uint64_t wait_ns, Deadline deadline) override;
+  std::uint64_t now_ns(std::uint32_t agent) const override { return agents_[agent].clock_ns; }
+
+ private:
+  // Leaves the stack of an agent whose execution is over.
+  struct Abandoned {};
+  // Leaves the verdict of a program that would wait for ever.
+  struct Hopeless {};
+  enum class Phase : std::uint8_t { kOperation, kFlush, kWait, kRetry, kRest, kDone };
+  struct Posted {
+    Operation op;
+    ResultSlot* result;
+    std::uint64_t serial = 0;
+    std::uint64_t value = 0;
+    bool begun = false;  // has read, and not yet written
+    bool happened = false;
+  };
+  struct Agent {
+    std::unique_ptr<FiberContext> fiber;
+    std::uint32_t number = 0;
+    Phase phase = Phase::kDone;
+    Operation op;                // phase kOperation
+    std::uint32_t flushed = 0;   // phase kFlush: the rank
+    Address word;                // phase kWait
+    PredicateRef predicate;      // phase kWait
+    std::uint64_t until_ns = 0;  // phases kWait, kRetry: when they expire
+    bool expired = false;
+    std::uint64_t clock_ns = 0;
+    std::uint64_t answer = 0;   // what the operation gave
+    std::uint64_t history = 0;  // hash of all answers so far
+    std::uint64_t mark = 0;     // history as the attempt began
+    std::uint64_t own_changes = 0;
+    std::uint64_t seen_changes = 0;  // of others, as the attempt began
+    std::vector<Posted> posted;
+    std::uint64_t serial = 0;  // of the last post or wait
+    bool begun = false;        // its operation has read, and not yet written
+    bool attempting = false;
+    bool abandoned = false;
+  };
+
+  void resume(Agent& agent);
+  void pause(Agent& agent, Phase phase);
+  void set_deadline(Agent& agent, Deadline deadline);
+  void enabled(std::vector<Action>& actions) const;
+  bool can_go_on(const Agent& agent) const;
+  bool can_expire(const Agent& agent) const;
+  bool can_happen(const Posted& posted) const;
+  bool own_step(Agent& agent);
+  void posted_step(Agent& agent, const Action& action);
+  bool happen(Agent& agent, const Operation& op, bool& begun, std::uint64_t& value);
+  bool kept_out(const Operation& op, bool begun) const;
+  std::uint64_t apply(Agent& agent, const Operation& op);
+  void observe(const Agent& agent, const Operation& op, std::uint64_t old);
+  bool within_memory(const Operation& op) const;
+  std::uint64_t others_changes(const Agent& agent) const {
+    return memory().changes() - agent.own_changes;
+  }
+  void conclude();
+  std::string stuck() const;
+  std::string line(const Action& action, const Operation* op, std::uint64_t value) const;
+  std::string waiting_line(const Action& action) const;
+
+  Program& program_;
+  bool split_rma_;
+  std::vector<Agent> agents_;
+  std::vector<Address> halfway_;  // words that a split operation has read and not yet written
+  std::optional<std::string> wrong_;
+  std::vector<std::string>* trace_ = nullptr;
+  std::uint64_t steps_ = 0;
+  bool at_once_ = true;  // no agent runs: operations happen as they are issued
+  bool closing_ = false;
+};
+
+}  // namespace keyway::fabric::sim

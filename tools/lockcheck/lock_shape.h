@@ -1,0 +1,28 @@
+// LockShape: which agents use a lock under exploration, how often, and by which calls.
+#pragma once
+
+#include <cstdint>
+
+namespace keyway::lockcheck {
+
+/// How agents ask for the lock.
+enum class Manner : std::uint8_t {
+  kWait,   // acquire, for as long as it takes
+  kTimed,  // acquire with a deadline, which may pass at any time; who times out goes on
+  kTry,    // try_acquire; who is refused goes on
+};
+
+struct LockShape {
+  std::uint32_t readers = 0;  // the first agents
+  std::uint32_t alls = 0;     // the next ones take LOCKALL on the lock's group
+  std::uint32_t writers = 3;  // the others
+  std::uint32_t rounds = 1;   // times that each agent asks
+  std::uint32_t ranks = 2;    // agent i lives at rank i % ranks; the lock at rank 0
+  bool forever = false;       // instead of `rounds`: each comes back at any time, or never
+  Manner manner = Manner::kWait;
+  bool ask_token = false;  // writers ask for their fencing token inside
+
+  std::uint32_t agents() const { return readers + alls + writers; }
+};
+
+}  // namespace keyway::lockcheck

@@ -1,0 +1,214 @@
+#include "keyway/tools/lockcheck/lock_watch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "keyway/locks/fabric/sim/explorer_hash.h"
+
+namespace keyway::lockcheck {
+
+using fabric::Address;
+using fabric::sim::mixed;
+using fabric::sim::Operation;
+using fabric::sim::OpKind;
+using fabric::sim::Standing;
+
+LockWatch::LockWatch(const LockShape& shape, bool readers_share)
+    : shape_(shape), readers_share_(readers_share), agents_(shape.agents()) {
+  fabric::SegmentLayout layout;
+  layout.reserve(fabric::kCacheLine);  // guard words
+  group_ = layout.reserve(locks::kLockLineBytes);
+  layout.reserve(fabric::kCacheLine);
+  line_ = layout.reserve(locks::kLockLineBytes);
+  layout.reserve(fabric::kCacheLine);
+  record_ = layout.reserve(fabric::kCacheLine);
+  const std::uint32_t per_rank = (shape.agents() + shape.ranks - 1) / shape.ranks;
+  nodes_ = locks::NodeRegion::reserve(layout, per_rank, 2);
+  nodes_end_ = layout.size();
+  layout.reserve(fabric::kCacheLine);
+  segment_bytes_ = layout.size();
+}
+
+std::string LockWatch::name(Address a) const {
+  if (in_nodes(a)) {
+    const std::uint64_t in_region = a.offset() - nodes_.offset;
+    const std::uint64_t node = in_region / locks::kNodeBytes % nodes_.nodes_per_agent;
+    const std::uint64_t in_node = in_region % locks::kNodeBytes;
+    const char* word = in_node == locks::kNextOffset     ? "next"
+                       : in_node == locks::kStatusOffset ? "status"
+                                                         : "unused";
+    return fmt::format("agent {}'s node {}, {}", owner(a), node, word);
+  }
+  if (a.rank() == 0 && a.offset() == record_) return "the record";
+  if (a.rank() == 0 && a.offset() >= line_ && a.offset() < line_ + locks::kLockLineBytes) {
+    constexpr const char* kWords[] = {"main word", "token", "holder", "second word"};
+    const std::uint64_t word = (a.offset() - line_) / 8;
+    return word < 4 ? fmt::format("the lock, {}", kWords[word])
+                    : fmt::format("the lock, word {}", word);
+  }
+  if (a.rank() == 0 && a.offset() >= group_ && a.offset() < group_ + locks::kLockLineBytes) {
+    return "the group's word";
+  }
+  return fmt::format("foreign memory, rank {} +{:#x}", a.rank(), a.offset());
+}
+
+std::string LockWatch::value(std::uint64_t word) const {
+  const Address a = Address::from_word(word);
+  if (word == 0 || !in_nodes(a)) return fmt::format("{:#x}", word);
+  const std::uint64_t index = (a.offset() - nodes_.offset) / locks::kNodeBytes;
+  return fmt::format("agent {}'s node {}", owner(a), index % nodes_.nodes_per_agent);
+}
+
+void LockWatch::reset() {
+  std::fill(agents_.begin(), agents_.end(), Agent());
+  visits_ = published_ = 0;
+}
+
+// --- what an agent does
+
+void LockWatch::asks(std::uint32_t agent) {
+  Agent& me = agents_[agent];
+  me.raised = me.owes = me.overtaken = me.alone = false;
+  me.asks = true;
+  if (shape_.manner != Manner::kTry) me.standing = Standing::kComing;
+}
+
+std::string LockWatch::enters(std::uint32_t agent, bool alone) {
+  const auto inside = [&](const Agent& other) {
+    return other.standing == Standing::kInside && (alone || other.alone);
+  };
+  if (std::any_of(agents_.begin(), agents_.end(), inside)) {
+    return alone ? fmt::format("L1: agent {} was let in alone while others were inside", agent)
+                 : fmt::format("L1: reader {} was let in while a writer was inside", agent);
+  }
+  Agent& me = agents_[agent];
+  me.standing = Standing::kInside;
+  me.alone = alone;
+  me.asks = me.dumps = false;
+  if (!alone) {
+    return me.raised ? fmt::format("L4: the shared grant of agent {} raised the token", agent) : "";
+  }
+  for (Agent& other : agents_) other.overtaken = other.overtaken || other.owes;
+  me.owes = !me.raised;
+  me.overtaken = false;
+  return {};
+}
+
+std::string LockWatch::finds(std::uint32_t agent, std::uint64_t record) const {
+  if (record == visits_) return {};
+  return fmt::format(
+      "L3: agent {} finds the record at {} after {} exclusive visits{}: an update was "
+      "lost or is late",
+      agent, record, visits_, shape_.forever ? " (modulo 2)" : "");
+}
+
+void LockWatch::leaves(std::uint32_t agent) {
+  Agent& me = agents_[agent];
+  me.standing = Standing::kOutside;
+  if (me.alone) visits_ = counted(visits_ + 1);
+}
+
+std::string LockWatch::has_left(std::uint32_t agent) {
+  Agent& me = agents_[agent];
+  if (me.owes) return fmt::format("L4: the grant of agent {} did not raise the token", agent);
+  me.raised = me.alone = false;
+  me.token = 0;
+  return {};
+}
+
+void LockWatch::settles(std::uint32_t agent, const std::vector<std::uint32_t>& free_nodes) {
+  agents_[agent].dumps = false;
+  for (const std::uint32_t index : free_nodes) published_ &= ~bit(nodes_.node(id(agent), index));
+}
+
+std::string LockWatch::token_told(std::uint32_t agent, std::uint64_t token) const {
+  const Agent& me = agents_[agent];
+  if (me.owes || counted(token) == me.token) return {};
+  return fmt::format("L4: agent {} is told token {}, its grant raised it to {}", agent, token,
+                     me.token);
+}
+
+// --- operations
+
+std::uint64_t LockWatch::bit(Address node) const {
+  const std::uint64_t in_rank = (node.offset() - nodes_.offset) / locks::kNodeBytes;
+  const std::uint64_t number = in_rank * shape_.ranks + node.rank();
+  KW_CHECK(number < 64);
+  return 1ULL << number;
+}
+
+bool LockWatch::may_write(std::uint32_t agent, Address a) const {
+  if (in_nodes(a)) return true;
+  if (a.rank() != 0) return false;
+  const auto within = [&](std::uint64_t offset) {
+    return a.offset() >= offset && a.offset() < offset + locks::kLockLineBytes;
+  };
+  if (a.offset() == record_) return agents_[agent].alone;
+  return within(group_) || within(line_);
+}
+
+std::string LockWatch::touches_node(std::uint32_t agent, const Operation& op, std::uint64_t left,
+                                    bool writes) {
+  const bool status = (op.at.offset() - nodes_.offset) % locks::kNodeBytes == locks::kStatusOffset;
+  if (owner(op.at) == agent) {
+    if (status && writes && left == locks::kNodeAbandoned) agents_[agent].dumps = true;
+    return {};
+  }
+  if ((published_ & bit(op.at)) == 0 && (writes || !agents_[agent].dumps)) {
+    return fmt::format("N1: touch of a released node: agent {} {} {}, which nobody may know", agent,
+                       writes ? "writes" : "reads", name(op.at));
+  }
+  if (status && writes && left == locks::kNodeIdle) published_ &= ~bit(op.at);
+  return {};
+}
+
+std::string LockWatch::raises_token(std::uint32_t agent, std::uint64_t old, std::uint64_t left) {
+  Agent& me = agents_[agent];
+  if ((!me.owes && !me.asks) || me.raised) {
+    return fmt::format("L4: agent {} changes the token, {} to {}, without a grant for it", agent,
+                       old, left);
+  }
+  if (left != counted(old + 1)) {
+    return fmt::format("L4: the token goes from {} to {} by the grant of agent {}", old, left,
+                       agent);
+  }
+  if (me.overtaken) {
+    return fmt::format("L4: tokens out of order: agent {} gets {} after a later grant", agent,
+                       left);
+  }
+  me.raised = true;
+  me.owes = false;
+  me.token = left;
+  return {};
+}
+
+std::string LockWatch::observe(std::uint32_t agent, const Operation& op, std::uint64_t old) {
+  const bool writes = op.kind != OpKind::kLoad && op.kind != OpKind::kRead &&
+                      (op.kind != OpKind::kCompareSwap || old == op.expected);
+  if (writes && !may_write(agent, op.at)) {
+    return fmt::format("footprint: agent {} writes {}, which is not the lock's own", agent,
+                       name(op.at));
+  }
+  const std::uint64_t left = kept(op.at, op.leaves(old));
+  if (op.at != record() && !in_nodes(op.at) && agents_[agent].standing == Standing::kComing) {
+    agents_[agent].standing = Standing::kWaiting;  // its doorway
+  }
+  const Address named = Address::from_word(left);
+  if (writes && op.is_word() && in_nodes(named) && owner(named) == agent) published_ |= bit(named);
+  if (in_nodes(op.at)) return touches_node(agent, op, left, writes);
+  if (op.at == token() && writes) return raises_token(agent, old, left);
+  return {};
+}
+
+std::uint64_t LockWatch::remembered() const {
+  std::uint64_t hash = mixed(visits_, published_);
+  for (const Agent& agent : agents_) {
+    hash = mixed(hash, agent.token << 8 | (agent.asks ? 32 : 0) | (agent.alone ? 16 : 0) |
+                           (agent.owes ? 8 : 0) | (agent.raised ? 4 : 0) |
+                           (agent.overtaken ? 2 : 0) | (agent.dumps ? 1 : 0));
+  }
+  return hash;
+}
+
+}  // namespace keyway::lockcheck

@@ -1,0 +1,243 @@
+#include "options.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+
+#include "keyway/locks/distributed/any_lock.h"
+
+#include "output_file.h"
+#include "provenance.h"
+
+namespace keyway::lockcheck {
+namespace {
+
+constexpr std::uint32_t kMostAgents = 8;
+constexpr std::uint32_t kMostRanks = 8;
+constexpr const char* kForever = "forever";
+
+constexpr const char* kFooter = R"(
+How the next step is chosen (--explore):
+  exhaustive   every order, breadth first; then livelock, starvation and bypass
+                 lockcheck --lock d-mcs --agents 3
+                 lockcheck --lock fompi-rw --agents 2r1w --rounds forever
+  preemptions  every order in which a running agent is left at most --bound times
+                 lockcheck --lock gbh --agents 4w --explore preemptions --bound 2
+  random       orders drawn evenly
+                 lockcheck --lock gbh --agents 3r3w --explore random --seed 7 --executions 50000
+  pct          drawn priorities with --depth - 1 changes: finds what needs few ordered steps
+                 lockcheck --lock d-mcs --agents 8 --explore pct --depth 3 --seed 7
+How agents ask:
+  --timed      deadlines may pass     lockcheck --lock d-mcs --agents 2 --timed --rounds 2
+  --try        try_acquire            lockcheck --lock fompi-rw --agents 1r2w --try
+Defects:
+  --mutants    every lock with a defect, and how it is killed (builds with tests)
+  --mutant M   one of them            lockcheck --mutant d-mcs/lost-link
+  --replay S   one order again, as a finding prints it; stem(loop) is a cycle
+
+Locks: {}, each with its parameters, e.g. gbh:lockall=off
+Exit code: 0 no violation (--mutants: each killed), 1 a violation (--mutants: one lives),
+           2 usage, 3 stopped at --states)";
+
+/// "3" or "3w": writers; "2r1w": readers and writers; "1a": an agent that takes LOCKALL.
+bool parse_agents(std::string_view text, LockShape& shape) {
+  shape.readers = shape.alls = shape.writers = 0;
+  std::uint32_t number = 0;
+  bool digits = false;
+  for (const char c : text) {
+    if (c >= '0' && c <= '9') {
+      number = number * 10 + static_cast<std::uint32_t>(c - '0');
+      digits = true;
+      if (number > kMostAgents) return false;
+      continue;
+    }
+    if (!digits || (c != 'r' && c != 'w' && c != 'a')) return false;
+    (c == 'r' ? shape.readers : c == 'a' ? shape.alls : shape.writers) += number;
+    number = 0;
+    digits = false;
+  }
+  if (digits) shape.writers += number;
+  return shape.agents() >= 1 && shape.agents() <= kMostAgents;
+}
+
+bool takes_all(const std::string& lock) {
+  const auto params = locks::LockParams::parse(lock);
+  const std::string& kind = params->kind();
+  return (kind == locks::FompiRw::kName || kind == locks::FompiRw::kNameWithBackoff) &&
+         lock.find("lockall=off") == std::string::npos;
+}
+
+bool parse_rounds(const std::string& text, LockShape& shape) {
+  shape.forever = text == kForever;
+  if (shape.forever) return true;
+  if (text.empty() || text.size() > 3 ||
+      text.find_first_not_of("0123456789") != std::string::npos) {
+    return false;
+  }
+  shape.rounds = static_cast<std::uint32_t>(std::stoul(text));
+  return shape.rounds >= 1 && shape.rounds <= 100;
+}
+
+// What the command line says of the program, before it is understood.
+struct Texts {
+  std::string mutant, agents, rounds;
+  std::uint32_t ranks = 0;
+  bool timed = false, tried = false;
+};
+
+void declare(CLI::App& app, Options& options, Texts& texts) {
+  app.add_option("--lock", options.lock, "the lock kind, with its parameters");
+  app.add_option("--agents", texts.agents,
+                 "readers, writers and who takes LOCKALL, e.g. 2r1w or 1a2w; 3 means 3w [3w]");
+  app.add_option("--rounds", texts.rounds,
+                 "times that each agent asks for the lock, or forever: then states return [1]");
+  app.add_option("--ranks", texts.ranks, "agent i lives at rank i modulo this [2]")
+      ->check(CLI::Range(1u, kMostRanks));
+  auto* timed = app.add_flag("--timed", texts.timed, "agents acquire with a deadline");
+  app.add_flag("--try", texts.tried, "agents use try_acquire")->excludes(timed);
+  app.add_flag("--ask-token", options.shape.ask_token,
+               "writers ask for their fencing token while they hold the lock");
+  app.add_flag("--split-rma", options.explorer.split_rma,
+               "rma read-modify-writes in two steps, between which the cpu class may come");
+  app.add_option("--explore", options.explore, "which orders, see below")
+      ->check(CLI::IsMember({"exhaustive", "preemptions", "random", "pct"}))
+      ->capture_default_str();
+  app.add_option("--bound", options.bound, "preemptions: at most so many")
+      ->check(CLI::Range(0, 1000))
+      ->capture_default_str();
+  app.add_option("--depth", options.depth, "pct: ordered steps that the defect needs")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  app.add_option("--seed", options.seed, "random, pct: the same seed gives the same orders")
+      ->capture_default_str();
+  app.add_option("--executions", options.executions, "random, pct: so many orders")
+      ->capture_default_str();
+  app.add_option("--steps", options.explorer.most_steps,
+                 "random, pct: an execution ends after so many steps")
+      ->capture_default_str();
+  app.add_option("--states", options.most_states,
+                 "exhaustive, preemptions: stop after so many states")
+      ->capture_default_str();
+  app.add_option("--mutant", texts.mutant, "explore a lock with a known defect");
+  app.add_flag("--mutants", options.all_mutants, "explore every mutant, say how each is killed");
+  app.add_option("--replay", options.replay, "run this one order, as a finding prints it");
+  app.add_option("--json", options.json, "write the result to this file, with all to rerun it");
+}
+
+std::string names_of_mutants() {
+  std::vector<std::string> names;
+  for (const Mutant& mutant : all_mutants()) names.push_back(mutant.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// What is wrong with the options as a whole, or nothing; fills in what depends on others.
+std::string settle(Options& options, const Texts& texts) {
+  if ((options.all_mutants || !texts.mutant.empty()) && all_mutants().empty()) {
+    return "this lockcheck has no mutants: build it with -DKEYWAY_TESTS=ON";
+  }
+  const int subjects = (options.lock.empty() ? 0 : 1) + (texts.mutant.empty() ? 0 : 1) +
+                       (options.all_mutants ? 1 : 0);
+  if (subjects != 1) return "give one of --lock KIND, --mutant NAME and --mutants";
+  if (!texts.mutant.empty()) {
+    for (const Mutant& mutant : all_mutants()) {
+      if (mutant.name == texts.mutant) options.mutant = &mutant;
+    }
+    if (options.mutant == nullptr) {
+      return fmt::format("there is no mutant '{}'; choose one of {}", texts.mutant,
+                         names_of_mutants());
+    }
+    const bool ask_token = options.shape.ask_token;
+    options.shape = options.mutant->shape;
+    options.shape.ask_token = options.shape.ask_token || ask_token;
+  }
+  if (!texts.agents.empty() && !parse_agents(texts.agents, options.shape)) {
+    return fmt::format("--agents {} is not understood: write 1 to {} agents as 3, 3w, 2r1w or 1a2w",
+                       texts.agents, kMostAgents);
+  }
+  if (!texts.rounds.empty() && !parse_rounds(texts.rounds, options.shape)) {
+    return fmt::format("--rounds {} is not understood: write 1 to 100, or forever", texts.rounds);
+  }
+  if (texts.ranks != 0) options.shape.ranks = texts.ranks;
+  if (texts.timed) options.shape.manner = Manner::kTimed;
+  if (texts.tried) options.shape.manner = Manner::kTry;
+  options.how = options.explore == "exhaustive"    ? How::kExhaustive
+                : options.explore == "preemptions" ? How::kPreemptions
+                : options.explore == "random"      ? How::kRandom
+                                                   : How::kPct;
+  if (!options.json.empty()) {
+    const Status writable = tools::check_writable(options.json);
+    if (!writable.ok()) return std::string(writable.message());
+  }
+  return {};
+}
+
+int usage(const std::string& sentence) {
+  fmt::print(stderr, "lockcheck: {}\n", sentence);
+  return kExitUsage;
+}
+
+}  // namespace
+
+std::string Options::program_flags() const {
+  std::string text = mutant != nullptr ? "--mutant " + mutant->name : "--lock " + lock;
+  text += " --agents ";
+  if (shape.readers != 0) text += fmt::format("{}r", shape.readers);
+  if (shape.alls != 0) text += fmt::format("{}a", shape.alls);
+  if (shape.writers != 0) text += fmt::format("{}w", shape.writers);
+  text += shape.forever ? " --rounds forever" : fmt::format(" --rounds {}", shape.rounds);
+  text += fmt::format(" --ranks {}", shape.ranks);
+  if (shape.manner == Manner::kTimed) text += " --timed";
+  if (shape.manner == Manner::kTry) text += " --try";
+  if (shape.ask_token) text += " --ask-token";
+  if (explorer.split_rma) text += " --split-rma";
+  return text;
+}
+
+std::string Options::order_flags() const {
+  if (!replay.empty()) return fmt::format("--replay '{}'", replay);
+  switch (how) {
+    case How::kExhaustive: return fmt::format("--explore exhaustive --states {}", most_states);
+    case How::kPreemptions:
+      return fmt::format("--explore preemptions --bound {} --states {}", bound, most_states);
+    case How::kRandom:
+      return fmt::format("--explore random --seed {} --executions {} --steps {}", seed, executions,
+                         explorer.most_steps);
+    case How::kPct:
+      return fmt::format("--explore pct --depth {} --seed {} --executions {} --steps {}", depth,
+                         seed, executions, explorer.most_steps);
+  }
+  return {};
+}
+
+Parsed parse(int argc, char** argv) {
+  Options options;
+  Texts texts;
+  CLI::App app("Explores the orders in which agents can use a lock, on the simulated machine.");
+  app.set_version_flag("--version", tools::version_line("lockcheck"));
+  app.footer(fmt::format(fmt::runtime(kFooter), fmt::join(locks::AnyLock::kNames, ", ")));
+  declare(app, options, texts);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& done) {
+    return {{}, app.exit(done)};
+  } catch (const CLI::ParseError& error) {
+    return {{}, usage(error.what())};
+  }
+  if (const std::string wrong = settle(options, texts); !wrong.empty()) return {{}, usage(wrong)};
+  if (!options.lock.empty()) {
+    auto lock = locks::AnyLock::make(options.lock);
+    if (!lock.ok()) return {{}, usage(std::string(lock.status().message()))};
+    if (options.shape.alls != 0 && !takes_all(options.lock)) {
+      return {{},
+              usage(fmt::format("lock {} has no LOCKALL: leave out the agents with an 'a'",
+                                options.lock))};
+    }
+  }
+  for (int i = 0; i < argc; ++i) options.command_line += (i == 0 ? "" : " ") + std::string(argv[i]);
+  return {options, 0};
+}
+
+}  // namespace keyway::lockcheck
