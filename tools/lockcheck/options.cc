@@ -25,7 +25,7 @@ How the next step is chosen (--explore):
                  lockcheck --lock d-mcs --agents 3
                  lockcheck --lock fompi-rw --agents 2r1w --rounds forever
   preemptions  every order in which a running agent is left at most --bound times
-                 lockcheck --lock gbh --agents 4w --explore preemptions --bound 2
+                 lockcheck --lock d-mcs --agents 4w --explore preemptions --bound 2
   random       orders drawn evenly
                  lockcheck --lock gbh --agents 3r3w --explore random --seed 7 --executions 50000
   pct          drawn priorities with --depth - 1 changes: finds what needs few ordered steps
