@@ -12,19 +12,20 @@
 //     line is busy until the write is done: writers come one after another.
 //   - Who finds the line busy waits; lines serve in the order of request.
 //   - Before a request has reached the holder, which is after request_share of the transfer, the
-//   holder
-//     goes on as if nothing had happened. So it may do many atomics in a row while another wants
-//     it.
+//     holder goes on as if nothing had happened. So it may do many atomics in a row while another
+//     wants the line.
 //   - The home of a page is the NUMA node of the thread that touches it first, as on Linux.
 // *What is not modelled.* Caches never run full, so a line goes to memory never again; copies that
-// are dirty, exclusive or forwarded cost alike; a store keeps its agent until it is done (a
-// processor has a store buffer, so the cost of a lock's release is at most one transfer too high);
-// the directory does not favour near requesters. *Thread safety.* None: one thread simulates.
-// Without fibers or a clock: the caller brings the time. *Invariants.* C1: after a write its thread
-// is the only holder. C2: writes of one line do not overlap in time. *Source.* MESI with
-// cache-to-cache transfers, costs by distance: Molka, Hackenberg, Schoene, Nagel (ICPP'15) for
-// Haswell-EP; David, Guerraoui, Trigonakis (SOSP'13), section 5, for the serialization of atomics
-// on a line and for the cost of a store being that of the farthest sharer.
+// are dirty, exclusive or forwarded cost alike; the directory does not favour near requesters. The
+// store buffer is coherent_node.h's.
+// *Thread safety.* None: one thread simulates. Without fibers or a clock: the caller brings the
+// time.
+// *Invariants.* C1: after a write its thread is the only holder. C2: writes of one line do not
+// overlap in time. C3: a copy is handed on only by a thread that has it. C4: a thread that was
+// asked for its copy uses it until the request reaches it, and no longer.
+// *Source.* MESI with cache-to-cache transfers, costs by distance: Molka, Hackenberg, Schoene,
+// Nagel (ICPP'15) for Haswell-EP; David, Guerraoui, Trigonakis (SOSP'13), section 5, for the
+// serialization of atomics on a line and for the cost of a store being that of the farthest sharer.
 #pragma once
 
 #include <bitset>

@@ -6,21 +6,21 @@
 //     is there, and waiters are told, when the access is done, in the order of the agent's stores.
 //     Its next atomic is done after them, and fetches its own line meanwhile;
 //   - a waiter has looked, and looks again only after its line was written: an access like any
-//   other,
-//     so that many waiters of one line come one after another. When it looks is as
+//     other, so that many waiters of one line come one after another. When it looks is as
 //     locks/fabric/wait.h has it: every look_ns while it spins, then every yield of its hardware
 //     thread;
 //   - a failed attempt is followed by the next after retry_ns, or after its back-off, which is
-//   spent
-//     yielding;
+//     spent yielding;
 //   - after spin_ns a waiter leaves its hardware thread when it shares that with other agents, or
 //     when the machine says that waiters sleep: whoever writes then pays signal_ns for each
 //     sleeper.
 // *Time* is whole picoseconds here, in doubles, which hold them exactly for hours; the machine's
-// costs are rounded to them once. *Thread safety.* None: one thread simulates. *Invariants.* N1: an
-// agent goes on only while it has its hardware thread. N2: who waits for a line is told of the
-// first write after its look, and then no longer waits. *Source.* Design section 8;
-// locks/fabric/wait.h; caches.h and cores.h.
+// costs are rounded to them once.
+// *Thread safety.* None: one thread simulates.
+// *Invariants.* N1: an agent goes on only while it has its hardware thread. N2: who waits for a
+// line is told of the first write after its look, and then no longer waits. N3: an operation
+// happens when its agent goes on, so that its agent sees its own stores.
+// *Source.* Design section 8; locks/fabric/wait.h; caches.h and cores.h.
 #pragma once
 
 #include <cstdint>
