@@ -40,3 +40,9 @@ function(keyway_program name)
   target_link_libraries(${name} PRIVATE keyway_build_flags ${ARG_DEPENDS})
   install(TARGETS ${name})
 endfunction()
+
+# keyway_cold_sources(FILE...): what runs once, such as the reading of a command line. CLI11 is all
+# headers, and optimizing it costs half a minute a file.
+function(keyway_cold_sources)
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS -O1)
+endfunction()
