@@ -5,7 +5,7 @@ set_property(CACHE KEYWAY_MPI PROPERTY STRINGS mpich openmpi none)
 option(KEYWAY_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(KEYWAY_TOOLS "Build the programs (kvload)" ON)
 option(KEYWAY_DCHECK "Compile the checks on hot paths (KW_DCHECK)" OFF)
-set(KEYWAY_SANITIZE "" CACHE STRING "Sanitizer: address, thread, undefined or empty")
+set(KEYWAY_SANITIZE "" CACHE STRING "Sanitizers: address, thread, undefined, \"address,undefined\" or empty")
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)

@@ -25,7 +25,15 @@ elseif(KEYWAY_MPI STREQUAL "openmpi")
   # osc/rdma crashes on Debian 12; on one host osc/sm is right.
   set(KEYWAY_MPIRUN ${KEYWAY_MPIRUN_PROGRAM} --allow-run-as-root --oversubscribe --mca osc sm)
 endif()
+# One thread simulates, so ThreadSanitizer has nothing to see there. Locks with a defect are there to
+# be found by the checks, not by sanitizers, and take long to compile.
+set(KEYWAY_SIM_TESTS ON)
+set(KEYWAY_MUTANT_TESTS ON)
+if(KEYWAY_SANITIZE)
+  set(KEYWAY_MUTANT_TESTS OFF)
+endif()
 if(KEYWAY_SANITIZE STREQUAL "thread")
+  set(KEYWAY_SIM_TESTS OFF)
   # g++ 12's ThreadSanitizer cannot place its shadow where address randomisation is strong.
   find_program(KEYWAY_SETARCH setarch REQUIRED)
   set(KEYWAY_TEST_LAUNCHER ${KEYWAY_SETARCH} -R)

@@ -69,7 +69,6 @@ keyway_test() {
     suite openmpi mpi
     suite asan 'unit conformance'
     suite tsan 'unit conformance'
-    suite ubsan 'unit conformance'
   fi
   [[ ${#summary[@]} -gt 0 ]] || die "no test is called '$regex' and labelled '${only:-anything}'"
   printf '\n'
