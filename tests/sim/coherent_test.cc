@@ -54,6 +54,43 @@ Multicore one_thread() {
 
 }  // namespace
 
+TEST_CASE("coherent: loads overlap that do not follow from one another") {
+  const Address first = kWord;
+  const Address second = kWord + 64;
+  const Address third = kWord + 128;
+  for (const double share : {0.0, 0.5, 1.0}) {
+    CAPTURE(share);
+    Multicore machine = test::small_node();
+    machine.cache.overlap_share = share;
+    const auto after_writes = [&](const std::function<void(SimEndpoint&)>& loads) {
+      Node node(machine);
+      node.run(2, [&](std::uint32_t me, SimEndpoint& ep) {
+        if (me == 0) return;
+        ep.store(cpu, first, second.word());
+        ep.store(cpu, second, 7);
+        ep.fetch_add(cpu, third, 7);  // is done after the stores
+      });
+      return node.run(1, [&](std::uint32_t, SimEndpoint& ep) { loads(ep); });
+    };
+    const double hidden = 40 * share;
+    CHECK(after_writes([&](SimEndpoint& ep) {
+            ep.load(cpu, second);
+            ep.load(cpu, third);
+          }) == 41 + 41 - hidden);
+    // The first says where the second is, and nothing of the third.
+    CHECK(after_writes([&](SimEndpoint& ep) {
+            ep.load(cpu, Address::from_word(ep.load(cpu, first)));
+            ep.load(cpu, third);
+          }) == 41 + 41 + 41 - std::min(40.0, 80 * share));
+    // Nothing is looked at beyond an atomic, or work.
+    CHECK(after_writes([&](SimEndpoint& ep) {
+            ep.load(cpu, second);
+            ep.fetch_add(cpu, second, 1);
+            ep.load(cpu, third);
+          }) == 41 + (40 + 5) + 41);
+  }
+}
+
 TEST_CASE("coherent: an operation takes its access and the overhead, in either class") {
   for (const double overhead : {0.0, 3.0}) {
     Multicore machine = test::small_node();

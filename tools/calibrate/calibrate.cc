@@ -188,6 +188,20 @@ void write_memory(Writer& writer) {
   }
 }
 
+/// What two loads from memory that do not follow from one another take, over one.
+void write_overlap(Writer& writer) {
+  const std::uint32_t one = writer.host().usable.front();
+  const Spread alone = memory_load(writer.host(), writer.effort(), one, one);
+  const Spread both = two_memory_loads(writer.host(), writer.effort());
+  const auto share = [](double single, double two) {
+    return std::clamp((2 * single - two) / single, 0.0, 1.0);
+  };
+  writer.measured("line.overlap_share", writer.node().cache.overlap_share,
+                  {share(alone.most, both.most), share(alone.typical, both.typical),
+                   share(alone.least, both.least)},
+                  "from two loads from memory at once, neither from the other, and one alone");
+}
+
 void write_waiting(Writer& writer) {
   const Host& host = writer.host();
   const Effort& effort = writer.effort();
@@ -250,6 +264,7 @@ Result<std::string> calibrate(const Options& options) {
   write_hits(writer);
   write_transfers(writer);
   write_memory(writer);
+  write_overlap(writer);
   write_waiting(writer);
   std::string text = toml(writer.machine());
   const auto machine = fabric::sim::parse_machine(text);

@@ -37,6 +37,9 @@ Spread retry(const Host& host, const Effort& effort);
 Spread memory_load(const Host& host, const Effort& effort, std::uint32_t toucher,
                    std::uint32_t reader);
 
+/// Two such loads, of which neither follows from the other.
+Spread two_memory_loads(const Host& host, const Effort& effort);
+
 // --- two threads (two_threads.cc)
 using Pair = std::pair<std::uint32_t, std::uint32_t>;
 /// One way of a ping-pong: one stores to a line, the other sees it by loads.

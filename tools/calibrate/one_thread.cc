@@ -1,3 +1,4 @@
+#include <array>
 #include <numeric>
 
 #include "keyway/locks/base/rng.h"
@@ -129,10 +130,9 @@ void write_cycle(ShmEndpoint& ep, std::uint64_t lines) {
   }
 }
 
-}  // namespace
-
-Spread memory_load(const Host& host, const Effort& effort, std::uint32_t toucher,
-                   std::uint32_t reader) {
+/// Follows the cycle from `Chains` places at once, a step of each in turn: ns per step of all.
+template <std::size_t Chains>
+Spread follow(const Host& host, const Effort& effort, std::uint32_t toucher, std::uint32_t reader) {
   const std::uint64_t lines = effort.memory_mib * (1ULL << 20) / kCacheLine;
   auto fabric = make_fabric(fabric::kReservedBytes + lines * kCacheLine);
   Spread spread;
@@ -142,12 +142,27 @@ Spread memory_load(const Host& host, const Effort& effort, std::uint32_t toucher
   });
   run_pinned(host, {reader}, [&](std::size_t) {
     ShmEndpoint ep = std::move(fabric.endpoint(0)).value();
-    Address at = kLine;
+    std::array<Address, Chains> at;
+    for (std::size_t k = 0; k < Chains; ++k) at[k] = kLine + lines / Chains * k * kCacheLine;
     spread = time_batches(effort, effort.batch, [&] {
-      for (std::uint32_t i = 0; i < effort.batch; ++i) at = kLine + ep.load(cpu, at);
+      for (std::uint32_t i = 0; i < effort.batch; ++i) {
+        for (Address& next : at) next = kLine + ep.load(cpu, next);
+      }
     });
   });
   return spread;
+}
+
+}  // namespace
+
+Spread memory_load(const Host& host, const Effort& effort, std::uint32_t toucher,
+                   std::uint32_t reader) {
+  return follow<1>(host, effort, toucher, reader);
+}
+
+Spread two_memory_loads(const Host& host, const Effort& effort) {
+  const std::uint32_t one = host.usable.front();
+  return follow<2>(host, effort, one, one);
 }
 
 }  // namespace keyway::calibrate

@@ -69,6 +69,7 @@ std::uint64_t CoherentNode::perform(std::uint32_t number, const Operation& op) {
   Agent& agent = agents_[number];
   const AccessKind kind = kind_of(op);
   double done = access(cores_.thread_of(number), op, now());
+  if (kind == AccessKind::kLoad) done = overlapped(agent, op.at, done);
   if (kind == AccessKind::kAtomic) {  // after the stores, but its line comes while they go
     done = std::max(done, agent.stored + machine_.cache.atomic_ns);
   }
@@ -79,10 +80,37 @@ std::uint64_t CoherentNode::perform(std::uint32_t number, const Operation& op) {
   }
   host_.pass_until(number, static_cast<Picos>(goes_on + machine_.overhead_ns));
   const std::uint64_t value = memory_.apply(op);  // N3
+  if (kind == AccessKind::kAtomic) begin_anew(agents_[number]);
+  if (op.kind == OpKind::kLoad) name(agents_[number], value);
   if (!waiting_.empty() && kind != AccessKind::kLoad) {
     written(op, number, std::max(done, now()));
   }
   return value;
+}
+
+/// When a load is done that alone would be at `done`.
+double CoherentNode::overlapped(Agent& agent, Address at, double done) const {
+  const double hit = now() + machine_.cache.load_ns;
+  double since = 0;  // what was waited for until it was known where the line is
+  for (const Named& named : agent.named) {
+    if (named.line == Caches::line_of(at)) since = std::max(since, named.waited);
+  }
+  const double hidden = std::floor(machine_.cache.overlap_share * (agent.waited - since));
+  done = std::max(hit, done - hidden);
+  agent.waited += done - hit;
+  return done;
+}
+
+/// A load has brought a word, which may be an address.
+void CoherentNode::name(Agent& agent, std::uint64_t word) {
+  agent.named[agent.next_named++ % kNamed] = {Caches::line_of(Address::from_word(word)),
+                                              agent.waited};
+}
+
+/// Later loads do not begin before now.
+void CoherentNode::begin_anew(Agent& agent) {
+  agent.waited = 0;
+  agent.named = {};
 }
 
 /// When an access that begins now is done. The lines of bulk bytes are fetched at once.
@@ -101,6 +129,7 @@ double CoherentNode::access(std::uint32_t thread, const Operation& op, double be
 }
 
 void CoherentNode::spend(std::uint32_t agent, Picos span) {
+  begin_anew(agents_[agent]);
   double left = static_cast<double>(span);
   while (true) {
     keep_quantum(agent);
@@ -147,6 +176,7 @@ void CoherentNode::await_write(std::uint32_t agent, std::uint64_t line, Picos un
     if (found->second.empty()) waiting_.erase(found);
   }
   if (!cores_.runs(agent)) want_thread(agent);  // N1
+  begin_anew(agents_[agent]);  // what comes after the wait was not looked at before
 }
 
 /// An operation's write is there at `at`: tells who waits for its lines, and wakes who sleeps.

@@ -2,6 +2,9 @@
 //
 // *What.* Caches says what an access costs, Cores who runs; this is what agents do between them:
 //   - a load or an atomic takes its access and overhead_ns, then it happens;
+//   - a load is waited for while earlier ones are, overlap_share of that time, as processors look
+//     ahead: but not beyond an atomic or a wait, and not for a line whose address one of those
+//     loads has brought;
 //   - a store goes to the store buffer: its agent goes on after store_ns and overhead_ns. The line
 //     is there, and waiters are told, when the access is done, in the order of the agent's stores.
 //     Its next atomic is done after them, and fetches its own line meanwhile;
@@ -23,6 +26,7 @@
 // *Source.* Design section 8; locks/fabric/wait.h; caches.h and cores.h.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
@@ -74,10 +78,21 @@ class CoherentNode {
   const Cores& cores() const { return cores_; }
 
  private:
+  /// Few loads lie between two atomics.
+  static constexpr std::uint32_t kNamed = 8;
+  struct Named {
+    std::uint64_t line = 0;
+    double waited = 0;
+  };
   struct Agent {
     double stored = 0;     // when the last of its stores is done
     double looked = 0;     // when it last looked, while it waits
     double spin_ends = 0;  // of this wait
+    // Its loads since its last atomic, wait or work: how long they were waited for, in all, and
+    // the lines that the last of them name, with how long that was when each was known.
+    double waited = 0;
+    std::array<Named, kNamed> named{};
+    std::uint32_t next_named = 0;
   };
 
   double now() const { return static_cast<double>(host_.now()); }
@@ -87,6 +102,9 @@ class CoherentNode {
   std::uint32_t tell(std::uint64_t line, double at);
   double next_look(const Agent& waiter, double written) const;
   double access(std::uint32_t thread, const Operation& op, double begins);
+  double overlapped(Agent& agent, Address at, double done) const;
+  static void name(Agent& agent, std::uint64_t word);
+  static void begin_anew(Agent& agent);
   void pass_on(const Cores::Turn& turn);
   void leave_and_return(std::uint32_t agent, Cores::Leave why);
   void want_thread(std::uint32_t agent);

@@ -86,6 +86,7 @@ constexpr std::array kCoherentFields{
     KEYWAY_FIELD("line.load_busy_ns", "ns", multicore->cache.load_busy_ns),
     KEYWAY_FIELD("line.request_share", "share", multicore->cache.request_share),
     KEYWAY_FIELD("line.jitter_share", "share", multicore->cache.jitter_share),
+    KEYWAY_FIELD("line.overlap_share", "share", multicore->cache.overlap_share),
     KEYWAY_FIELD("memory.same_numa_ns", "ns", multicore->cache.memory_ns[0]),
     KEYWAY_FIELD("memory.same_socket_ns", "ns", multicore->cache.memory_ns[1]),
     KEYWAY_FIELD("memory.other_socket_ns", "ns", multicore->cache.memory_ns[2]),

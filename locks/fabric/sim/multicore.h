@@ -56,6 +56,9 @@ struct CacheCosts {
   /// Transfers take up to this share more or less, drawn for each. Without it agents can fall into
   /// a step that no real machine keeps.
   double jitter_share = 0;
+  /// The part of a load's wait that passes while loads before it are waited for, unless one of them
+  /// has told where it is: 0 in order, 1 with a window that holds them all.
+  double overlap_share = 0;
 };
 
 /// Which hardware thread an agent gets, in the order of the agents. With the defaults: one thread
