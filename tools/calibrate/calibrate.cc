@@ -196,9 +196,10 @@ void write_overlap(Writer& writer) {
   const auto share = [](double single, double two) {
     return std::clamp((2 * single - two) / single, 0.0, 1.0);
   };
-  writer.measured("line.overlap_share", writer.node().cache.overlap_share,
-                  {share(alone.most, both.most), share(alone.typical, both.typical),
-                   share(alone.least, both.least)},
+  const double fit = share(alone.typical, both.typical);
+  const auto [least, most] =
+      std::minmax({fit, share(alone.most, both.most), share(alone.least, both.least)});
+  writer.measured("line.overlap_share", writer.node().cache.overlap_share, {least, fit, most},
                   "from two loads from memory at once, neither from the other, and one alone");
 }
 
