@@ -71,7 +71,9 @@ Result<std::optional<RunResult>> Session::run_point(const Point& point) const {
 void Session::finished(std::size_t number, Result<std::optional<RunResult>> result) {
   const std::lock_guard guard(mutex_);
   if (!result.ok()) {
-    if (!failure_.ok()) return;
+    // Points begin in order, so the first that fails is the same whoever ends first.
+    if (!failure_.ok() && failed_at_ < number) return;
+    failed_at_ = number;
     const std::string where = points_[number].values.empty() ? "" : points_[number].name() + ": ";
     failure_ =
         Status(result.status().code(), fmt::format("{}{}", where, result.status().message()));

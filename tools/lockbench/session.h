@@ -43,6 +43,7 @@ class Session {
   std::map<std::size_t, std::optional<RunResult>> waiting_;  // for those before them
   std::size_t said_ = 0;
   Status failure_;
+  std::size_t failed_at_ = 0;  // the point of failure_
   bool check_failed_ = false;
   std::vector<nlohmann::ordered_json> json_;
   std::map<std::string, std::string> machines_;  // texts by name, as used
