@@ -88,6 +88,21 @@ Result<std::vector<Topology::Level>> racks_of_nodes(std::string_view text,
 
 }  // namespace
 
+Topology::Topology(std::vector<Level> levels) : levels_(std::move(levels)) {
+  for (const Level& level : levels_) {
+    Members of;
+    of.first.assign(level.elements + 1, 0);
+    for (const auto element : level.element_of) ++of.first[element + 1];
+    for (std::size_t j = 1; j < of.first.size(); ++j) of.first[j] += of.first[j - 1];
+    of.ranks.resize(level.element_of.size());
+    std::vector<std::size_t> next = of.first;
+    for (std::uint32_t rank = 0; rank < level.element_of.size(); ++rank) {
+      of.ranks[next[level.element_of[rank]]++] = rank;
+    }
+    members_.push_back(std::move(of));
+  }
+}
+
 Result<Topology> Topology::make(std::vector<Level> levels) {
   for (std::size_t i = 1; i < levels.size(); ++i) {
     std::map<std::uint32_t, std::uint32_t> parent_of;

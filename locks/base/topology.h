@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,9 @@ class Topology {
     std::vector<std::uint32_t> element_of;  // by rank; element ids count from 0
     std::uint32_t elements = 1;
   };
+
+  /// The levels there are names for: machine, rack, node, numa, core. No topology has more.
+  static constexpr std::uint32_t kMostLevels = 5;
 
   /// All ranks on one node: two levels, machine and node.
   static Topology single_node(std::uint32_t ranks);
@@ -48,6 +52,17 @@ class Topology {
   std::uint32_t element(std::uint32_t rank, std::uint32_t i) const {
     return level(i).element_of[rank];
   }
+  /// The ranks of an element of level i, ascending. There is at least one.
+  std::span<const std::uint32_t> members(std::uint32_t i, std::uint32_t element) const {
+    KW_CHECK(i >= 1 && i <= members_.size() && element < level(i).elements);
+    const Members& of = members_[i - 1];
+    return std::span(of.ranks).subspan(of.first[element],
+                                       of.first[element + 1] - of.first[element]);
+  }
+  /// The rank that holds what an element has in common: its first.
+  std::uint32_t leader(std::uint32_t i, std::uint32_t element) const {
+    return members(i, element).front();
+  }
   /// The level called `name`, or 0 when this machine has none.
   std::uint32_t level_named(std::string_view name) const;
   /// Whether two ranks share a node; ranks share one when no level is called "node".
@@ -56,10 +71,17 @@ class Topology {
   std::string describe() const;
 
  private:
-  explicit Topology(std::vector<Level> levels) : levels_(std::move(levels)) {}
+  // The ranks of a level, element by element; element j's begin at first[j].
+  struct Members {
+    std::vector<std::uint32_t> ranks;
+    std::vector<std::size_t> first;
+  };
+
+  explicit Topology(std::vector<Level> levels);
   static Result<Topology> make(std::vector<Level> levels);
 
   std::vector<Level> levels_;
+  std::vector<Members> members_;  // by level
 };
 
 /// What hwloc says of this host: counts, and where the calling thread runs.

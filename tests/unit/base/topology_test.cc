@@ -32,6 +32,20 @@ TEST_CASE("ranks of one machine share a node") {
   CHECK(topology.describe() == "machine:1 node:1, 4 ranks");
 }
 
+TEST_CASE("an element knows its ranks, in order, and the first leads") {
+  const auto topology = Topology::from_nodes({7, 3, 7, 3, 9});
+  const auto ranks = [&](std::uint32_t level, std::uint32_t element) {
+    const auto members = topology.members(level, element);
+    return std::vector<std::uint32_t>(members.begin(), members.end());
+  };
+  CHECK(ranks(1, 0) == std::vector<std::uint32_t>{0, 1, 2, 3, 4});
+  CHECK(ranks(2, 0) == std::vector<std::uint32_t>{0, 2});
+  CHECK(ranks(2, 1) == std::vector<std::uint32_t>{1, 3});
+  CHECK(ranks(2, 2) == std::vector<std::uint32_t>{4});
+  CHECK(topology.leader(1, 0) == 0);
+  CHECK(topology.leader(2, 1) == 1);
+}
+
 TEST_CASE("node ids are renumbered from 0 in the order of the ranks") {
   const auto topology = Topology::from_nodes({900, 17, 900, 4});
   CHECK(elements(topology, "node") == std::vector<std::uint32_t>{0, 1, 0, 2});
