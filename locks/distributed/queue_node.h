@@ -6,7 +6,9 @@
 // that uses it says.
 // *Invariants.*
 //   N1  A node that another agent may still touch is never handed out: a waiter that gives up
-//       leaves its node `abandoned`, and only the releaser that steps over it makes it `idle`.
+//       leaves its node `abandoned`, and only the releaser that steps over it makes it `idle`. A
+//       node that its agent leaves standing in a queue on behalf of others is `lent`, and whoever
+//       releases that queue makes it `idle`.
 //   N2  N1 also holds when the agent's slot goes to a new agent: the status is in the segment.
 // *Source.* HPDC'16 section 2.4 (NEXT and WAIT); giving up follows the skipping of Scott and
 // Scherer's timed queue locks (PPoPP'01), with the node kept out of use instead of unlinked.
@@ -23,13 +25,27 @@
 
 namespace keyway::locks {
 
-/// A node's status word.
-enum NodeStatus : std::uint64_t {
+/// States of a node. Its status word has the state in bits 7..0, and above it what the granter
+/// tells the agent that it grants, 56 bits.
+enum NodeState : std::uint64_t {
   kNodeIdle = 0,       // nobody else refers to it
   kNodeWaiting = 1,    // its agent waits to be granted
-  kNodeGranted = 2,    // its agent holds the lock
+  kNodeGranted = 2,    // its agent holds the queue
   kNodeAbandoned = 3,  // its agent gave up; whoever releases next steps over it
+  kNodeLent = 4,       // its agent has gone, and the node still holds the queue for others
 };
+inline constexpr std::uint32_t kPayloadShift = 8;
+inline constexpr std::uint64_t kMaxPayload = (1ULL << (64 - kPayloadShift)) - 1;
+
+constexpr std::uint64_t node_state(std::uint64_t status) {
+  return status & ((1ULL << kPayloadShift) - 1);
+}
+constexpr std::uint64_t node_payload(std::uint64_t status) { return status >> kPayloadShift; }
+constexpr std::uint64_t granted_with(std::uint64_t payload) {
+  return payload << kPayloadShift | kNodeGranted;
+}
+static_assert(node_payload(granted_with(kMaxPayload)) == kMaxPayload);
+static_assert(node_state(granted_with(kMaxPayload)) == kNodeGranted);
 
 inline constexpr std::uint64_t kNodeBytes = fabric::kCacheLine;
 inline constexpr std::uint64_t kNextOffset = 0;
@@ -65,7 +81,7 @@ class NodePool {
     KW_CHECK(ep.agent().slot < region.agents_per_rank);
     free_.reserve(region.nodes_per_agent);
     for (std::uint32_t i = region.nodes_per_agent; i-- > 0;) {
-      (is_abandoned(i) ? limbo_ : free_).push_back(i);  // N2
+      (is_referred_to(i) ? limbo_ : free_).push_back(i);  // N2
     }
     limbo_.reserve(region.nodes_per_agent);
   }
@@ -84,22 +100,25 @@ class NodePool {
     return index;
   }
   void give_back(std::uint32_t index) { free_.push_back(index); }
-  /// Its agent gave up waiting; N1.
+  /// Its agent gave up waiting, and has marked it so; N1.
   void abandon(std::uint32_t index) { limbo_.push_back(index); }
+  /// Its agent leaves it in a queue for others to release, and has marked it so; N1.
+  void lend(std::uint32_t index) { limbo_.push_back(index); }
 
   fabric::Address address(std::uint32_t index) const { return region_.node(ep_.agent(), index); }
-  /// For checks: the nodes that nobody may touch, and those that their releasers have yet to leave.
+  /// For checks: the nodes that nobody may touch, and those that others have yet to leave.
   const std::vector<std::uint32_t>& free_nodes() const { return free_; }
-  const std::vector<std::uint32_t>& abandoned_nodes() const { return limbo_; }
+  const std::vector<std::uint32_t>& nodes_in_limbo() const { return limbo_; }
   const NodeRegion& region() const { return region_; }
 
  private:
-  bool is_abandoned(std::uint32_t index) {
-    return ep_.load(fabric::rma, address(index) + kStatusOffset) == kNodeAbandoned;
+  bool is_referred_to(std::uint32_t index) {
+    const auto status = ep_.load(fabric::rma, address(index) + kStatusOffset);
+    return status == kNodeAbandoned || status == kNodeLent;
   }
   void reclaim() {
     std::erase_if(limbo_, [this](std::uint32_t index) {
-      if (is_abandoned(index)) return false;
+      if (is_referred_to(index)) return false;
       free_.push_back(index);
       return true;
     });

@@ -214,7 +214,7 @@ class LockProgram final : public fabric::sim::Program {
       digest = fabric::sim::mixed(digest, index);
     }
     digest = fabric::sim::mixed(digest, ~0ULL);
-    for (const std::uint32_t index : agents_[i]->nodes.abandoned_nodes()) {
+    for (const std::uint32_t index : agents_[i]->nodes.nodes_in_limbo()) {
       digest = fabric::sim::mixed(digest, index);
     }
     return digest;

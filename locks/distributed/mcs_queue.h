@@ -1,0 +1,162 @@
+// McsQueue: the MCS queue in RMA memory, the piece that all queued kinds share.
+//
+// *What.* Agents join at the tail word and wait on their own nodes. Whoever is at the front passes
+// the queue on with a payload, stepping over nodes whose agents have given up. The access class of
+// tail and nodes is the caller's choice: `rma` where any agent may join, `cpu` where all who join
+// share a node.
+// *Thread safety.* A queue object belongs to its agent; the words are shared.
+// *Invariants.*
+//   D1  The tail never names a node that is idle.
+//   D2  A node's status leaves `waiting` by one compare-and-swap, the granter's or its agent's, so
+//       a waiter that gives up and a releaser that grants cannot both succeed.
+//   D3  A node becomes idle only after whoever steps over it has read its link (queue_node.h N1).
+// *Source.* HPDC'16 Listings 2 and 3. Deviations: the waiter's flag is set before the tail is
+// swapped (the listing leaves the two Puts unflushed); granting is a compare-and-swap instead of a
+// Put, so that a wait can time out; and a releaser steps over abandoned nodes.
+#pragma once
+
+#include <chrono>
+
+#include "keyway/locks/base/log.h"
+#include "keyway/locks/distributed/lock_agent.h"
+
+namespace keyway::locks {
+
+/// How it went to enter a queue.
+struct Entered {
+  enum class How : std::uint8_t {
+    kFirst,    // it was empty
+    kHanded,   // whoever was in front has passed it on, with a payload
+    kExpired,  // the deadline passed; the node has been given up
+  };
+  How how = How::kFirst;
+  std::uint64_t payload = 0;
+};
+
+template <fabric::Endpoint E, class Access>
+class McsQueue {
+ public:
+  McsQueue(LockAgent<E>& agent, Access access, fabric::Address tail)
+      : agent_(agent), access_(access), tail_(tail) {}
+
+  /// A node of the agent's, ready to be enqueued.
+  Result<std::uint32_t> prepare();
+  /// Joins, and waits for the front. After kExpired the node is in limbo: nothing is left to do.
+  Entered enter(std::uint32_t node, Deadline deadline);
+  /// Joins if nobody is there.
+  bool try_enter(std::uint32_t node) {
+    return agent_.ep.compare_swap(access_, tail_, 0, agent_.nodes.address(node).word()) == 0;
+  }
+  /// Whether somebody has linked itself behind `node`; it may have given up since.
+  bool has_waiter(fabric::Address node) { return agent_.ep.load(access_, node + kNextOffset) != 0; }
+  /// From the front, where `node` stands: hands the queue to the first waiter that has not given
+  /// up, or leaves it empty (false). Nodes that it steps over become idle; `node` itself stays.
+  bool pass(fabric::Address node, std::uint64_t payload);
+
+ private:
+  /// How long a releaser waits for a link before it says so in the log, and goes on waiting.
+  static constexpr std::chrono::seconds kLinkPatience{30};
+
+  /// True when the waiter has given up; false when the grant came first. D2.
+  bool abandon(fabric::Address me) {
+    return agent_.ep.compare_swap(access_, me + kStatusOffset, kNodeWaiting, kNodeAbandoned) ==
+           kNodeWaiting;
+  }
+  /// The node behind `at`, or null when `at` was the last and the queue is now empty.
+  fabric::Address successor(fabric::Address at);
+  /// Somebody has swapped the tail and is about to write its address here.
+  std::uint64_t wait_for_link(fabric::Address at);
+
+  LockAgent<E>& agent_;
+  Access access_;
+  fabric::Address tail_;
+};
+
+template <fabric::Endpoint E, class Access>
+Result<std::uint32_t> McsQueue<E, Access>::prepare() {
+  auto taken = agent_.nodes.take();
+  if (!taken.ok()) return taken;
+  const fabric::Address me = agent_.nodes.address(*taken);
+  agent_.ep.post_store(access_, me + kNextOffset, 0);
+  agent_.ep.post_store(access_, me + kStatusOffset, kNodeWaiting);
+  agent_.ep.flush(me.rank());  // both in place before the tail can lead anybody here
+  return taken;
+}
+
+template <fabric::Endpoint E, class Access>
+Entered McsQueue<E, Access>::enter(std::uint32_t node, Deadline deadline) {
+  E& ep = agent_.ep;
+  const fabric::Address me = agent_.nodes.address(node);
+  const std::uint64_t predecessor = ep.swap(access_, tail_, me.word());
+  if (predecessor == 0) return {};
+  ep.store(access_, fabric::Address::from_word(predecessor) + kNextOffset, me.word());
+  auto waited = ep.wait_until(
+      me + kStatusOffset, [](std::uint64_t status) { return status != kNodeWaiting; }, deadline);
+  if (waited.expired) {
+    if (abandon(me)) {
+      agent_.nodes.abandon(node);
+      return {.how = Entered::How::kExpired};
+    }
+    waited.value = ep.load(access_, me + kStatusOffset);
+  }
+  return {.how = Entered::How::kHanded, .payload = node_payload(waited.value)};
+}
+
+template <fabric::Endpoint E, class Access>
+bool McsQueue<E, Access>::pass(fabric::Address node, std::uint64_t payload) {
+  E& ep = agent_.ep;
+  fabric::Address at = node;
+  while (true) {
+    const fabric::Address next = successor(at);
+    const bool handed =
+        !next.is_null() && ep.compare_swap(access_, next + kStatusOffset, kNodeWaiting,
+                                           granted_with(payload)) == kNodeWaiting;  // D2
+    if (at != node) ep.store(access_, at + kStatusOffset, kNodeIdle);               // D3
+    if (handed || next.is_null()) return handed;
+    at = next;
+  }
+}
+
+template <fabric::Endpoint E, class Access>
+fabric::Address McsQueue<E, Access>::successor(fabric::Address at) {
+  E& ep = agent_.ep;
+  std::uint64_t next = ep.load(access_, at + kNextOffset);
+  if (next == 0) {
+    if (ep.compare_swap(access_, tail_, at.word(), 0) == at.word()) return {};
+    next = wait_for_link(at);
+  }
+  return fabric::Address::from_word(next);
+}
+
+template <fabric::Endpoint E, class Access>
+std::uint64_t McsQueue<E, Access>::wait_for_link(fabric::Address at) {
+  const auto linked = [](std::uint64_t next) { return next != 0; };
+  const auto patience = Deadline::within(kLinkPatience);
+  while (true) {
+    const auto waited = at.rank() == agent_.ep.rank()
+                            ? agent_.ep.wait_until(at + kNextOffset, linked, patience)
+                            : agent_.ep.wait_until_remote(at + kNextOffset, linked,
+                                                          fabric::Backoff::none(), patience);
+    if (!waited.expired) return waited.value;
+    log::warning(
+        "a waiter has joined a lock's queue and not linked itself for 30 s; is its agent stopped?");
+  }
+}
+
+/// The agents that wait behind `node`, in order, for a dump. Racy by nature, so bounded: the queue
+/// may move on, and nodes join it anew, while we walk it.
+template <fabric::Endpoint E>
+void dump_queue(LockAgent<E>& agent, fabric::Address node, std::vector<fabric::AgentId>& queue) {
+  constexpr std::size_t kMostNodes = 256;  // abandoned ones included
+  const NodeRegion& region = agent.nodes.region();
+  auto next = agent.ep.load(fabric::rma, node + kNextOffset);
+  for (std::size_t steps = 0; next != 0 && steps < kMostNodes; ++steps) {
+    const auto waiter = fabric::Address::from_word(next);
+    if (agent.ep.load(fabric::rma, waiter + kStatusOffset) == kNodeWaiting) {
+      queue.push_back(region.owner(waiter));
+    }
+    next = agent.ep.load(fabric::rma, waiter + kNextOffset);
+  }
+}
+
+}  // namespace keyway::locks
