@@ -43,14 +43,19 @@ inline constexpr std::uint64_t kSecondOffset = 24;
 struct LockSite {
   fabric::Address line;   // kLockLineBytes at the lock's home rank, aligned to them
   fabric::Address group;  // line of the group of locks it belongs to (foMPI's master); may be null
+  // Offset, the same in every rank's segment, of the lock's words there (satellite.h); 0: it has
+  // none, and is no site for a kind that needs them.
+  std::uint64_t satellites = 0;
 };
 
 /// What a kind promises, for tests and reports.
 struct LockTraits {
-  std::string_view name;       // as in `--lock NAME`
-  bool readers_share = false;  // readers enter together
-  bool fifo = false;           // exclusive grants in the order of their first atomic
-  bool queued = false;         // waits on a word of its own and needs a queue node
+  std::string_view name;         // as in `--lock NAME`
+  bool readers_share = false;    // readers enter together
+  bool fifo = false;             // exclusive grants in the order of their first atomic
+  bool queued = false;           // waits on a word of its own and needs a queue node
+  bool starvation_free = false;  // whoever waits is granted in the end; fifo implies it
+  bool satellites = false;       // its sites need words on every rank (satellite.h)
 };
 
 /// Proof of holding. Give it back to release() exactly once.

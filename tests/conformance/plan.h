@@ -5,6 +5,7 @@
 
 #include "keyway/locks/distributed/lock.h"
 #include "keyway/locks/distributed/queue_node.h"
+#include "keyway/locks/distributed/satellite.h"
 #include "keyway/locks/fabric/segment.h"
 
 namespace keyway::conformance {
@@ -26,9 +27,10 @@ inline constexpr std::uint32_t kFreeWords = 64;  // from here on a check's own
 struct Plan {
   std::uint32_t ranks = 1;
   std::uint32_t agents_per_rank = 1;
-  std::uint64_t group = 0;    // the lock group's line, at the last rank
-  std::uint64_t lines = 0;    // lock lines
-  std::uint64_t records = 0;  // what each lock guards: one line, see record.h
+  std::uint64_t group = 0;       // the lock group's line, at the last rank
+  std::uint64_t lines = 0;       // lock lines
+  std::uint64_t records = 0;     // what each lock guards: one line, see record.h
+  std::uint64_t satellites = 0;  // of every lock, on every rank
   std::uint64_t board = 0;
   locks::NodeRegion nodes;
   std::uint64_t segment_bytes = 0;
@@ -41,6 +43,7 @@ struct Plan {
     plan.group = layout.reserve(locks::kLockLineBytes);
     plan.lines = layout.reserve(locks::kLockLineBytes * shape.locks);
     plan.records = layout.reserve(fabric::kCacheLine * shape.locks);
+    plan.satellites = layout.reserve(locks::kMostSatelliteBytes * shape.locks);
     plan.board = layout.reserve(kBoardWords * 8);
     plan.nodes = locks::NodeRegion::reserve(layout, plan.agents_per_rank, shape.nodes_per_agent);
     plan.segment_bytes = layout.size();
@@ -48,7 +51,9 @@ struct Plan {
   }
 
   locks::LockSite site(std::uint32_t lock) const {
-    return {.line = {lock % ranks, lines + lock * locks::kLockLineBytes}, .group = group_line()};
+    return {.line = {lock % ranks, lines + lock * locks::kLockLineBytes},
+            .group = group_line(),
+            .satellites = satellites + lock * locks::kMostSatelliteBytes};
   }
   fabric::Address group_line() const { return {ranks - 1, group}; }
   fabric::Address record(std::uint32_t lock) const {

@@ -9,6 +9,7 @@
 
 #include "keyway/locks/distributed/lock.h"
 #include "keyway/locks/distributed/queue_node.h"
+#include "keyway/locks/distributed/satellite.h"
 #include "keyway/locks/fabric/segment.h"
 #include "plan.h"
 
@@ -22,14 +23,16 @@ inline constexpr std::uint64_t kTouchedOffset = 24;
 
 class LockTable {
  public:
-  /// An agent holds one lock at a time; a node more for each acquire that it gave up.
-  static constexpr std::uint32_t kNodesPerAgent = 4;
+  /// An agent holds one lock at a time, for which it needs at most a node per level; more for the
+  /// acquires that it gave up, and for nodes that it has lent.
+  static constexpr std::uint32_t kNodesPerAgent = 4 * Topology::kMostLevels;
 
   explicit LockTable(const Plan& plan)
       : ranks_(plan.ranks), home_(plan.options.home), locks_(plan.locks) {
     group_ = layout_.reserve(locks::kLockLineBytes);
     const std::uint64_t on_each = (plan.locks + plan.ranks - 1) / plan.ranks;
     first_ = layout_.reserve(on_each * kBytes);
+    satellites_ = layout_.reserve(plan.locks * locks::kMostSatelliteBytes);
     nodes_ = locks::NodeRegion::reserve(layout_, agents_per_rank(plan), kNodesPerAgent);
   }
   /// One more than the plan has: for who looks at the table when all have ended.
@@ -38,7 +41,9 @@ class LockTable {
   std::uint32_t size() const { return locks_; }
   std::uint32_t home(std::uint32_t k) const { return (home_ + k) % ranks_; }
   locks::LockSite site(std::uint32_t k) const {
-    return {.line = {home(k), offset(k)}, .group = {home_, group_}};
+    return {.line = {home(k), offset(k)},
+            .group = {home_, group_},
+            .satellites = satellites_ + k * locks::kMostSatelliteBytes};
   }
   fabric::Address record(std::uint32_t k) const {
     return {home(k), offset(k) + locks::kLockLineBytes};
@@ -57,6 +62,7 @@ class LockTable {
   std::uint32_t locks_;
   std::uint64_t group_ = 0;
   std::uint64_t first_ = 0;
+  std::uint64_t satellites_ = 0;
   locks::NodeRegion nodes_;
 };
 

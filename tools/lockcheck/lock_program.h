@@ -44,8 +44,8 @@ class LockProgram final : public fabric::sim::Program {
   LockProgram(L lock, const LockShape& shape)
       : lock_(std::move(lock)),
         shape_(shape),
-        watch_(shape, lock_.traits().readers_share),
-        topology_(one_node_each(shape.ranks)) {}
+        topology_(*topology_of(shape)),
+        watch_(shape, lock_.traits().readers_share, topology_.levels()) {}
 
   std::uint32_t agents() const override { return shape_.agents(); }
   std::uint32_t ranks() const override { return shape_.ranks; }
@@ -114,16 +114,12 @@ class LockProgram final : public fabric::sim::Program {
   /// foMPI's writers and its LOCKALL each take back what they added when they see the other's: two
   /// of them can do so for ever, if nothing but the order of their operations is looked at.
   fabric::sim::Promises promises() const override {
-    if (!lock_.traits().fifo) return {.progress = shape_.alls == 0};
-    return {.starvation_freedom = true, .most_bypass = agents() - 1};
+    const locks::LockTraits traits = lock_.traits();
+    if (traits.fifo) return {.starvation_freedom = true, .most_bypass = agents() - 1};
+    return {.progress = shape_.alls == 0, .starvation_freedom = traits.starvation_free};
   }
 
  private:
-  static Topology one_node_each(std::uint32_t ranks) {
-    std::vector<std::uint32_t> nodes(ranks);
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) nodes[rank] = rank;
-    return Topology::from_nodes(nodes);
-  }
   void require(std::uint32_t i, std::string objection) {
     if (!objection.empty()) execution_->fail(i, std::move(objection));
   }
@@ -222,8 +218,8 @@ class LockProgram final : public fabric::sim::Program {
 
   L lock_;
   LockShape shape_;
-  LockWatch watch_;
   Topology topology_;
+  LockWatch watch_;
   fabric::sim::Execution* execution_ = nullptr;
   std::vector<std::unique_ptr<E>> endpoints_;
   std::vector<std::unique_ptr<locks::LockAgent<E>>> agents_;

@@ -2,6 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
+
+#include "keyway/locks/base/topology.h"
 
 namespace keyway::lockcheck {
 
@@ -18,11 +22,20 @@ struct LockShape {
   std::uint32_t writers = 3;  // the others
   std::uint32_t rounds = 1;   // times that each agent asks
   std::uint32_t ranks = 2;    // agent i lives at rank i % ranks; the lock at rank 0
+  std::string topology;       // Topology::override_with; "": each rank is a node
+  std::uint32_t nodes = 2;    // queue nodes of each agent
   bool forever = false;       // instead of `rounds`: each comes back at any time, or never
   Manner manner = Manner::kWait;
   bool ask_token = false;  // writers ask for their fencing token inside
 
   std::uint32_t agents() const { return readers + alls + writers; }
 };
+
+/// The machine of a shape; fails when its topology is not understood.
+inline Result<Topology> topology_of(const LockShape& shape) {
+  std::vector<std::uint32_t> nodes(shape.ranks);
+  for (std::uint32_t rank = 0; rank < shape.ranks; ++rank) nodes[rank] = rank;
+  return Topology::override_with(shape.topology, Topology::from_nodes(nodes));
+}
 
 }  // namespace keyway::lockcheck

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "keyway/locks/distributed/satellite.h"
 #include "keyway/locks/fabric/sim/explorer_hash.h"
 
 namespace keyway::lockcheck {
@@ -14,7 +15,7 @@ using fabric::sim::Operation;
 using fabric::sim::OpKind;
 using fabric::sim::Standing;
 
-LockWatch::LockWatch(const LockShape& shape, bool readers_share)
+LockWatch::LockWatch(const LockShape& shape, bool readers_share, std::uint32_t levels)
     : shape_(shape), readers_share_(readers_share), agents_(shape.agents()) {
   fabric::SegmentLayout layout;
   layout.reserve(fabric::kCacheLine);  // guard words
@@ -22,9 +23,12 @@ LockWatch::LockWatch(const LockShape& shape, bool readers_share)
   layout.reserve(fabric::kCacheLine);
   line_ = layout.reserve(locks::kLockLineBytes);
   layout.reserve(fabric::kCacheLine);
+  satellites_ = layout.reserve(locks::satellite_bytes(levels));
+  satellites_end_ = layout.size();
+  layout.reserve(fabric::kCacheLine);
   record_ = layout.reserve(fabric::kCacheLine);
   const std::uint32_t per_rank = (shape.agents() + shape.ranks - 1) / shape.ranks;
-  nodes_ = locks::NodeRegion::reserve(layout, per_rank, 2);
+  nodes_ = locks::NodeRegion::reserve(layout, per_rank, shape.nodes);
   nodes_end_ = layout.size();
   layout.reserve(fabric::kCacheLine);
   segment_bytes_ = layout.size();
@@ -49,6 +53,12 @@ std::string LockWatch::name(Address a) const {
   }
   if (a.rank() == 0 && a.offset() >= group_ && a.offset() < group_ + locks::kLockLineBytes) {
     return "the group's word";
+  }
+  if (in_satellites(a)) {
+    const std::uint64_t word = (a.offset() - satellites_) / 8;
+    const std::uint64_t level = (word - 1) / 2 + 2;
+    if (word == 0) return fmt::format("rank {}'s counter", a.rank());
+    return fmt::format("rank {}'s {} at level {}", a.rank(), word % 2 == 1 ? "tail" : "up", level);
   }
   return fmt::format("foreign memory, rank {} +{:#x}", a.rank(), a.offset());
 }
@@ -139,7 +149,7 @@ std::uint64_t LockWatch::bit(Address node) const {
 }
 
 bool LockWatch::may_write(std::uint32_t agent, Address a) const {
-  if (in_nodes(a)) return true;
+  if (in_nodes(a) || in_satellites(a)) return true;
   if (a.rank() != 0) return false;
   const auto within = [&](std::uint64_t offset) {
     return a.offset() >= offset && a.offset() < offset + locks::kLockLineBytes;

@@ -27,10 +27,12 @@ namespace keyway::lockcheck {
 
 class LockWatch {
  public:
-  LockWatch(const LockShape& shape, bool readers_share);
+  LockWatch(const LockShape& shape, bool readers_share, std::uint32_t levels);
 
   // --- the program's memory: everything of its own lies between guard words that nobody may write
-  locks::LockSite site() const { return {.line = {0, line_}, .group = {0, group_}}; }
+  locks::LockSite site() const {
+    return {.line = {0, line_}, .group = {0, group_}, .satellites = satellites_};
+  }
   fabric::Address record() const { return {0, record_}; }
   fabric::Address token() const { return site().line + locks::kTokenOffset; }
   const locks::NodeRegion& nodes() const { return nodes_; }
@@ -92,6 +94,9 @@ class LockWatch {
     const fabric::AgentId id = nodes_.owner(node);
     return id.slot * shape_.ranks + id.rank;
   }
+  bool in_satellites(fabric::Address a) const {
+    return a.rank() < shape_.ranks && a.offset() >= satellites_ && a.offset() < satellites_end_;
+  }
   std::uint64_t bit(fabric::Address node) const;
   bool may_write(std::uint32_t agent, fabric::Address a) const;
   std::string touches_node(std::uint32_t agent, const fabric::sim::Operation& op,
@@ -104,6 +109,8 @@ class LockWatch {
   std::uint64_t nodes_end_ = 0;
   std::uint64_t group_ = 0;
   std::uint64_t line_ = 0;
+  std::uint64_t satellites_ = 0;  // on every rank
+  std::uint64_t satellites_end_ = 0;
   std::uint64_t record_ = 0;
   std::uint64_t segment_bytes_ = 0;
   std::vector<Agent> agents_;

@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::uint32_t kMostAgents = 8;
 constexpr std::uint32_t kMostRanks = 8;
+constexpr std::uint32_t kMostNodes = 8;
 constexpr const char* kForever = "forever";
 
 constexpr const char* kFooter = R"(
@@ -84,7 +85,8 @@ bool parse_rounds(const std::string& text, LockShape& shape) {
 // What the command line says of the program, before it is understood.
 struct Texts {
   std::string mutant, agents, rounds;
-  std::uint32_t ranks = 0;
+  std::string topology;
+  std::uint32_t ranks = 0, nodes = 0;
   bool timed = false, tried = false;
 };
 
@@ -96,6 +98,11 @@ void declare(CLI::App& app, Options& options, Texts& texts) {
                  "times that each agent asks for the lock, or forever: then states return [1]");
   app.add_option("--ranks", texts.ranks, "agent i lives at rank i modulo this [2]")
       ->check(CLI::Range(1u, kMostRanks));
+  app.add_option("--topology", texts.topology,
+                 "which ranks share a node and a rack, e.g. nodes=2 or racks=2,nodes=4 [each its "
+                 "own node]");
+  app.add_option("--nodes", texts.nodes, "queue nodes of each agent [2]")
+      ->check(CLI::Range(1u, kMostNodes));
   auto* timed = app.add_flag("--timed", texts.timed, "agents acquire with a deadline");
   app.add_flag("--try", texts.tried, "agents use try_acquire")->excludes(timed);
   app.add_flag("--ask-token", options.shape.ask_token,
@@ -161,6 +168,11 @@ std::string settle(Options& options, const Texts& texts) {
     return fmt::format("--rounds {} is not understood: write 1 to 100, or forever", texts.rounds);
   }
   if (texts.ranks != 0) options.shape.ranks = texts.ranks;
+  if (texts.nodes != 0) options.shape.nodes = texts.nodes;
+  if (!texts.topology.empty()) options.shape.topology = texts.topology;
+  if (const auto topology = topology_of(options.shape); !topology.ok()) {
+    return std::string(topology.status().message());
+  }
   if (texts.timed) options.shape.manner = Manner::kTimed;
   if (texts.tried) options.shape.manner = Manner::kTry;
   options.how = options.explore == "exhaustive"    ? How::kExhaustive
@@ -189,6 +201,8 @@ std::string Options::program_flags() const {
   if (shape.writers != 0) text += fmt::format("{}w", shape.writers);
   text += shape.forever ? " --rounds forever" : fmt::format(" --rounds {}", shape.rounds);
   text += fmt::format(" --ranks {}", shape.ranks);
+  if (!shape.topology.empty()) text += " --topology " + shape.topology;
+  if (shape.nodes != LockShape().nodes) text += fmt::format(" --nodes {}", shape.nodes);
   if (shape.manner == Manner::kTimed) text += " --timed";
   if (shape.manner == Manner::kTry) text += " --try";
   if (shape.ask_token) text += " --ask-token";
