@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "keyway/workloads/bytes.h"
+#include "keyway/locks/base/bytes.h"
 
 namespace keyway::workloads {
 namespace {

@@ -12,8 +12,8 @@
 #include <string>
 #include <string_view>
 
+#include "keyway/locks/base/histogram.h"
 #include "keyway/locks/base/status.h"
-#include "keyway/workloads/histogram.h"
 #include "keyway/workloads/spec.h"
 
 namespace keyway::workloads {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "keyway/workloads/histogram.h"
+#include "keyway/locks/base/histogram.h"
 
 namespace keyway::workloads {
 

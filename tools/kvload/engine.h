@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "job.h"
-#include "keyway/workloads/bytes.h"
+#include "keyway/locks/base/bytes.h"
 #include "output.h"
 #include "phase.h"
 #include "store.h"
@@ -169,9 +169,9 @@ class PhaseRun {
 
   PhaseOutcome merge_ranks(PhaseOutcome own) {
     std::string bytes;
-    workloads::append_word(bytes, own.result.operations);
+    append_word(bytes, own.result.operations);
     own.result.measured.serialize(bytes);
-    workloads::append_word(bytes, own.error.size());
+    append_word(bytes, own.error.size());
     bytes += own.error + own.trouble;
     const std::vector<std::string> all = store_.gather(std::move(bytes));
     if (all.empty()) return own;
@@ -182,8 +182,8 @@ class PhaseRun {
     for (std::string_view in : all) {
       std::uint64_t operations = 0;
       std::uint64_t error_bytes = 0;
-      if (!workloads::take_word(in, operations) || !merged.result.measured.deserialize(in) ||
-          !workloads::take_word(in, error_bytes) || error_bytes > in.size()) {
+      if (!take_word(in, operations) || !merged.result.measured.deserialize(in) ||
+          !take_word(in, error_bytes) || error_bytes > in.size()) {
         merged.error = "a rank's measurements did not arrive whole: run it again";
         return merged;
       }

@@ -33,7 +33,7 @@ ordered_json configuration_json(const Job& job, std::uint32_t ranks) {
   return out;
 }
 
-ordered_json latency_json(const workloads::Histogram& latency, const workloads::Spec& spec) {
+ordered_json latency_json(const Histogram& latency, const workloads::Spec& spec) {
   ordered_json percentiles = ordered_json::object();
   for (const double percent : spec.percentiles) {
     percentiles[fmt::format("{}", percent)] = latency.percentile(percent);

@@ -12,7 +12,6 @@
 namespace keyway::kvload {
 namespace {
 
-using workloads::Histogram;
 using workloads::Measurements;
 using workloads::Metric;
 

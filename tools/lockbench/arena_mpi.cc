@@ -5,10 +5,10 @@
 #include <memory>
 
 #include "arena.h"
+#include "keyway/locks/base/bytes.h"
 #include "keyway/locks/base/clock.h"
 #include "keyway/locks/distributed/any_lock.h"
 #include "keyway/locks/fabric/mpi/mpi_fabric.h"
-#include "keyway/workloads/bytes.h"
 #include "pin.h"
 #include "threads.h"
 

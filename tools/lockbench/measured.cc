@@ -1,12 +1,9 @@
 #include "measured.h"
 
-#include "keyway/workloads/bytes.h"
+#include "keyway/locks/base/bytes.h"
 
 namespace keyway::lockbench {
 namespace {
-
-using workloads::append_word;
-using workloads::take_word;
 
 /// Calls use(word) for every plain number of a result, in one order.
 template <class Result, class Use>

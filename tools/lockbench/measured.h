@@ -9,17 +9,17 @@
 #include <vector>
 
 #include "fairness.h"
+#include "keyway/locks/base/histogram.h"
 #include "keyway/locks/distributed/lock.h"
 #include "keyway/locks/fabric/counting_endpoint.h"
-#include "keyway/workloads/histogram.h"
 
 namespace keyway::lockbench {
 
 /// In ns. Agents that share a thread share these: a histogram takes 75 KiB.
 struct Latencies {
-  workloads::Histogram acquire;
-  workloads::Histogram release;
-  workloads::Histogram both;
+  Histogram acquire;
+  Histogram release;
+  Histogram both;
 
   void merge(const Latencies& other) {
     acquire.merge(other.acquire);

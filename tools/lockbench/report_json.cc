@@ -9,7 +9,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json latency_json(const workloads::Histogram& h) {
+ordered_json latency_json(const Histogram& h) {
   ordered_json percentiles = ordered_json::object();
   for (const double percent : {50.0, 90.0, 95.0, 99.0, 99.9}) {
     percentiles[fmt::format("{}", percent)] = h.percentile(percent);

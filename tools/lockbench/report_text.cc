@@ -11,7 +11,7 @@ std::string_view fabric_name(const RunOptions& options) {
   return options.fabric == "sim" ? options.machine : options.fabric;
 }
 
-void add_latency(std::string& text, std::string_view name, const workloads::Histogram& h) {
+void add_latency(std::string& text, std::string_view name, const Histogram& h) {
   fmt::format_to(std::back_inserter(text),
                  "{:<18}mean {:.0f}, 50% {}, 95% {}, 99% {}, 99.9% {}, max {}\n", name, h.mean(),
                  h.percentile(50), h.percentile(95), h.percentile(99), h.percentile(99.9), h.max());

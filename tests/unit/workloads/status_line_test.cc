@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <ctime>
 
+using keyway::Histogram;
 using namespace keyway::workloads;
 
 namespace {

@@ -1,11 +1,11 @@
-#include "keyway/workloads/histogram.h"
+#include "keyway/locks/base/histogram.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "keyway/workloads/bytes.h"
+#include "keyway/locks/base/bytes.h"
 
-namespace keyway::workloads {
+namespace keyway {
 
 double Histogram::mean() const {
   const std::uint64_t n = count();
@@ -93,4 +93,4 @@ bool Histogram::deserialize(std::string_view& in) {
   return true;
 }
 
-}  // namespace keyway::workloads
+}  // namespace keyway

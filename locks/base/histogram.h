@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-namespace keyway::workloads {
+namespace keyway {
 
 class Histogram {
  public:
@@ -93,4 +93,4 @@ class Histogram {
   std::uint64_t max_ = 0;
 };
 
-}  // namespace keyway::workloads
+}  // namespace keyway

@@ -1,4 +1,4 @@
-#include "keyway/workloads/histogram.h"
+#include "keyway/locks/base/histogram.h"
 
 #include <algorithm>
 #include <atomic>
@@ -8,8 +8,8 @@
 
 #include "keyway/locks/base/rng.h"
 
+using keyway::Histogram;
 using keyway::Rng;
-using keyway::workloads::Histogram;
 
 TEST_CASE("every value falls in a bucket that is at most the stated error wide") {
   Rng rng(1);
