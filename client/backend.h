@@ -49,7 +49,8 @@ struct Backend {
     if (!endpoint.ok()) return endpoint.status();
     return std::make_unique<StoreSession<Fabric>>(
         std::move(*endpoint), plan->geometry, plan->lock,
-        store::SessionOptions{.timeout = plan->options.timeout});
+        store::SessionOptions{.timeout = plan->options.timeout,
+                              .lock_times = plan->options.lock_times});
   }
 };
 

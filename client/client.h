@@ -49,8 +49,10 @@ struct StoreOptions {
   std::uint64_t buckets = 0;     // buckets=0         per rank; 0: from memory and element_bytes
   std::uint32_t stripes = 4096;  // stripes=4096      locks per rank, at most
   std::uint32_t sessions = 64;   // sessions=64       open at once, per rank
-  std::uint32_t locks_per_session = 256;     // locks_per_session=256  held at once, for queue locks
-  std::string lock = "gbh:lockall=off";      // lock=KIND[:LEVER=VALUE,...]
+  std::uint32_t locks_per_session = 256;  // locks_per_session=256  held at once, for queue locks
+  std::string lock = "gbh:lockall=off";   // lock=KIND[:LEVER=VALUE,...]
+  std::uint32_t lock_times = 0;           // lock_times=0      wait and hold times of each n-th lock
+  bool benchmark = false;                 // benchmark=off     allows lock=none: no exclusion
   std::chrono::milliseconds timeout{10000};  // timeout=10s      of an operation's wait for locks
   std::uint32_t ranks = 1;                   // ranks=1           local: only
   std::string topology;                      // topology=nodes=4  override of discovery (topology.h)

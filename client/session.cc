@@ -141,9 +141,16 @@ std::uint64_t Session::leased_bytes(std::uint32_t rank) const {
 
 std::string Session::lock_report() const {
   const locks::LockStats stats = impl_->with([](auto& s) { return s.lock_stats(); });
-  return fmt::format(
-      "{} shared and {} exclusive grants, {} contended, {} handed over, {} timed out", stats.reads,
-      stats.writes, stats.contended, stats.handovers, stats.timeouts);
+  std::string text =
+      fmt::format("{} shared and {} exclusive grants, {} contended, {} handed over, {} timed out",
+                  stats.reads, stats.writes, stats.contended, stats.handovers, stats.timeouts);
+  const auto* times = impl_->with([](auto& s) { return s.lock_times(); });
+  if (times != nullptr) {
+    text += fmt::format("; waited {} ns at the median, {} at 99%; held {} and {}",
+                        times->wait_ns.percentile(50), times->wait_ns.percentile(99),
+                        times->hold_ns.percentile(50), times->hold_ns.percentile(99));
+  }
+  return text;
 }
 
 }  // namespace keyway

@@ -20,6 +20,11 @@ std::string client::fingerprint(const StoreOptions& o) {
 Result<std::unique_ptr<Plan>> Plan::make(StoreOptions options) {
   auto lock = locks::AnyLock::make(options.lock);
   if (!lock.ok()) return lock.status();
+  if (lock->traits().name == locks::NoLock::kName && !options.benchmark) {
+    return Status(Code::kInvalidArgument,
+                  "lock=none excludes nobody and loses data: it is for benchmarks, and needs "
+                  "benchmark=on beside it");
+  }
   if (options.timeout.count() <= 0) {
     return Status(Code::kInvalidArgument, "timeout must be at least 1ms");
   }

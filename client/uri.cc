@@ -100,6 +100,15 @@ const Parameter kParameters[] = {
        o.topology = v;
        return !v.empty();
      }},
+    {"lock_times", kCount,
+     [](StoreOptions& o, std::string_view v) {
+       return number_into(o.lock_times, v, whole_number);
+     }},
+    {"benchmark", "on or off",
+     [](StoreOptions& o, std::string_view v) {
+       o.benchmark = v == "on";
+       return v == "on" || v == "off";
+     }},
     {"force_rma", "on or off",
      [](StoreOptions& o, std::string_view v) {
        o.force_rma = v == "on";

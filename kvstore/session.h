@@ -78,6 +78,8 @@ class Session {
   std::uint32_t owner_of(std::string_view key) const;
   std::uint64_t leased_bytes(std::uint32_t rank) const { return heap_.leased_bytes(rank); }
   const locks::LockStats& lock_stats() const { return agent_.stats; }
+  /// Null unless the session takes them.
+  const locks::LockTimes* lock_times() const { return times_ ? &*times_ : nullptr; }
   E& endpoint() { return ep_; }
 
  private:
@@ -229,6 +231,7 @@ class Session {
   const locks::AnyLock& lock_;
   const Deadline deadline_;  // of each operation's lock waits
   locks::LockAgent<E> agent_;
+  std::optional<locks::LockTimes> times_;
   Heap<E> heap_;
   // Buffers of the operation under way, kept so that a warm session does not allocate.
   std::vector<Line> chain_;

@@ -17,6 +17,7 @@ Session<E>::Session(E endpoint, const Geometry& geometry, const locks::AnyLock& 
       deadline_(Deadline::within(options.timeout)),
       agent_(ep_, geometry.nodes()),
       heap_(ep_, geometry) {
+  if (options.lock_times != 0) agent_.times = &times_.emplace(options.lock_times);
   chain_.reserve(8);
   garbage_.reserve(8);
 }

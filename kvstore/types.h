@@ -55,6 +55,7 @@ using TransactionBody = std::function<bool(std::span<std::optional<std::string>>
 
 struct SessionOptions {
   std::chrono::nanoseconds timeout = std::chrono::seconds(10);  // of each operation's lock waits
+  std::uint32_t lock_times = 0;  // take the times of each n-th lock; 0: of none
 };
 
 }  // namespace keyway::store

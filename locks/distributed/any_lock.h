@@ -14,12 +14,14 @@
 #include "keyway/locks/distributed/fompi_rw.h"
 #include "keyway/locks/distributed/fompi_spin.h"
 #include "keyway/locks/distributed/lock.h"
+#include "keyway/locks/distributed/no_lock.h"
 
 namespace keyway::locks {
 
 class AnyLock {
  public:
-  using Kinds = std::variant<FompiRw, FompiSpin, DMcs>;
+  using Kinds = std::variant<FompiRw, FompiSpin, DMcs, NoLock>;
+  /// The kinds to choose from; `none` is not one of them, though make() knows it.
   static constexpr std::array kNames = {FompiRw::kName, FompiRw::kNameWithBackoff, FompiSpin::kName,
                                         DMcs::kName};
 
@@ -35,16 +37,24 @@ class AnyLock {
   template <fabric::Endpoint E>
   Result<Grant> acquire(LockAgent<E>& agent, const LockSite& site, Mode mode,
                         Deadline deadline) const {
-    return std::visit([&](const auto& kind) { return kind.acquire(agent, site, mode, deadline); },
-                      kind_);
+    return timed(agent, [&] {
+      return std::visit([&](const auto& kind) { return kind.acquire(agent, site, mode, deadline); },
+                        kind_);
+    });
   }
   template <fabric::Endpoint E>
   Result<Grant> try_acquire(LockAgent<E>& agent, const LockSite& site, Mode mode) const {
-    return std::visit([&](const auto& kind) { return kind.try_acquire(agent, site, mode); }, kind_);
+    return timed(agent, [&] {
+      return std::visit([&](const auto& kind) { return kind.try_acquire(agent, site, mode); },
+                        kind_);
+    });
   }
   template <fabric::Endpoint E>
   void release(LockAgent<E>& agent, const LockSite& site, Grant& grant) const {
     std::visit([&](const auto& kind) { kind.release(agent, site, grant); }, kind_);
+    if (grant.timed_ns != 0) [[unlikely]] {
+      agent.times->hold_ns.record(agent.ep.now_ns() - grant.timed_ns);
+    }
   }
   template <fabric::Endpoint E>
   LockDump dump(LockAgent<E>& agent, const LockSite& site) const {
@@ -52,6 +62,18 @@ class AnyLock {
   }
 
  private:
+  template <fabric::Endpoint E, class Take>
+  static Result<Grant> timed(LockAgent<E>& agent, const Take& take) {
+    if (agent.times == nullptr || !agent.times->samples()) [[likely]]
+      return take();
+    const std::uint64_t asked = agent.ep.now_ns();
+    auto grant = take();
+    if (!grant.ok()) return grant;
+    grant->timed_ns = agent.ep.now_ns();
+    agent.times->wait_ns.record(grant->timed_ns - asked);
+    return grant;
+  }
+
   Kinds kind_;
 };
 

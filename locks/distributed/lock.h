@@ -61,9 +61,10 @@ struct LockTraits {
 /// Proof of holding. Give it back to release() exactly once.
 struct Grant {
   Mode mode = Mode::kWrite;
-  std::uint32_t node = 0;   // queue node, for queued kinds
-  bool token_known = true;  // else the lock line has it after a flush of the home rank
-  std::uint64_t token = 0;  // 0 for a shared grant
+  std::uint32_t node = 0;      // queue node, for queued kinds
+  bool token_known = true;     // else the lock line has it after a flush of the home rank
+  std::uint64_t token = 0;     // 0 for a shared grant
+  std::uint64_t timed_ns = 0;  // when it was granted, if its times are taken (lock_agent.h)
 };
 
 /// A picture of a lock for people: who holds it, who waits. Taken without stopping anybody, so

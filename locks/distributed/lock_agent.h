@@ -3,11 +3,30 @@
 // *Thread safety.* Belongs to one agent, as its endpoint does, and does not outlive it.
 #pragma once
 
+#include "keyway/locks/base/histogram.h"
 #include "keyway/locks/distributed/lock.h"
 #include "keyway/locks/distributed/queue_node.h"
 #include "keyway/locks/fabric/endpoint.h"
 
 namespace keyway::locks {
+
+/// How long an agent waits for locks and holds them: of each n-th grant, as each costs looks at the
+/// clock. Only AnyLock takes times.
+class LockTimes {
+ public:
+  /// `every` is 1 at least.
+  explicit LockTimes(std::uint32_t every) : every_(every) { KW_CHECK(every >= 1); }
+
+  Histogram wait_ns;  // acquire and try_acquire that ended in a grant
+  Histogram hold_ns;  // from the grant to the end of release
+
+  /// Whether this acquire is one of those to be timed.
+  bool samples() { return ++count_ % every_ == 0; }
+
+ private:
+  std::uint32_t every_;
+  std::uint32_t count_ = 0;
+};
 
 template <class E>
 class LockAgent {
@@ -19,6 +38,7 @@ class LockAgent {
   E& ep;
   NodePool<E> nodes;
   LockStats stats;
+  LockTimes* times = nullptr;  // null: no times are taken
 };
 
 }  // namespace keyway::locks

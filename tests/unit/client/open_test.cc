@@ -86,3 +86,23 @@ TEST_CASE("open: stores are apart, and sessions can be moved") {
   CHECK(*b.get("k") == "one");
   CHECK(b.lock_report().find("shared") != std::string::npos);
 }
+
+TEST_CASE("open: the times of locks are taken when asked for") {
+  auto quiet = Store::open("local:?memory=4MiB");
+  auto timed = Store::open("local:?memory=4MiB&lock_times=2");
+  REQUIRE(quiet.ok());
+  REQUIRE(timed.ok());
+  Session a = *quiet->session();
+  Session b = *timed->session();
+  for (int i = 0; i < 10; ++i) {
+    REQUIRE(a.put("k", "v").ok());
+    REQUIRE(b.put("k", "v").ok());
+  }
+  CHECK(a.lock_report().find("waited") == std::string::npos);
+  CHECK(b.lock_report().find("waited") != std::string::npos);
+}
+
+TEST_CASE("open: a store without locks is for benchmarks that say so") {
+  check_refused("local:?memory=64MiB&lock=none", "needs benchmark=on");
+  CHECK(Store::open("local:?memory=4MiB&lock=none&benchmark=on").ok());
+}

@@ -1,0 +1,43 @@
+// NoLock: the kind `none`. It excludes nobody: the floor that a benchmark holds a lock against.
+//
+// *What.* Every acquire succeeds at once and touches no word. A store opens with it only when told
+// that this is a benchmark (client/client.h); whoever writes at the same time destroys data.
+// *Thread safety.* As lock.h says; L1 and L4 do not hold.
+// *Invariants.* L3 only: release completes what the holder posted to the lock's home rank.
+// *Source.* Design section 13: the floor first.
+#pragma once
+
+#include "keyway/locks/distributed/lock_agent.h"
+
+namespace keyway::locks {
+
+class NoLock {
+ public:
+  static constexpr std::string_view kName = "none";
+
+  static Result<NoLock> make(LockParams params) {
+    if (auto rest = params.require_all_taken(); !rest.ok()) return rest;
+    return NoLock();
+  }
+  LockTraits traits() const { return {.name = kName, .readers_share = true}; }
+
+  template <fabric::Endpoint E>
+  Result<Grant> acquire(LockAgent<E>& agent, const LockSite&, Mode mode, Deadline) const {
+    ++(mode == Mode::kRead ? agent.stats.reads : agent.stats.writes);
+    return Grant{.mode = mode};
+  }
+  template <fabric::Endpoint E>
+  Result<Grant> try_acquire(LockAgent<E>& agent, const LockSite& site, Mode mode) const {
+    return acquire(agent, site, mode, Deadline::never());
+  }
+  template <fabric::Endpoint E>
+  void release(LockAgent<E>& agent, const LockSite& site, Grant&) const {
+    agent.ep.flush(site.line.rank());  // L3
+  }
+  template <fabric::Endpoint E>
+  LockDump dump(LockAgent<E>&, const LockSite& site) const {
+    return {.kind = std::string(kName), .line = site.line};
+  }
+};
+
+}  // namespace keyway::locks
