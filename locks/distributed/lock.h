@@ -65,6 +65,10 @@ struct Grant {
   bool token_known = true;     // else the lock line has it after a flush of the home rank
   std::uint64_t token = 0;     // 0 for a shared grant
   std::uint64_t timed_ns = 0;  // when it was granted, if its times are taken (lock_agent.h)
+  // Of the kinds whose queues form a tree: where the climb ended, and what the agent was told there
+  // (queue_tree.h).
+  std::uint32_t top = 0;
+  std::uint64_t told = 0;
 };
 
 /// A picture of a lock for people: who holds it, who waits. Taken without stopping anybody, so

@@ -6,6 +6,7 @@
 #include "keyway/locks/base/histogram.h"
 #include "keyway/locks/distributed/lock.h"
 #include "keyway/locks/distributed/queue_node.h"
+#include "keyway/locks/distributed/tree_path.h"
 #include "keyway/locks/fabric/endpoint.h"
 
 namespace keyway::locks {
@@ -31,12 +32,14 @@ class LockTimes {
 template <class E>
 class LockAgent {
  public:
-  LockAgent(E& endpoint, const NodeRegion& region) : ep(endpoint), nodes(endpoint, region) {}
+  LockAgent(E& endpoint, const NodeRegion& region)
+      : ep(endpoint), nodes(endpoint, region), path(TreePath::of(endpoint, endpoint.rank())) {}
   LockAgent(const LockAgent&) = delete;
   LockAgent& operator=(const LockAgent&) = delete;
 
   E& ep;
   NodePool<E> nodes;
+  const TreePath path;
   LockStats stats;
   LockTimes* times = nullptr;  // null: no times are taken
 };

@@ -47,11 +47,23 @@ class McsQueue {
   bool try_enter(std::uint32_t node) {
     return agent_.ep.compare_swap(access_, tail_, 0, agent_.nodes.address(node).word()) == 0;
   }
-  /// Whether somebody has linked itself behind `node`; it may have given up since.
-  bool has_waiter(fabric::Address node) { return agent_.ep.load(access_, node + kNextOffset) != 0; }
+  /// Who has linked itself behind `node`, or null; it may have given up since.
+  fabric::Address linked(fabric::Address node) {
+    return fabric::Address::from_word(agent_.ep.load(access_, node + kNextOffset));
+  }
   /// From the front, where `node` stands: hands the queue to the first waiter that has not given
   /// up, or leaves it empty (false). Nodes that it steps over become idle; `node` itself stays.
-  bool pass(fabric::Address node, std::uint64_t payload);
+  bool pass(fabric::Address node, std::uint64_t payload) {
+    const fabric::Address next = linked(node);
+    const fabric::Address last = next.is_null() ? node : hand_over(node, next, payload);
+    return last.is_null() || finish(node, last, payload);
+  }
+  /// pass() in two parts, for who has something to do when nobody is there to take the queue.
+  /// hand_over() tries those that are linked, `next` and on; null when one of them has taken it.
+  /// Else the queue is still the caller's, and `last`, one of those who gave up, is in front.
+  fabric::Address hand_over(fabric::Address node, fabric::Address next, std::uint64_t payload);
+  /// The rest: empties the queue (false), or hands it to who has come meanwhile.
+  bool finish(fabric::Address node, fabric::Address last, std::uint64_t payload);
 
  private:
   /// How long a releaser waits for a link before it says so in the log, and goes on waiting.
@@ -62,8 +74,6 @@ class McsQueue {
     return agent_.ep.compare_swap(access_, me + kStatusOffset, kNodeWaiting, kNodeAbandoned) ==
            kNodeWaiting;
   }
-  /// The node behind `at`, or null when `at` was the last and the queue is now empty.
-  fabric::Address successor(fabric::Address at);
   /// Somebody has swapped the tail and is about to write its address here.
   std::uint64_t wait_for_link(fabric::Address at);
 
@@ -103,29 +113,33 @@ Entered McsQueue<E, Access>::enter(std::uint32_t node, Deadline deadline) {
 }
 
 template <fabric::Endpoint E, class Access>
-bool McsQueue<E, Access>::pass(fabric::Address node, std::uint64_t payload) {
+fabric::Address McsQueue<E, Access>::hand_over(fabric::Address node, fabric::Address next,
+                                               std::uint64_t payload) {
   E& ep = agent_.ep;
   fabric::Address at = node;
-  while (true) {
-    const fabric::Address next = successor(at);
-    const bool handed =
-        !next.is_null() && ep.compare_swap(access_, next + kStatusOffset, kNodeWaiting,
-                                           granted_with(payload)) == kNodeWaiting;  // D2
-    if (at != node) ep.store(access_, at + kStatusOffset, kNodeIdle);               // D3
-    if (handed || next.is_null()) return handed;
+  while (!next.is_null()) {
+    const bool handed = ep.compare_swap(access_, next + kStatusOffset, kNodeWaiting,
+                                        granted_with(payload)) == kNodeWaiting;  // D2
+    if (at != node) ep.store(access_, at + kStatusOffset, kNodeIdle);            // D3
+    if (handed) return {};
     at = next;
+    next = linked(at);
   }
+  return at;
 }
 
 template <fabric::Endpoint E, class Access>
-fabric::Address McsQueue<E, Access>::successor(fabric::Address at) {
+bool McsQueue<E, Access>::finish(fabric::Address node, fabric::Address last,
+                                 std::uint64_t payload) {
   E& ep = agent_.ep;
-  std::uint64_t next = ep.load(access_, at + kNextOffset);
-  if (next == 0) {
-    if (ep.compare_swap(access_, tail_, at.word(), 0) == at.word()) return {};
-    next = wait_for_link(at);
+  while (!last.is_null() && ep.compare_swap(access_, tail_, last.word(), 0) != last.word()) {
+    const fabric::Address at = last;
+    last = hand_over(at, fabric::Address::from_word(wait_for_link(at)), payload);
+    if (at != node) ep.store(access_, at + kStatusOffset, kNodeIdle);  // D3
   }
-  return fabric::Address::from_word(next);
+  if (last.is_null()) return true;
+  if (last != node) ep.store(access_, last + kStatusOffset, kNodeIdle);
+  return false;
 }
 
 template <fabric::Endpoint E, class Access>

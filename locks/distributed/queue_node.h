@@ -26,7 +26,7 @@
 namespace keyway::locks {
 
 /// States of a node. Its status word has the state in bits 7..0, and above it what the granter
-/// tells the agent that it grants, 56 bits.
+/// tells the agent that it grants, 56 bits; a lent node keeps it for whoever releases it.
 enum NodeState : std::uint64_t {
   kNodeIdle = 0,       // nobody else refers to it
   kNodeWaiting = 1,    // its agent waits to be granted
@@ -43,6 +43,9 @@ constexpr std::uint64_t node_state(std::uint64_t status) {
 constexpr std::uint64_t node_payload(std::uint64_t status) { return status >> kPayloadShift; }
 constexpr std::uint64_t granted_with(std::uint64_t payload) {
   return payload << kPayloadShift | kNodeGranted;
+}
+constexpr std::uint64_t lent_with(std::uint64_t payload) {
+  return payload << kPayloadShift | kNodeLent;
 }
 static_assert(node_payload(granted_with(kMaxPayload)) == kMaxPayload);
 static_assert(node_state(granted_with(kMaxPayload)) == kNodeGranted);
@@ -114,7 +117,7 @@ class NodePool {
  private:
   bool is_referred_to(std::uint32_t index) {
     const auto status = ep_.load(fabric::rma, address(index) + kStatusOffset);
-    return status == kNodeAbandoned || status == kNodeLent;
+    return node_state(status) == kNodeAbandoned || node_state(status) == kNodeLent;
   }
   void reclaim() {
     std::erase_if(limbo_, [this](std::uint32_t index) {
