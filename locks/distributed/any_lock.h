@@ -15,15 +15,16 @@
 #include "keyway/locks/distributed/fompi_spin.h"
 #include "keyway/locks/distributed/lock.h"
 #include "keyway/locks/distributed/no_lock.h"
+#include "keyway/locks/distributed/rma_mcs.h"
 
 namespace keyway::locks {
 
 class AnyLock {
  public:
-  using Kinds = std::variant<FompiRw, FompiSpin, DMcs, NoLock>;
+  using Kinds = std::variant<FompiRw, FompiSpin, DMcs, RmaMcs, NoLock>;
   /// The kinds to choose from; `none` is not one of them, though make() knows it.
   static constexpr std::array kNames = {FompiRw::kName, FompiRw::kNameWithBackoff, FompiSpin::kName,
-                                        DMcs::kName};
+                                        DMcs::kName, RmaMcs::kName};
 
   /// From text such as "gbh" or "d-mcs"; an unknown kind's error lists the known ones.
   static Result<AnyLock> make(std::string_view text);

@@ -53,6 +53,9 @@ inline constexpr std::uint64_t kParentOffset = 16;
 /// T_L,i for levels 2 and below, by level; 0 and 1 are unused.
 using MostPassings = std::array<std::uint64_t, Topology::kMostLevels + 1>;
 
+/// Levers t_l2, t_l3, ... and t_l for all of them; refuses 0.
+Result<MostPassings> take_passings(LockParams& params, std::uint64_t fallback);
+
 /// What holds a tree: the leaf's node, the step at which the climb ended, and what was told there.
 struct TreeHold {
   std::uint32_t node = 0;
@@ -63,7 +66,7 @@ struct TreeHold {
 /// How an agent comes to the front of the root without the write phase.
 enum class RootArrival : std::uint8_t {
   kFirst,       // nobody was in the root's queue
-  kModeChange,  // whoever was in front has ended the write phase
+  kPhaseEnded,  // whoever was in front has ended the write phase
 };
 
 /// What the root's front owes to others than writers. Objects are made for each call.
@@ -112,20 +115,238 @@ class QueueTree {
   void dump(fabric::Address leaf, std::vector<fabric::AgentId>& queue);
 
  private:
-  /// The node by which a queue is held: a node of this agent's own, or a lent one.
+  /// The node by which a queue is held: one of this agent's own, or a lent one.
   struct Front {
     fabric::Address node;
     bool own = true;
-    bool marked = false;  // own, and marked lent for nothing
-    std::uint32_t index = 0;
+    std::uint32_t index = 0;  // of an own one
+    bool marked = false;      // an own one that was marked lent, and has not been lent after all
     std::uint64_t count = 0;
   };
   using Nodes = std::array<std::uint32_t, Topology::kMostLevels>;
+
+  /// Calls f(queue, access) with the queue of a step, in its class.
+  template <class F>
+  auto at(std::uint32_t step, F&& f) {
+    const TreePath::Step& s = path_.steps[step];
+    const fabric::Address tail = step == 0 ? site_.line : tail_word(site_, s.leader, s.level);
+    if (s.cpu) return f(McsQueue<E, fabric::CpuClass>(agent_, fabric::cpu, tail), fabric::cpu);
+    return f(McsQueue<E, fabric::RmaClass>(agent_, fabric::rma, tail), fabric::rma);
+  }
+  fabric::Address up(const TreePath& path, std::uint32_t step) const {
+    return up_word(site_, path.steps[step].leader, path.steps[step].level);
+  }
+  static std::uint64_t count_of(std::uint64_t told) { return is_count(told) ? told : 0; }
+
+  template <class Enter, class Seize>
+  Result<TreeHold> climb_by(Code failure, Enter&& enter, Seize&& seize);
+  void back_out(std::uint32_t step, const Nodes& nodes);
+  template <class P>
+  void leave(std::uint32_t step, const TreeHold& hold, const Front& front, P& policy);
+  template <class P>
+  void leave_root(const Front& front, P& policy);
+  Front parent(std::uint32_t step, const TreeHold& hold, const Front& front, bool marked);
+  std::uint32_t mark_above(std::uint32_t step, const TreeHold& hold, fabric::Address node,
+                           Nodes& lent);
+  template <class Access>
+  void retire(Access access, const Front& front);
 
   LockAgent<E>& agent_;
   const LockSite& site_;
   const MostPassings& most_passings_;
   const TreePath& path_;
 };
+
+template <fabric::Endpoint E>
+template <RootPolicy P>
+Result<TreeHold> QueueTree<E>::climb(P&& policy, Deadline deadline) {
+  const Deadline until = deadline.started(agent_.ep.now_ns());
+  bool waited = false;
+  const auto enter = [&](auto& queue, std::uint32_t node) {
+    const Entered entered = queue.enter(node, until);
+    if (entered.how != Entered::How::kFirst && !waited) ++agent_.stats.contended;
+    waited = waited || entered.how != Entered::How::kFirst;
+    return entered;
+  };
+  return climb_by(Code::kTimeout, enter,
+                  [&](RootArrival arrival) { return policy.seize(arrival, until); });
+}
+
+template <fabric::Endpoint E>
+template <RootPolicy P>
+Result<TreeHold> QueueTree<E>::try_climb(P&& policy) {
+  const auto enter = [&](auto& queue, std::uint32_t node) {
+    if (queue.try_enter(node)) return Entered();
+    agent_.nodes.give_back(node);
+    return Entered{.how = Entered::How::kExpired};
+  };
+  return climb_by(Code::kBusy, enter,
+                  [&](RootArrival arrival) { return policy.try_seize(arrival); });
+}
+
+template <fabric::Endpoint E>
+template <class Enter, class Seize>
+Result<TreeHold> QueueTree<E>::climb_by(Code failure, Enter&& enter, Seize&& seize) {
+  Nodes nodes{};
+  for (std::uint32_t step = path_.depth; step-- > 0;) {
+    const auto node = at(step, [](auto queue, auto) { return queue.prepare(); });
+    if (!node.ok()) {
+      back_out(step + 1, nodes);
+      return node.status();
+    }
+    nodes[step] = *node;
+    if (step + 1 < path_.depth) {  // T2; our own memory
+      agent_.ep.store(fabric::cpu, agent_.nodes.address(nodes[step + 1]) + kParentOffset, *node);
+    }
+    const Entered entered = at(step, [&](auto queue, auto) { return enter(queue, *node); });
+    if (entered.how == Entered::How::kExpired) {
+      back_out(step + 1, nodes);
+      return failure;
+    }
+    const bool handed = entered.how == Entered::How::kHanded;
+    const TreeHold hold{nodes[path_.depth - 1], step, entered.payload};
+    if (handed && is_count(entered.payload)) return hold;
+    if (step == 0 && seize(handed ? RootArrival::kPhaseEnded : RootArrival::kFirst)) return hold;
+  }
+  back_out(0, nodes);
+  return failure;
+}
+
+/// T6: gives up the fronts from `step` down.
+template <fabric::Endpoint E>
+void QueueTree<E>::back_out(std::uint32_t step, const Nodes& nodes) {
+  for (; step < path_.depth; ++step) {
+    at(step, [&](auto queue, auto) {
+      queue.pass(agent_.nodes.address(nodes[step]), step == 0 ? kModeChange : kAcquireParent);
+    });
+    agent_.nodes.give_back(nodes[step]);
+  }
+}
+
+template <fabric::Endpoint E>
+template <RootPolicy P>
+void QueueTree<E>::descend(const TreeHold& hold, P&& policy) {
+  const std::uint32_t leaf = path_.depth - 1;
+  leave(leaf, hold,
+        {.node = agent_.nodes.address(hold.node),
+         .index = hold.node,
+         .count = hold.top == leaf ? count_of(hold.told) : 0},
+        policy);
+}
+
+template <fabric::Endpoint E>
+template <class P>
+void QueueTree<E>::leave(std::uint32_t step, const TreeHold& hold, const Front& front, P& policy) {
+  if (step == 0) return leave_root(front, policy);
+  at(step, [&](auto queue, auto access) {
+    fabric::Address last = front.node;
+    Nodes lent{};
+    std::uint32_t marked = 0;
+    if (front.count < most_passings_[path_.steps[step].level]) {  // T7
+      const fabric::Address next = queue.linked(front.node);
+      if (!next.is_null()) {
+        if (front.own) marked = mark_above(step, hold, front.node, lent);  // T3
+        last = queue.hand_over(front.node, next, front.count + 1);
+      }
+    }
+    if (last.is_null()) {
+      ++agent_.stats.handovers;
+      for (std::uint32_t i = 0; i < marked; ++i) agent_.nodes.lend(lent[i]);
+    } else {
+      leave(step - 1, hold, parent(step, hold, front, marked != 0), policy);  // T5
+      queue.finish(front.node, last, kAcquireParent);
+    }
+    retire(access, front);
+  });
+}
+
+template <fabric::Endpoint E>
+template <class P>
+void QueueTree<E>::leave_root(const Front& front, P& policy) {
+  at(0, [&](auto queue, auto access) {
+    const fabric::Address next = queue.linked(front.node);
+    fabric::Address last = front.node;
+    if (policy.goes_on(front.count) && !next.is_null()) {
+      last = queue.hand_over(front.node, next, front.count + 1);
+    }
+    bool handed = last.is_null();
+    if (!handed) {
+      policy.yield();
+      handed = queue.finish(front.node, last, kModeChange);
+    }
+    if (handed) ++agent_.stats.handovers;
+    retire(access, front);
+  });
+}
+
+/// The node by which the element of `step` stands in its parent's queue.
+template <fabric::Endpoint E>
+auto QueueTree<E>::parent(std::uint32_t step, const TreeHold& hold, const Front& front, bool marked)
+    -> Front {
+  E& ep = agent_.ep;
+  if (front.own && step > hold.top) {
+    const auto index = static_cast<std::uint32_t>(ep.load(fabric::cpu, front.node + kParentOffset));
+    return {.node = agent_.nodes.address(index),
+            .index = index,
+            .marked = marked,
+            .count = step - 1 == hold.top ? count_of(hold.told) : 0};
+  }
+  Front lent{.own = false};
+  lent.node = at(step, [&](auto, auto access) {
+    return fabric::Address::from_word(ep.load(access, up(path_, step)));
+  });
+  lent.count = at(step - 1, [&](auto, auto access) {
+    return count_of(node_payload(ep.load(access, lent.node + kStatusOffset)));
+  });
+  return lent;
+}
+
+/// T3: marks this agent's nodes above its node at `step`, and says where they are. How many.
+template <fabric::Endpoint E>
+std::uint32_t QueueTree<E>::mark_above(std::uint32_t step, const TreeHold& hold,
+                                       fabric::Address node, Nodes& lent) {
+  E& ep = agent_.ep;
+  std::uint32_t marked = 0;
+  for (; step > hold.top; --step) {
+    const auto index = static_cast<std::uint32_t>(ep.load(fabric::cpu, node + kParentOffset));
+    node = agent_.nodes.address(index);
+    const std::uint64_t told = step - 1 == hold.top ? count_of(hold.told) : 0;
+    ep.store(fabric::cpu, node + kStatusOffset, lent_with(told));
+    at(step, [&](auto, auto access) { ep.store(access, up(path_, step), node.word()); });
+    lent[marked++] = index;
+  }
+  return marked;
+}
+
+/// The queue has been passed on or emptied, and nobody looks for this node there any more.
+template <fabric::Endpoint E>
+template <class Access>
+void QueueTree<E>::retire(Access access, const Front& front) {
+  if (!front.own) {
+    agent_.ep.store(access, front.node + kStatusOffset, kNodeIdle);  // T4
+    return;
+  }
+  if (front.marked) agent_.ep.store(fabric::cpu, front.node + kStatusOffset, kNodeIdle);
+  agent_.nodes.give_back(front.index);
+}
+
+template <fabric::Endpoint E>
+void QueueTree<E>::dump(fabric::Address leaf, std::vector<fabric::AgentId>& queue) {
+  E& ep = agent_.ep;
+  const NodeRegion& region = agent_.nodes.region();
+  const TreePath path = TreePath::of(ep, leaf.rank());
+  fabric::Address node = leaf;
+  for (std::uint32_t step = path.depth - 1; !node.is_null(); --step) {
+    dump_queue(agent_, node, queue);
+    if (step == 0) return;
+    const std::uint64_t status = ep.load(fabric::rma, node + kStatusOffset);
+    const bool climbed = node_state(status) == kNodeWaiting ||
+                         (node_state(status) == kNodeGranted && !is_count(node_payload(status)));
+    node = climbed
+               ? region.node(region.owner(node),
+                             static_cast<std::uint32_t>(ep.load(fabric::rma, node + kParentOffset)))
+               : fabric::Address::from_word(ep.load(fabric::rma, up(path, step)));
+  }
+}
 
 }  // namespace keyway::locks

@@ -1,0 +1,89 @@
+// RMA-MCS: the MCS lock for machines of several levels. The lock stays near for a while.
+//
+// *What.* Mutual exclusion; readers are treated as writers. A queue for every element of the
+// machine, made a tree (queue_tree.h): a holder hands the lock to the next in its own element, up
+// to t_l times in a row at each level, before it lets another element have it. Not first come,
+// first served; free of starvation. Word 0 of the line is the tail of the root's queue; the tails
+// of the other queues are satellites (satellite.h). *Thread safety.* As lock.h says. *Invariants.*
+// T1 to T7 of queue_tree.h. *Source.* HPDC'16 sections 3.1 to 3.3 and 3.5, Listings 4 and 5;
+// queue_tree.h tells where it deviates. Levers: t_l2, t_l3, ...: how many times in a row an element
+// of that level (2: the level below the whole machine) hands the lock on within itself; t_l for all
+// of them. Those of levels that a machine does not have say nothing.
+#pragma once
+
+#include "keyway/locks/distributed/grant_record.h"
+#include "keyway/locks/distributed/queue_tree.h"
+
+namespace keyway::locks {
+
+class RmaMcs {
+ public:
+  static constexpr std::string_view kName = "rma-mcs";
+  /// The paper does not tell what it gave RMA-MCS. Of what it gave RMA-RW at level 2, 10, 25 and
+  /// 50, the last has the most throughput (section 5.2.2, figure 4c).
+  static constexpr std::uint64_t kDefaultPassings = 50;
+
+  static Result<RmaMcs> make(LockParams params) {
+    RmaMcs lock;
+    auto passings = take_passings(params, kDefaultPassings);
+    if (!passings.ok()) return passings.status();
+    lock.most_passings_ = *passings;
+    if (auto rest = params.require_all_taken(); !rest.ok()) return rest;
+    return lock;
+  }
+  LockTraits traits() const {
+    return {.name = kName, .queued = true, .starvation_free = true, .satellites = true};
+  }
+
+  template <fabric::Endpoint E>
+  Result<Grant> acquire(LockAgent<E>& agent, const LockSite& site, Mode mode,
+                        Deadline deadline) const {
+    const auto hold = tree(agent, site).climb(WritersOnly(), deadline);
+    if (hold.ok()) return granted(agent, site, mode, *hold);
+    if (hold.code() != Code::kTimeout) return hold.status();
+    ++agent.stats.timeouts;
+    return timed_out(dump(agent, site));
+  }
+
+  template <fabric::Endpoint E>
+  Result<Grant> try_acquire(LockAgent<E>& agent, const LockSite& site, Mode mode) const {
+    const auto hold = tree(agent, site).try_climb(WritersOnly());
+    if (hold.ok()) return granted(agent, site, mode, *hold);
+    if (hold.code() == Code::kBusy) ++agent.stats.try_failures;
+    return hold.status();
+  }
+
+  template <fabric::Endpoint E>
+  void release(LockAgent<E>& agent, const LockSite& site, Grant& grant) const {
+    agent.ep.flush(site.line.rank());  // L3
+    tree(agent, site).descend({grant.node, grant.top, grant.told}, WritersOnly());
+  }
+
+  template <fabric::Endpoint E>
+  LockDump dump(LockAgent<E>& agent, const LockSite& site) const {
+    LockDump dump{.kind = std::string(kName)};
+    dump.write_held = agent.ep.load(fabric::rma, site.line) != 0;
+    const auto holder = fabric::Address::from_word(dump_record(agent, site, dump));
+    if (holder.is_null()) return dump;
+    dump.holder = agent.nodes.region().owner(holder);
+    tree(agent, site).dump(holder, dump.queue);
+    return dump;
+  }
+
+ private:
+  template <fabric::Endpoint E>
+  QueueTree<E> tree(LockAgent<E>& agent, const LockSite& site) const {
+    return {agent, site, most_passings_};
+  }
+  template <fabric::Endpoint E>
+  static Grant granted(LockAgent<E>& agent, const LockSite& site, Mode mode, const TreeHold& hold) {
+    ++(mode == Mode::kRead ? agent.stats.reads : agent.stats.writes);
+    Grant grant{.mode = mode, .node = hold.node, .top = hold.top, .told = hold.told};
+    record_grant(agent, site, grant, agent.nodes.address(hold.node).word());
+    return grant;
+  }
+
+  MostPassings most_passings_{};
+};
+
+}  // namespace keyway::locks
