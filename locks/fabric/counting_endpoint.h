@@ -156,6 +156,7 @@ class CountingEndpoint {
   }
   void flush_all() { inner_.flush_all(); }
   void fence() { inner_.fence(); }
+  void order(std::uint32_t rank) { inner_.order(rank); }
 
   // --- waiting
   template <class P>

@@ -11,7 +11,8 @@
 //   E2  A read-modify-write of class `cpu` is not atomic with one of class `rma` (ALock, Table 1),
 //       unless the fabric says one_class(). Plain 8-byte loads and stores never tear in either.
 //   E3  A blocking operation is complete at its target when it returns. A posted one is complete
-//       only after flush(rank); posted operations to one rank may complete in any order.
+//       only after flush(rank); posted operations to one rank may complete in any order, but for
+//       those that an order(rank) lies between.
 //   E4  What an agent wrote and flushed before a store or a read-modify-write is seen by an agent
 //       that has read the result of that store (release and acquire). ORDERING.md has the details.
 //   E5  Waiting happens only in wait_until, wait_until_remote and retry_until; each takes a
@@ -93,6 +94,9 @@ concept Endpoint = detail::WordAccess<E, CpuClass> && detail::WordAccess<E, RmaC
   { ep.flush_all() } -> std::same_as<void>;
   // Flush, and order earlier stores before later loads as well (what Peterson's lock needs).
   { ep.fence() } -> std::same_as<void>;
+  // Orders what this agent has issued to `rank` before what it issues to it from here on, a store
+  // before a later load too, and completes nothing: free where operations stay in order anyway.
+  { ep.order(rank) } -> std::same_as<void>;
   // Waits until predicate(word) holds; the word lies in the agent's own rank.
   { ep.wait_until(a, predicate, deadline) } -> std::same_as<WaitResult>;
   // The same for a word of any rank, read through the `rma` class with back-off: for the

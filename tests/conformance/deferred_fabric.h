@@ -1,12 +1,13 @@
 // A fabric as lazy as the endpoint concept allows: the adversary of locks on shared memory.
 //
 // *What.* Wraps ShmFabric. A posted operation happens at the flush and not before (or at once,
-// one time in four), in any order; no rank but the agent's own is local, and the `cpu` class
-// elsewhere is a broken invariant; before every operation the agent may give way, by the seed.
-// On fibers the schedule is a function of the seed, so a failure replays.
-// *Thread safety.* As endpoint.h says.
+// one time in four), in any order that order() leaves; no rank but the agent's own is local, and
+// the `cpu` class elsewhere is a broken invariant; before every operation the agent may give way,
+// by the seed. On fibers the schedule is a function of the seed, so a failure replays. *Thread
+// safety.* As endpoint.h says.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <type_traits>
@@ -22,7 +23,9 @@ class DeferredEndpoint {
   static constexpr std::size_t kResultSlots = 64;
 
   DeferredEndpoint(fabric::ShmEndpoint inner, std::uint64_t seed)
-      : inner_(std::move(inner)), rng_(seed * 7919 + inner_.agent().word()) {}
+      : inner_(std::move(inner)),
+        rng_(seed * 7919 + inner_.agent().word()),
+        epochs_(inner_.ranks(), 0) {}
 
   template <class C>
   std::uint64_t load(C c, fabric::Address a) {
@@ -107,6 +110,10 @@ class DeferredEndpoint {
     flush_all();
     inner_.fence();
   }
+  void order(std::uint32_t rank) {
+    ++epochs_[rank];
+    inner_.order(rank);
+  }
 
   template <class P>
   fabric::WaitResult wait_until(fabric::Address own_word, P&& predicate, Deadline deadline) {
@@ -141,6 +148,7 @@ class DeferredEndpoint {
  private:
   struct Posted {
     std::uint32_t rank;
+    std::uint64_t epoch;  // order() calls for the rank before it
     std::function<void()> happen;
   };
 
@@ -151,6 +159,7 @@ class DeferredEndpoint {
   fabric::ShmEndpoint& shaken(C, fabric::Address a) {
     if constexpr (std::is_same_v<C, fabric::CpuClass>) KW_CHECK(is_local(a.rank()));
     shake();
+    complete_before(a.rank());
     return inner_;
   }
   template <class Operation>
@@ -161,17 +170,27 @@ class DeferredEndpoint {
     result->sequence = sequence_;
     std::function<void()> happen = [operation, result] { result->value = operation(); };
     if (rng_.below(4) == 0) {
+      complete_before(a.rank());
       happen();
     } else {
-      posted_.push_back({a.rank(), std::move(happen)});
+      posted_.push_back({a.rank(), epochs_[a.rank()], std::move(happen)});
     }
     return fabric::Pending::at(a.rank(), sequence_, result);
+  }
+  /// What lies before the last order() of the rank: nothing may happen there before it has.
+  void complete_before(std::uint32_t rank) {
+    const auto before = [&](const Posted& posted) {
+      return posted.rank == rank && posted.epoch < epochs_[rank];
+    };
+    if (std::any_of(posted_.begin(), posted_.end(), before)) complete(before);
   }
   template <class Which>
   void complete(Which which) {
     for (std::size_t left = posted_.size(); left > 1; --left) {
       std::swap(posted_[left - 1], posted_[rng_.below(left)]);
     }
+    std::stable_sort(posted_.begin(), posted_.end(),
+                     [](const Posted& a, const Posted& b) { return a.epoch < b.epoch; });
     std::erase_if(posted_, [&](const Posted& posted) {
       if (!which(posted)) return false;
       posted.happen();
@@ -182,6 +201,7 @@ class DeferredEndpoint {
   fabric::ShmEndpoint inner_;
   Rng rng_;
   std::uint64_t sequence_ = 0;
+  std::vector<std::uint64_t> epochs_;  // by rank
   std::vector<Posted> posted_;
   // A slot serves the operation kResultSlots later, as on a real network. Stable under moves.
   std::vector<fabric::ResultSlot> results_ = std::vector<fabric::ResultSlot>(kResultSlots);

@@ -91,7 +91,8 @@ TEST_CASE("a word that a remote store has set can be overwritten at once") {
   }
 }
 
-TEST_CASE("a fence orders a store before a later load, as Peterson's lock needs") {
+TEST_CASE("a fence orders a store before a later load, as Peterson's lock needs; so does order()") {
+  const bool by_fence = GENERATE(true, false);
   MpiFabric fabric = make_mpi_fabric(kSegment);
   MpiEndpoint ep = *fabric.endpoint();
   // Store buffering: each of two ranks raises its flag and reads the other's. Both may not read 0.
@@ -104,7 +105,7 @@ TEST_CASE("a fence orders a store before a later load, as Peterson's lock needs"
     std::uint64_t missed = 0;
     if (plays) {
       ep.post_store(rma, {0, mine}, 1);
-      ep.fence();
+      by_fence ? ep.fence() : ep.order(0);
       missed = ep.load(rma, {0, other}) == 0 ? 1 : 0;
     }
     if (fabric.allreduce_sum(missed) == 2) ++both_missed;

@@ -53,6 +53,80 @@ TEST_CASE("explore: posted stores happen in any order before their flush") {
   CHECK(seen.size() == 4);
 }
 
+TEST_CASE("explore: order() orders posted stores and completes neither") {
+  const auto ordered = seen_while([](auto& ep) {
+    ep.post_store(rma, kX, 1);
+    ep.order(0);
+    ep.post_store(rma, kY, 1);
+    ep.flush(0);
+  });
+  CHECK(ordered == std::set<std::pair<std::uint64_t, std::uint64_t>>{{0, 0}, {0, 1}, {1, 1}});
+  // A blocking operation behind it waits for what was posted before it; one to another rank does
+  // not.
+  const auto blocking = seen_while([](auto& ep) {
+    ep.post_store(rma, kX, 1);
+    ep.order(0);
+    ep.store(rma, kY, 1);
+  });
+  CHECK(blocking == ordered);
+  const auto elsewhere = seen_while([](auto& ep) {
+    ep.post_store(rma, kX, 1);
+    ep.order(1);
+    ep.store(rma, kY, 1);
+  });
+  CHECK(elsewhere.contains({1, 0}));
+}
+
+TEST_CASE("explore: order() leaves what was posted free to happen late") {
+  bool late = false;
+  Scripted program({[](auto& ep) {
+                      ep.post_store(rma, kX, 1);
+                      ep.order(0);
+                      ep.store(cpu, {0, kY.offset() + 8}, 1);
+                    },
+                    [](auto&) {},
+                    [&](auto& ep) {
+                      const bool went_on = ep.load(cpu, {0, kY.offset() + 8}) == 1;
+                      late = late || (went_on && ep.load(cpu, kX) == 0);
+                    }});
+  Explorer explorer(program);
+  CHECK(explorer.exhaust(kAll).complete);
+  CHECK_FALSE(late);  // the same rank: it had to wait
+  Scripted other({[](auto& ep) {
+                    ep.post_store(rma, {1, kX.offset()}, 1);
+                    ep.order(1);
+                    ep.store(cpu, kX, 1);
+                  },
+                  [](auto&) {},
+                  [&](auto& ep) {
+                    const bool went_on = ep.load(cpu, kX) == 1;
+                    late = late || (went_on && ep.load(rma, {1, kX.offset()}) == 0);
+                  }});
+  Explorer again(other);
+  CHECK(again.exhaust(kAll).complete);
+  CHECK(late);
+}
+
+TEST_CASE(
+    "explore: an order() between a posted store and a posted load makes Dekker's pattern work") {
+  for (const bool ordered : {false, true}) {
+    std::vector<std::uint64_t> seen(2);
+    const auto part = [&](std::uint32_t me) {
+      return [&seen, ordered, me](auto& ep) {
+        ep.post_store(rma, me == 0 ? kX : kY, 1);
+        if (ordered) ep.order(0);
+        auto other = ep.post_load(rma, me == 0 ? kY : kX);
+        seen[me] = other.value(ep.flush(0));
+      };
+    };
+    Scripted program({part(0), part(1)}, [&]() -> std::string {
+      return seen[0] == 0 && seen[1] == 0 ? "both missed the other's store" : "";
+    });
+    Explorer explorer(program);
+    CHECK(explorer.exhaust(kAll).violation.has_value() == !ordered);
+  }
+}
+
 TEST_CASE("explore: a flush between posted stores orders them") {
   const auto seen = seen_while([](auto& ep) {
     ep.post_store(rma, kX, 1);

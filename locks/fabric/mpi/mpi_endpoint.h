@@ -148,6 +148,11 @@ class MpiEndpoint {
     // went through MPI is complete at its target by the flush.
     fence_word_->fetch_add(1, std::memory_order_seq_cst);
   }
+  /// MPI orders only what goes to one and the same word, so what is under way has to complete.
+  void order(std::uint32_t rank) {
+    flush(rank);
+    if (is_local(rank)) fence_word_->fetch_add(1, std::memory_order_seq_cst);  // as in fence()
+  }
 
   // --- waiting
   template <class Predicate>

@@ -148,12 +148,13 @@ class ShmEndpoint {
   }
 
   // --- completion. Every operation is complete when it returns, and stores release, so a flush
-  // has nothing to do; fence() is the one place that orders a store before a later load.
+  // has nothing to do; fence() and order() are what orders a store before a later load.
   Flushed flush(std::uint32_t rank) { return {rank, 0}; }
   void flush_all() {}
   // seq_cst read-modify-write on a private word rather than a bare fence: the same instruction
   // cost, and ThreadSanitizer understands it.
   void fence() { fence_word_->fetch_add(1, std::memory_order_seq_cst); }
+  void order(std::uint32_t) { fence(); }
 
   // --- waiting
   template <class Predicate>

@@ -28,7 +28,14 @@ void Execution::post(std::uint32_t number, const Operation& op, ResultSlot* resu
     return;
   }
   Agent& agent = agents_[number];
-  if (!agent.abandoned) agent.posted.push_back({op, result, ++agent.serial});
+  if (agent.abandoned) return;
+  agent.posted.push_back({op, result, ++agent.serial, agent.ordered_behind(op.at.rank())});
+}
+
+/// No step: it only tells later operations what they may not overtake. (Where it stands follows
+/// from the agent's history, so it is no part of the key.)
+void Execution::order(std::uint32_t number, std::uint32_t rank) {
+  if (!at_once_) agents_[number].ordered[rank] = agents_[number].serial;
 }
 
 void Execution::flush(std::uint32_t number, std::uint32_t rank) {

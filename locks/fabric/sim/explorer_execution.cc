@@ -62,6 +62,7 @@ void Execution::start() {
     agent.history = agent.mark = agent.own_changes = agent.seen_changes = agent.clock_ns = 0;
     agent.serial = 0;
     agent.posted.clear();
+    agent.ordered.assign(program_.ranks(), 0);
     agent.begun = agent.attempting = agent.abandoned = agent.expired = false;
   }
   program_.reset(*this);
@@ -85,12 +86,20 @@ void Execution::resume(Agent& agent) {
 
 bool Execution::can_go_on(const Agent& agent) const {
   switch (agent.phase) {
-    case Phase::kOperation: return !kept_out(agent.op, agent.begun);
+    case Phase::kOperation: {
+      const std::uint32_t rank = agent.op.at.rank();
+      return !kept_out(agent.op, agent.begun) &&
+             !held_back(agent, rank, agent.ordered_behind(rank));
+    }
     case Phase::kFlush:
       return std::all_of(agent.posted.begin(), agent.posted.end(), [&](const Posted& posted) {
         return posted.happened || posted.op.at.rank() != agent.flushed;
       });
-    case Phase::kWait: return agent.predicate(memory().load(agent.word));
+    case Phase::kWait: {
+      const std::uint32_t rank = agent.word.rank();
+      return agent.predicate(memory().load(agent.word)) &&
+             !held_back(agent, rank, agent.ordered_behind(rank));
+    }
     case Phase::kRetry: return others_changes(agent) != agent.seen_changes;
     case Phase::kRest: return true;
     case Phase::kDone: return false;
@@ -104,8 +113,17 @@ bool Execution::can_expire(const Agent& agent) const {
   return agent.phase == Phase::kRetry || !can_go_on(agent);
 }
 
-bool Execution::can_happen(const Posted& posted) const {
-  return !posted.happened && !kept_out(posted.op, posted.begun);
+/// Whether something posted to `rank` up to the serial `behind` has yet to happen.
+bool Execution::held_back(const Agent& agent, std::uint32_t rank, std::uint64_t behind) const {
+  return behind != 0 &&
+         std::any_of(agent.posted.begin(), agent.posted.end(), [&](const Posted& posted) {
+           return !posted.happened && posted.serial <= behind && posted.op.at.rank() == rank;
+         });
+}
+
+bool Execution::can_happen(const Agent& agent, const Posted& posted) const {
+  return !posted.happened && !kept_out(posted.op, posted.begun) &&
+         !held_back(agent, posted.op.at.rank(), posted.behind);
 }
 
 void Execution::enabled(std::vector<Action>& actions) const {
@@ -116,7 +134,7 @@ void Execution::enabled(std::vector<Action>& actions) const {
     if (agent.phase != Phase::kFlush && can_go_on(agent)) actions.push_back({i});
     if (can_expire(agent)) actions.push_back({i, Action::Kind::kExpire});
     for (std::uint8_t k = 0; k < agent.posted.size(); ++k) {
-      if (can_happen(agent.posted[k])) actions.push_back({i, Action::Kind::kPosted, k});
+      if (can_happen(agent, agent.posted[k])) actions.push_back({i, Action::Kind::kPosted, k});
     }
   }
 }
@@ -261,7 +279,7 @@ Moment Execution::moment() const {
     moment.standings |= static_cast<std::uint32_t>(program_.standing(i)) << (2 * i);
     const auto bit = static_cast<std::uint16_t>(1u << i);
     if (could_go_on(i) || can_expire(agent)) moment.can_go |= bit;
-    const auto flies = [this](const Posted& posted) { return can_happen(posted); };
+    const auto flies = [&](const Posted& posted) { return can_happen(agent, posted); };
     if (std::any_of(agent.posted.begin(), agent.posted.end(), flies)) moment.in_flight |= bit;
   }
   return moment;

@@ -4,6 +4,7 @@
 // its rank, in any order. A wait is one step, possible while its predicate holds. An attempt that
 // failed is tried again only after another agent has changed memory, and leaves its agent as it was
 // (that is what retry_until() asks of it), so that spinning does not make endless new states.
+// What is issued to a rank behind an order() of it happens after what was posted to it before.
 // With split_rma a read-modify-write of the `rma` class is two steps, its read and its write: no
 // operation of the `rma` class on that word comes between them, one of the `cpu` class may (O4).
 // *Deadlines.* A wait or an attempt with a deadline may time out whenever it cannot go on: a step
@@ -94,6 +95,7 @@ class Execution final : public Engine {
   std::uint64_t perform(std::uint32_t agent, const Operation& op) override;
   void post(std::uint32_t agent, const Operation& op, ResultSlot* result) override;
   void flush(std::uint32_t agent, std::uint32_t rank) override;
+  void order(std::uint32_t agent, std::uint32_t rank) override;
   WaitResult wait(std::uint32_t agent, Address word, PredicateRef predicate,
                   Deadline deadline) override;
   void attempt_begins(std::uint32_t agent) override;
@@ -111,6 +113,7 @@ class Execution final : public Engine {
     Operation op;
     ResultSlot* result;
     std::uint64_t serial = 0;
+    std::uint64_t behind = 0;  // serial of the last post to its rank that it may not overtake
     std::uint64_t value = 0;
     bool begun = false;  // has read, and not yet written
     bool happened = false;
@@ -132,10 +135,16 @@ class Execution final : public Engine {
     std::uint64_t own_changes = 0;
     std::uint64_t seen_changes = 0;  // of others, as the attempt began
     std::vector<Posted> posted;
-    std::uint64_t serial = 0;  // of the last post or wait
-    bool begun = false;        // its operation has read, and not yet written
+    std::vector<std::uint64_t> ordered;  // by rank: serial of the last post before its last order()
+    std::uint64_t serial = 0;            // of the last post or wait
+    bool begun = false;                  // its operation has read, and not yet written
     bool attempting = false;
     bool abandoned = false;
+
+    /// What it issues to a rank beyond those of the segments is a footprint violation, not ours.
+    std::uint64_t ordered_behind(std::uint32_t rank) const {
+      return rank < ordered.size() ? ordered[rank] : 0;
+    }
   };
 
   void resume(Agent& agent);
@@ -144,7 +153,8 @@ class Execution final : public Engine {
   void enabled(std::vector<Action>& actions) const;
   bool can_go_on(const Agent& agent) const;
   bool can_expire(const Agent& agent) const;
-  bool can_happen(const Posted& posted) const;
+  bool can_happen(const Agent& agent, const Posted& posted) const;
+  bool held_back(const Agent& agent, std::uint32_t rank, std::uint64_t behind) const;
   bool own_step(Agent& agent);
   void posted_step(Agent& agent, const Action& action);
   bool happen(Agent& agent, const Operation& op, bool& begun, std::uint64_t& value);

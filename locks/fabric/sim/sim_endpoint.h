@@ -110,6 +110,7 @@ class SimEndpoint {
   void flush_all() { engine_->flush_all(agent_); }
   /// Operations happen one after another here, so what has completed is ordered.
   void fence() { flush_all(); }
+  void order(std::uint32_t rank) { engine_->order(agent_, rank); }
 
   // --- waiting
   template <class P>

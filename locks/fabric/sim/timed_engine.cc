@@ -198,6 +198,11 @@ void TimedEngine::flush(std::uint32_t number, std::uint32_t rank) {
 
 void TimedEngine::flush_all(std::uint32_t number) { flush(number, kEveryRank); }
 
+/// Free where queue pairs keep their order: cards serve what arrives in turn (N1, N2 of network.h).
+void TimedEngine::order(std::uint32_t number, std::uint32_t rank) {
+  if (!machine_.semantics.ordered) flush(number, rank);
+}
+
 bool TimedEngine::attempt_failed(std::uint32_t number, std::uint64_t wait_ns, Deadline deadline) {
   KW_CHECK_MSG(running_, "an attempt that failed while no agent runs", "it would be for ever");
   Agent& agent = caller(number);

@@ -195,8 +195,9 @@ TEST_CASE("a store publishes what was written before it") {
   }
 }
 
-// fence(): in Dekker's pattern at least one of two agents sees the other's store.
-TEST_CASE("a fence orders a store before a later load") {
+// fence(), order(): in Dekker's pattern at least one of two agents sees the other's store.
+TEST_CASE("a fence orders a store before a later load, and so does order()") {
+  const bool by_fence = GENERATE(true, false);
   auto fabric = *ShmFabric::create(options(2));
   constexpr std::uint64_t kTrials = 2000;
   const auto word = [](std::uint32_t side) { return Address(side, kReservedBytes); };
@@ -210,7 +211,7 @@ TEST_CASE("a fence orders a store before a later load") {
           arrivals, [&](std::uint64_t v) { return v >= 2 * trial; }, Backoff::none(),
           Deadline::never());
       ep.store(rma, word(side), trial);
-      ep.fence();
+      by_fence ? ep.fence() : ep.order(1 - side);
       seen[side].push_back(ep.load(rma, word(1 - side)));
     }
   };
