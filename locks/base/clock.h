@@ -53,6 +53,7 @@ class Deadline {
     if (kind_ != Kind::kWithin) return *this;
     return at_ns(ns_ > kEndOfTime - now_ns ? kEndOfTime : now_ns + ns_);
   }
+  constexpr bool is_never() const { return kind_ == Kind::kNever; }
   /// The absolute time in ns, for a deadline that has been started; the largest number for never().
   constexpr std::uint64_t absolute_ns() const { return kind_ == Kind::kAt ? ns_ : kEndOfTime; }
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <variant>
 
+#include "keyway/locks/distributed/alock.h"
 #include "keyway/locks/distributed/d_mcs.h"
 #include "keyway/locks/distributed/fompi_rw.h"
 #include "keyway/locks/distributed/fompi_spin.h"
@@ -21,10 +22,11 @@ namespace keyway::locks {
 
 class AnyLock {
  public:
-  using Kinds = std::variant<FompiRw, FompiSpin, DMcs, RmaMcs, NoLock>;
+  using Kinds = std::variant<FompiRw, FompiSpin, DMcs, RmaMcs, ALock, NoLock>;
   /// The kinds to choose from; `none` is not one of them, though make() knows it.
-  static constexpr std::array kNames = {FompiRw::kName, FompiRw::kNameWithBackoff, FompiSpin::kName,
-                                        DMcs::kName, RmaMcs::kName};
+  static constexpr std::array kNames = {FompiRw::kName,   FompiRw::kNameWithBackoff,
+                                        FompiSpin::kName, DMcs::kName,
+                                        RmaMcs::kName,    ALock::kName};
 
   /// From text such as "gbh" or "d-mcs"; an unknown kind's error lists the known ones.
   static Result<AnyLock> make(std::string_view text);

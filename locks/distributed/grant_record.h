@@ -5,6 +5,7 @@
 // ride on the flush that its release makes anyway: no round trip of their own.
 #pragma once
 
+#include "keyway/locks/distributed/by_class.h"
 #include "keyway/locks/distributed/lock_agent.h"
 
 namespace keyway::locks {
@@ -46,8 +47,9 @@ std::uint64_t fencing_token(LockAgent<E>& agent, const LockSite& site, Grant& gr
 template <fabric::Endpoint E>
 std::uint64_t dump_record(LockAgent<E>& agent, const LockSite& site, LockDump& dump) {
   dump.line = site.line;
-  dump.token = agent.ep.load(fabric::rma, site.line + kTokenOffset);
-  const std::uint64_t holder = agent.ep.load(fabric::rma, site.line + kHolderOffset);
+  const ByClass words(agent.ep);
+  dump.token = words.load(site.line + kTokenOffset);
+  const std::uint64_t holder = words.load(site.line + kHolderOffset);
   dump.holder_known = dump.write_held && holder != 0;
   return dump.holder_known ? holder : 0;
 }

@@ -69,6 +69,7 @@ struct Grant {
   // (queue_tree.h).
   std::uint32_t top = 0;
   std::uint64_t told = 0;
+  std::uint32_t turns = 0;  // of kinds with budgets: this one and those that may follow in a row
 };
 
 /// A picture of a lock for people: who holds it, who waits. Taken without stopping anybody, so

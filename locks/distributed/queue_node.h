@@ -53,6 +53,10 @@ static_assert(node_state(granted_with(kMaxPayload)) == kNodeGranted);
 inline constexpr std::uint64_t kNodeBytes = fabric::kCacheLine;
 inline constexpr std::uint64_t kNextOffset = 0;
 inline constexpr std::uint64_t kStatusOffset = 8;
+// Words 5 to 7 belong to plain_queue.h, between uses of the node as well.
+inline constexpr std::uint64_t kGrantOffset = 40;
+inline constexpr std::uint64_t kNextTurnOffset = 48;
+inline constexpr std::uint64_t kStandOffset = 56;
 inline constexpr std::uint32_t kDefaultNodesPerAgent = 256;
 
 /// Where the nodes of every rank are. The same on all ranks.
@@ -115,13 +119,25 @@ class NodePool {
   const NodeRegion& region() const { return region_; }
 
  private:
+  // Looked at by the `cpu` class: an agent's own nodes are no matter for its network card.
   bool is_referred_to(std::uint32_t index) {
-    const auto status = ep_.load(fabric::rma, address(index) + kStatusOffset);
+    return is_in_use(ep_.load(fabric::cpu, address(index) + kStatusOffset));
+  }
+  static bool is_in_use(std::uint64_t status) {
     return node_state(status) == kNodeAbandoned || node_state(status) == kNodeLent;
+  }
+  /// Both words have been written by others, whose stores must be over before its agent's own next
+  /// one: so it sees them by a wait that does not wait (ORDERING.md, O5).
+  bool has_come_back(std::uint32_t index) {
+    if (is_referred_to(index)) return false;
+    const auto any = [](std::uint64_t) { return true; };
+    ep_.wait_until(address(index) + kStatusOffset, any, Deadline::now());
+    ep_.wait_until(address(index) + kNextOffset, any, Deadline::now());
+    return true;
   }
   void reclaim() {
     std::erase_if(limbo_, [this](std::uint32_t index) {
-      if (is_referred_to(index)) return false;
+      if (!has_come_back(index)) return false;
       free_.push_back(index);
       return true;
     });

@@ -39,9 +39,12 @@ std::string LockWatch::name(Address a) const {
     const std::uint64_t in_region = a.offset() - nodes_.offset;
     const std::uint64_t node = in_region / locks::kNodeBytes % nodes_.nodes_per_agent;
     const std::uint64_t in_node = in_region % locks::kNodeBytes;
-    const char* word = in_node == locks::kNextOffset     ? "next"
-                       : in_node == locks::kStatusOffset ? "status"
-                                                         : "unused";
+    const char* word = in_node == locks::kNextOffset       ? "next"
+                       : in_node == locks::kStatusOffset   ? "status"
+                       : in_node == locks::kGrantOffset    ? "grant"
+                       : in_node == locks::kNextTurnOffset ? "next turn"
+                       : in_node == locks::kStandOffset    ? "stand"
+                                                           : "unused";
     return fmt::format("agent {}'s node {}, {}", owner(a), node, word);
   }
   if (a.rank() == 0 && a.offset() == record_) return "the record";
@@ -162,9 +165,15 @@ std::string LockWatch::touches_node(std::uint32_t agent, const Operation& op, st
                                     bool writes) {
   const bool status = (op.at.offset() - nodes_.offset) % locks::kNodeBytes == locks::kStatusOffset;
   if (owner(op.at) == agent) {
-    if (status && writes && left == locks::kNodeAbandoned) agents_[agent].dumps = true;
+    if (status && writes && (left == locks::kNodeAbandoned || left == locks::kNodeIdle)) {
+      agents_[agent].dumps = true;
+    }
     return {};
   }
+  // plain_queue.h: who has granted a node looks at its stand, which tells by its turn whether the
+  // node's agent has gone on.
+  const bool stand = (op.at.offset() - nodes_.offset) % locks::kNodeBytes == locks::kStandOffset;
+  if (stand && !writes) return {};
   if ((published_ & bit(op.at)) == 0 && (writes || !agents_[agent].dumps)) {
     return fmt::format("N1: touch of a released node: agent {} {} {}, which nobody may know", agent,
                        writes ? "writes" : "reads", name(op.at));

@@ -1,0 +1,80 @@
+// ALock: local agents by the `cpu` class alone, remote ones by `rma` alone, and no loopback.
+//
+// *What.* Mutual exclusion; readers are treated as writers. AlockCore, and the grant's record.
+// A dump names the holder and both queues. While one cohort waits, the other is granted at most as
+// often in a row as its budget says, and each queue is first come, first served.
+// With swap=on no agent starves; with swap=off (the default, as the paper does it, since RDMA verbs
+// have no swap) none does that has joined its queue, but the way into the remote queue is a loop
+// that is lock-free only (tail_swap.h). *Thread safety.* As lock.h says. *Invariants.* A1 to A5 of
+// alock_core.h, P1 to P3 of plain_queue.h. *Source.* SPAA'24; alock_core.h tells where it deviates.
+#pragma once
+
+#include "keyway/locks/distributed/alock_core.h"
+
+namespace keyway::locks {
+
+class ALock {
+ public:
+  static constexpr std::string_view kName = "alock";
+
+  static Result<ALock> make(LockParams params) {
+    auto rules = AlockRules::take(params);
+    if (!rules.ok()) return rules.status();
+    if (auto rest = params.require_all_taken(); !rest.ok()) return rest;
+    ALock lock;
+    lock.rules_ = *rules;
+    return lock;
+  }
+  LockTraits traits() const {
+    return {.name = kName, .queued = true, .starvation_free = rules_.tail == TailSwap::kSwap};
+  }
+
+  template <fabric::Endpoint E>
+  Result<Grant> acquire(LockAgent<E>& agent, const LockSite& site, Mode mode,
+                        Deadline deadline) const {
+    return granted(agent, site, mode, AlockCore<E>(rules_, agent, site.line).acquire(deadline));
+  }
+  template <fabric::Endpoint E>
+  Result<Grant> try_acquire(LockAgent<E>& agent, const LockSite& site, Mode mode) const {
+    return granted(agent, site, mode, AlockCore<E>(rules_, agent, site.line).try_acquire());
+  }
+  template <fabric::Endpoint E>
+  void release(LockAgent<E>& agent, const LockSite& site, Grant& grant) const {
+    AlockCore<E> core(rules_, agent, site.line);
+    if (core.release(grant.node, grant.turns, false, [] {})) ++agent.stats.handovers;
+  }
+
+  template <fabric::Endpoint E>
+  LockDump dump(LockAgent<E>& agent, const LockSite& site) const {
+    LockDump dump{.kind = std::string(kName)};
+    const ByClass words(agent.ep);
+    dump.write_held = words.load(site.line + kLocalTailOffset) != 0 ||
+                      words.load(site.line + kRemoteTailOffset) != 0;
+    dump_cohorts(agent, site, dump);
+    return dump;
+  }
+
+ private:
+  template <fabric::Endpoint E>
+  Result<Grant> granted(LockAgent<E>& agent, const LockSite& site, Mode mode,
+                        Result<typename AlockCore<E>::Entry> entry) const {
+    using Outcome = typename AlockCore<E>::Outcome;
+    if (!entry.ok()) return entry.status();
+    if (entry->outcome == Outcome::kBusy) {
+      ++agent.stats.try_failures;
+      return Code::kBusy;
+    }
+    if (entry->outcome == Outcome::kExpired) {
+      ++agent.stats.timeouts;
+      return timed_out(dump(agent, site));
+    }
+    ++(mode == Mode::kRead ? agent.stats.reads : agent.stats.writes);
+    Grant grant{.mode = mode, .node = entry->node, .turns = entry->turns};
+    record_grant(agent, site, grant, agent.nodes.address(grant.node).word());
+    return grant;
+  }
+
+  AlockRules rules_;
+};
+
+}  // namespace keyway::locks

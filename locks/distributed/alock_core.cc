@@ -1,0 +1,41 @@
+#include "keyway/locks/distributed/alock_core.h"
+
+#include <fmt/format.h>
+
+namespace keyway::locks {
+namespace {
+
+/// The greatest budget: turns and a bit are a grant's payload, and nobody waits longer gladly.
+constexpr std::uint64_t kMostTurns = 1'000'000;
+
+Result<std::uint32_t> take_budget(LockParams& params, const std::string& lever,
+                                  std::uint32_t fallback) {
+  auto turns = params.take_number(lever, fallback);
+  if (!turns.ok()) return turns.status();
+  if (*turns == 0 || *turns > kMostTurns) {
+    return Status(Code::kInvalidArgument,
+                  fmt::format("{}={} is out of bounds: give 1 to {}", lever, *turns, kMostTurns));
+  }
+  return static_cast<std::uint32_t>(*turns);
+}
+
+}  // namespace
+
+Result<AlockRules> AlockRules::take(LockParams& params) {
+  AlockRules rules;
+  auto local = take_budget(params, "local_budget", rules.local_budget);
+  if (!local.ok()) return local.status();
+  auto remote = take_budget(params, "remote_budget", rules.remote_budget);
+  if (!remote.ok()) return remote.status();
+  auto swaps = params.take_switch("swap", false);
+  if (!swaps.ok()) return swaps.status();
+  auto backoff = params.take_backoff(fabric::Backoff::none());
+  if (!backoff.ok()) return backoff.status();
+  rules.local_budget = *local;
+  rules.remote_budget = *remote;
+  rules.tail = *swaps ? TailSwap::kSwap : TailSwap::kCas;
+  rules.backoff = *backoff;
+  return rules;
+}
+
+}  // namespace keyway::locks

@@ -1,0 +1,255 @@
+// PlainQueue: an MCS queue whose members wake one another with plain stores, for agents of which
+// some reach a node by `cpu` and some by `rma`.
+//
+// *What.* Members join at the tail by read-modify-writes of the one class that they all have for
+// it, and wait on nodes of their own. A node is written by its agent with the `cpu` class, and by
+// others with whichever class they have for it: so granting cannot be a compare-and-swap. *Words of
+// a node*, each with one writer at a time:
+//   0  next       the successor's address; bit 0: it may leave. By the successor; 0 by its agent
+//   1  status     abandoned by its agent as it leaves, idle by who steps over it (queue_node.h)
+//   5  grant      1 + payload, by the granter; back to 0 by who was granted, or who steps over it
+//   6  next turn  of the successor, where that may leave. By the successor, before the link
+//   7  stand      turn << 8 | kStays, kLeaving or kLeft. By its agent alone. The turn counts the
+//   uses
+//                 in which it may leave and is never reset
+// *Leaving.* Granter: store grant, order(), load stand. Who leaves: store kLeaving, fence, load
+// grant. By these fences at least one sees the other's store. Who leaves and sees no grant stores
+// kLeft; the granter then reads kLeaving, waits until it is decided, and steps over. Who leaves and
+// sees the grant takes it and stores kStays: the granter reads kStays, or kLeaving and then kStays,
+// or a later turn: the grant stands. A granted agent may be gone and use its node anew before the
+// granter has looked: then the turn that the granter reads is not the one that came with the link,
+// and never comes again (56 bits), or it is the same in a use that does not leave. Both mean that
+// the grant stands. *Thread safety.* A queue object belongs to its agent; the words are shared.
+// *Invariants.*
+//   P1  Of one grant, either its agent takes it or its granter steps over the node; never both.
+//   P2  A node becomes idle only after whoever steps over it has read its link (queue_node.h N1).
+//   P3  `grant` is 0 in a node that is not in a queue.
+// *Source.* HPDC'16 Listings 2 and 3 and SPAA'24 Algorithm 3; leaving is ours. That a stand is
+// decided by Dekker's pattern instead of one atomic is what SPAA'24 Table 1 leaves: plain 8-byte
+// accesses.
+#pragma once
+
+#include <chrono>
+
+#include "keyway/locks/base/log.h"
+#include "keyway/locks/distributed/by_class.h"
+#include "keyway/locks/distributed/lock_agent.h"
+#include "keyway/locks/distributed/mcs_queue.h"
+#include "keyway/locks/distributed/tail_swap.h"
+
+namespace keyway::locks {
+
+/// What a node's `stand` word says of its agent.
+enum NodeStand : std::uint64_t {
+  kStays = 0,
+  kLeaving = 1,  // not decided yet
+  kLeft = 2,
+};
+inline constexpr std::uint32_t kTurnShift = 8;
+inline constexpr std::uint64_t kMayLeave = 1;  // in a link; nodes are aligned to 64 bytes
+
+constexpr std::uint64_t stand_of(std::uint64_t turn, NodeStand stand) {
+  return turn << kTurnShift | stand;
+}
+
+template <fabric::Endpoint E>
+class PlainQueue {
+ public:
+  PlainQueue(LockAgent<E>& agent, fabric::Address tail, TailSwap how)
+      : agent_(agent), ep_(agent.ep), words_(agent.ep), tail_(tail), how_(how) {}
+
+  /// Joins, and waits for the front. After kExpired the node is in limbo: nothing is left to do.
+  /// A wait starts the deadline, for what the caller waits for behind it.
+  Entered enter(std::uint32_t node, Deadline& deadline);
+  /// Joins if nobody is there.
+  bool try_enter(std::uint32_t node) {
+    const fabric::Address me = agent_.nodes.address(node);
+    ep_.store(fabric::cpu, me + kNextOffset, 0);
+    return words_.compare_swap(tail_, 0, me.word()) == 0;
+  }
+  /// From the front, where the agent's own `node` stands: hands the queue to the first waiter that
+  /// has not left, or leaves it empty (false). What the agent has posted to the tail's rank is
+  /// complete before either. Before it leaves the queue empty it calls closing(payload): what is
+  /// granted to who has come all the same.
+  template <class Closing>
+  bool pass(std::uint32_t node, std::uint64_t payload, Closing&& closing);
+
+ private:
+  static constexpr std::chrono::seconds kPatience{30};
+  struct Link {
+    fabric::Address node;    // null: none, the queue is empty now
+    std::uint64_t turn = 0;  // 0: it does not leave
+  };
+
+  std::uint64_t open_turn(fabric::Address me);
+  void link(fabric::Address predecessor, fabric::Address me, std::uint64_t turn);
+  bool leave(fabric::Address me, std::uint64_t turn);
+  template <class Closing>
+  Link successor(fabric::Address at, std::uint64_t& payload, Closing& closing);
+  bool grant(const Link& next, std::uint64_t payload);
+  void set_idle(fabric::Address at);
+  template <class Predicate>
+  std::uint64_t wait_for(fabric::Address word, Predicate holds);
+
+  LockAgent<E>& agent_;
+  E& ep_;
+  ByClass<E> words_;
+  fabric::Address tail_;
+  TailSwap how_;
+};
+
+template <fabric::Endpoint E>
+Entered PlainQueue<E>::enter(std::uint32_t node, Deadline& deadline) {
+  const fabric::Address me = agent_.nodes.address(node);
+  ep_.store(fabric::cpu, me + kNextOffset, 0);
+  const std::uint64_t turn = deadline.is_never() ? 0 : open_turn(me);
+  const std::uint64_t predecessor = swap_tail(words_, how_, tail_, me.word());
+  if (predecessor == 0) return {};
+  if (turn != 0) deadline = deadline.started(ep_.now_ns());
+  link(fabric::Address::from_word(predecessor), me, turn);
+  const auto granted = [](std::uint64_t grant) { return grant != 0; };
+  auto waited = ep_.wait_until(me + kGrantOffset, granted, deadline);
+  if (waited.expired) {
+    if (leave(me, turn)) {
+      agent_.nodes.abandon(node);
+      return {.how = Entered::How::kExpired};
+    }
+    // Seen by a load so far, and about to be stored over (ORDERING.md, O5).
+    waited = ep_.wait_until(me + kGrantOffset, granted, Deadline::never());
+  }
+  ep_.store(fabric::cpu, me + kGrantOffset, 0);  // P3
+  return {.how = Entered::How::kHanded, .payload = waited.value - 1};
+}
+
+/// The number of a use in which the agent may leave.
+template <fabric::Endpoint E>
+std::uint64_t PlainQueue<E>::open_turn(fabric::Address me) {
+  const std::uint64_t turn = (ep_.load(fabric::cpu, me + kStandOffset) >> kTurnShift) + 1;
+  ep_.store(fabric::cpu, me + kStandOffset, stand_of(turn, kStays));
+  return turn;
+}
+
+template <fabric::Endpoint E>
+void PlainQueue<E>::link(fabric::Address predecessor, fabric::Address me, std::uint64_t turn) {
+  if (turn != 0) {
+    words_.post_store(predecessor + kNextTurnOffset, turn);
+    ep_.order(predecessor.rank());  // whoever sees the link sees the turn that goes with it
+  }
+  words_.post_store(predecessor + kNextOffset, me.word() | (turn != 0 ? kMayLeave : 0));
+  ep_.flush(predecessor.rank());
+}
+
+/// True when the agent has left; false when it has been granted before.
+template <fabric::Endpoint E>
+bool PlainQueue<E>::leave(fabric::Address me, std::uint64_t turn) {
+  ep_.store(fabric::cpu, me + kStandOffset, stand_of(turn, kLeaving));
+  ep_.fence();
+  const bool granted = ep_.load(fabric::cpu, me + kGrantOffset) != 0;
+  // Before the stand is decided: who steps over it makes it idle, and not before that.
+  if (!granted) ep_.store(fabric::cpu, me + kStatusOffset, kNodeAbandoned);
+  ep_.store(fabric::cpu, me + kStandOffset, stand_of(turn, granted ? kStays : kLeft));
+  return !granted;
+}
+
+template <fabric::Endpoint E>
+template <class Closing>
+bool PlainQueue<E>::pass(std::uint32_t node, std::uint64_t payload, Closing&& closing) {
+  const fabric::Address mine = agent_.nodes.address(node);
+  fabric::Address at = mine;
+  while (true) {
+    const Link next = successor(at, payload, closing);
+    const bool handed = !next.node.is_null() && grant(next, payload);
+    if (at != mine) set_idle(at);  // P2
+    if (handed || next.node.is_null()) {
+      ep_.flush(tail_.rank());
+      return handed;
+    }
+    at = next.node;
+  }
+}
+
+template <fabric::Endpoint E>
+template <class Closing>
+auto PlainQueue<E>::successor(fabric::Address at, std::uint64_t& payload, Closing& closing)
+    -> Link {
+  const auto linked = [](std::uint64_t next) { return next != 0; };
+  std::uint64_t next = words_.load(at + kNextOffset);
+  if (next == 0) {
+    payload = closing(payload);
+    ep_.order(tail_.rank());  // what the agent has posted there is done before the lock is free
+    if (words_.compare_swap(tail_, at.word(), 0) == at.word()) return {};
+    next = wait_for(at + kNextOffset, linked);
+  } else if (at.rank() == ep_.rank() && !ep_.one_class()) {
+    next = wait_for(at + kNextOffset, linked);  // our own word, about to be used again: O5
+  }
+  Link link{fabric::Address::from_word(next & ~kMayLeave), 0};
+  if ((next & kMayLeave) != 0) link.turn = words_.load(at + kNextTurnOffset);
+  return link;
+}
+
+/// Whether the grant stands. P1.
+template <fabric::Endpoint E>
+bool PlainQueue<E>::grant(const Link& next, std::uint64_t payload) {
+  const std::uint32_t rank = next.node.rank();
+  ep_.flush(tail_.rank());
+  words_.post_store(next.node + kGrantOffset, 1 + payload);
+  if (next.turn == 0) {
+    ep_.flush(rank);
+    return true;
+  }
+  ep_.order(rank);
+  const fabric::Pending looked = words_.post_load(next.node + kStandOffset);
+  std::uint64_t stand = looked.value(ep_.flush(rank));
+  const std::uint64_t undecided = stand_of(next.turn, kLeaving);
+  if (stand == undecided) {
+    stand = wait_for(next.node + kStandOffset, [=](std::uint64_t s) { return s != undecided; });
+  }
+  return stand != stand_of(next.turn, kLeft);
+}
+
+template <fabric::Endpoint E>
+void PlainQueue<E>::set_idle(fabric::Address at) {
+  words_.post_store(at + kGrantOffset, 0);  // P3
+  ep_.order(at.rank());
+  words_.post_store(at + kStatusOffset, kNodeIdle);
+  ep_.flush(at.rank());
+}
+
+/// For what another agent is about to store.
+template <fabric::Endpoint E>
+template <class Predicate>
+std::uint64_t PlainQueue<E>::wait_for(fabric::Address word, Predicate holds) {
+  const auto patience = Deadline::within(kPatience);
+  while (true) {
+    std::uint64_t seen = 0;
+    bool expired = false;
+    if (word.rank() == ep_.rank()) {
+      const auto waited = ep_.wait_until(word, holds, patience);
+      seen = waited.value;
+      expired = waited.expired;
+    } else {
+      expired = !ep_.retry_until([&] { return holds(seen = words_.load(word)); },
+                                 fabric::Backoff::none(), patience);
+    }
+    if (!expired) return seen;
+    log::warning("an agent of a lock's queue has stopped between two stores for 30 s");
+  }
+}
+
+/// The agents that wait behind `node`, in order, for a dump. Racy by nature, so bounded.
+template <fabric::Endpoint E>
+void dump_plain_queue(LockAgent<E>& agent, fabric::Address node,
+                      std::vector<fabric::AgentId>& queue) {
+  constexpr std::size_t kMostNodes = 256;  // those that have left included
+  const ByClass words(agent.ep);
+  auto next = words.load(node + kNextOffset);
+  for (std::size_t steps = 0; next != 0 && steps < kMostNodes; ++steps) {
+    const auto waiter = fabric::Address::from_word(next & ~kMayLeave);
+    if (words.load(waiter + kStatusOffset) != kNodeAbandoned) {
+      queue.push_back(agent.nodes.region().owner(waiter));
+    }
+    next = words.load(waiter + kNextOffset);
+  }
+}
+
+}  // namespace keyway::locks
