@@ -115,6 +115,9 @@ class LockProgram final : public fabric::sim::Program {
   /// of them can do so for ever, if nothing but the order of their operations is looked at.
   fabric::sim::Promises promises() const override {
     const locks::LockTraits traits = lock_.traits();
+    if (traits.fifo && traits.readers_share && shape_.readers != 0) {  // for writers, then
+      return {.starvation_freedom = true, .promised_from = shape_.readers + shape_.alls};
+    }
     if (traits.fifo) return {.starvation_freedom = true, .most_bypass = agents() - 1};
     return {.progress = shape_.alls == 0, .starvation_freedom = traits.starvation_free};
   }

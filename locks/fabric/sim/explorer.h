@@ -50,8 +50,11 @@ struct Finding {
 struct Waiting {
   /// A fair cycle in which somebody wants in and nobody enters, if there is one.
   std::optional<Finding> livelock;
-  /// A fair cycle that leaves an agent out, if there is one.
+  /// A fair cycle that leaves an agent out, if there is one: of an agent that is promised
+  /// otherwise, if there is such a cycle.
   std::optional<Finding> starvation;
+  /// The agents for which there is such a cycle.
+  std::vector<std::uint32_t> starving;
   /// How often others enter past one that waits, at most; nothing when there is no bound.
   std::optional<std::uint64_t> bypass;
   std::optional<Finding> unbounded;

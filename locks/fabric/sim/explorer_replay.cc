@@ -154,8 +154,11 @@ ExploreReport Explorer::replay(const std::string& schedule) {
   if (!wrong) return report;
   Finding finding{*wrong, schedule, std::move(trace)};
   const Promises promises = program_.promises();
+  const std::uint32_t agents = (1u << program_.agents()) - 1;
+  const bool promised =
+      promises.starvation_freedom && (replayed.wanting & agents) >> promises.promised_from != 0;
   if ((wrong->starts_with("livelock") && !promises.progress) ||
-      (wrong->starts_with("starvation") && !promises.starvation_freedom) ||
+      (wrong->starts_with("starvation") && !promised) ||
       (wrong->starts_with("bypass: no bound") && !promises.most_bypass)) {
     Waiting& waiting = report.waiting.emplace();
     waiting.unbounded = finding;  // whatever else it is

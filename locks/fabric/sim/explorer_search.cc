@@ -59,12 +59,19 @@ namespace {
 
 /// What the finished graph says about one agent's waiting, added to what it says about the others.
 struct Gathered {
+  std::uint32_t promised_from = 0;
   std::optional<Lasso> livelock, starvation, unbounded;
+  std::vector<std::uint32_t> starving;
   Bypass worst;
+
+  bool promised_starve() const { return !starving.empty() && starving.back() >= promised_from; }
 
   void add(const StateGraph& graph, std::uint32_t agent) {
     if (!livelock) livelock = fair_cycle_without(graph, agent, Exclusion::kEverybody);
-    if (!starvation) starvation = fair_cycle_without(graph, agent, Exclusion::kThisAgent);
+    if (auto cycle = fair_cycle_without(graph, agent, Exclusion::kThisAgent)) {
+      if (!promised_starve()) starvation = std::move(cycle);
+      starving.push_back(agent);
+    }
     if (unbounded) return;
     Bypass bypass = bypass_of(graph, agent);
     if (bypass.unbounded) unbounded = std::move(bypass.unbounded);
@@ -85,7 +92,8 @@ bool somebody_wants_in(const StateGraph& graph, std::uint32_t agents) {
 
 void Explorer::judge(const StateGraph& graph, ExploreReport& report) {
   if (!somebody_wants_in(graph, program_.agents())) return;
-  Gathered gathered;
+  const Promises promises = program_.promises();
+  Gathered gathered{.promised_from = promises.promised_from};
   for (std::uint32_t i = 0; i < program_.agents(); ++i) gathered.add(graph, i);
   Waiting& waiting = report.waiting.emplace();
   if (gathered.livelock) waiting.livelock = explained(*gathered.livelock);
@@ -95,10 +103,10 @@ void Explorer::judge(const StateGraph& graph, ExploreReport& report) {
   } else {
     waiting.bypass = gathered.worst.most;
   }
-  const Promises promises = program_.promises();
+  waiting.starving = gathered.starving;
   if (promises.progress && waiting.livelock) {
     report.violation = waiting.livelock;
-  } else if (promises.starvation_freedom && waiting.starvation) {
+  } else if (promises.starvation_freedom && gathered.promised_starve()) {
     report.violation = waiting.starvation;
   } else if (promises.most_bypass && waiting.unbounded) {
     report.violation = waiting.unbounded;

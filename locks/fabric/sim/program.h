@@ -30,6 +30,8 @@ struct Promises {
   /// When some want in, somebody enters in the end. Deadlock is a violation in any case.
   bool progress = true;
   bool starvation_freedom = false;
+  /// Agents below this number are promised progress only.
+  std::uint32_t promised_from = 0;
   std::optional<std::uint64_t> most_bypass;
 };
 
