@@ -30,6 +30,7 @@ Result<AnyLock> AnyLock::make(const LockParams& params) {
   if (kind == DMcs::kName) return wrap(DMcs::make(params));
   if (kind == RmaMcs::kName) return wrap(RmaMcs::make(params));
   if (kind == ALock::kName) return wrap(ALock::make(params));
+  if (kind == McsWp::kName) return wrap(McsWp::make(params));
   if (kind == NoLock::kName) return wrap(NoLock::make(params));
   return Status(Code::kInvalidArgument, fmt::format("there is no lock kind '{}'; choose one of {}",
                                                     kind, fmt::join(kNames, ", ")));

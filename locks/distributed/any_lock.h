@@ -15,6 +15,7 @@
 #include "keyway/locks/distributed/fompi_rw.h"
 #include "keyway/locks/distributed/fompi_spin.h"
 #include "keyway/locks/distributed/lock.h"
+#include "keyway/locks/distributed/mcs_wp.h"
 #include "keyway/locks/distributed/no_lock.h"
 #include "keyway/locks/distributed/rma_mcs.h"
 
@@ -22,11 +23,12 @@ namespace keyway::locks {
 
 class AnyLock {
  public:
-  using Kinds = std::variant<FompiRw, FompiSpin, DMcs, RmaMcs, ALock, NoLock>;
+  using Kinds = std::variant<FompiRw, FompiSpin, DMcs, RmaMcs, ALock, McsWp, NoLock>;
   /// The kinds to choose from; `none` is not one of them, though make() knows it.
   static constexpr std::array kNames = {FompiRw::kName,   FompiRw::kNameWithBackoff,
                                         FompiSpin::kName, DMcs::kName,
-                                        RmaMcs::kName,    ALock::kName};
+                                        RmaMcs::kName,    ALock::kName,
+                                        McsWp::kName};
 
   /// From text such as "gbh" or "d-mcs"; an unknown kind's error lists the known ones.
   static Result<AnyLock> make(std::string_view text);

@@ -21,10 +21,11 @@
 namespace keyway::conformance {
 
 /// Every kind, with the levers that change its protocol.
-inline constexpr std::array<std::string_view, 6> kKinds = {
+inline constexpr std::array<std::string_view, 7> kKinds = {
     "fompi-spin",      "fompi-spin:backoff_min_ns=50,backoff_max_ns=2000",
     "fompi-rw",        "gbh",
     "gbh:lockall=off", "d-mcs",
+    "mcs-wp",
 };
 
 template <class L>

@@ -18,6 +18,7 @@ Mutant mutant(std::string name, std::string defect, std::string property, const 
 void add_spin_mutants(std::vector<Mutant>& list);
 void add_rw_mutants(std::vector<Mutant>& list);
 void add_mcs_mutants(std::vector<Mutant>& list);
+void add_mcs_wp_mutants(std::vector<Mutant>& list);
 /// Copies without a defect: what kills a mutant is its defect, not the copy.
 std::vector<Mutant> faithful_copies();
 

@@ -1,4 +1,5 @@
 #include "tests/conformance/mutants/mutant_mcs.h"
+#include "tests/conformance/mutants/mutant_mcs_wp.h"
 #include "tests/conformance/mutants/mutant_rw.h"
 #include "tests/conformance/mutants/mutant_spin.h"
 #include "tests/sim/mutant_list.h"
@@ -66,7 +67,8 @@ std::vector<Mutant> faithful_copies() {
   using conformance::MutantSpin;
   return {mutant<MutantSpin<conformance::SpinDefect::kNone>>("fompi-spin", "none", "", {}),
           mutant<MutantRw<conformance::RwDefect::kNone>>("fompi-rw", "none", "", {}),
-          mutant<MutantMcs<D::kNone>>("d-mcs", "none", "", {})};
+          mutant<MutantMcs<D::kNone>>("d-mcs", "none", "", {}),
+          mutant<conformance::MutantMcsWp<conformance::WpDefect::kNone>>("mcs-wp", "none", "", {})};
 }
 
 }  // namespace keyway::lockcheck

@@ -12,6 +12,7 @@ const std::vector<Mutant>& all_mutants() {
     add_spin_mutants(made);
     add_rw_mutants(made);
     add_mcs_mutants(made);
+    add_mcs_wp_mutants(made);
     return made;
   }();
   return list;

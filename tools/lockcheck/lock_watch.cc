@@ -165,9 +165,10 @@ std::string LockWatch::touches_node(std::uint32_t agent, const Operation& op, st
                                     bool writes) {
   const bool status = (op.at.offset() - nodes_.offset) % locks::kNodeBytes == locks::kStatusOffset;
   if (owner(op.at) == agent) {
-    if (status && writes && (left == locks::kNodeAbandoned || left == locks::kNodeIdle)) {
-      agents_[agent].dumps = true;
-    }
+    // Abandoned, or never known to others: either way its acquire has failed.
+    const bool given_up =
+        left == locks::kNodeAbandoned || (left == locks::kNodeIdle && agents_[agent].asks);
+    if (status && writes && given_up) agents_[agent].dumps = true;
     return {};
   }
   // plain_queue.h: who has granted a node looks at its stand, which tells by its turn whether the

@@ -1,0 +1,186 @@
+// MCS-WP: the reader-writer queue lock of Mellor-Crummey and Scott that prefers writers.
+//
+// *What.* Readers share, and take and leave the free lock by one atomic each. Writers stand in an
+// MCS queue. While one of them is active, or is at the front of its queue and waits for readers to
+// leave, whoever asks to read waits on a list; when the last writer has left, the list is let in.
+// Each waiter polls its own node and nothing else.
+//   Promised to writers: first come, first served among themselves; a writer at the front waits for
+//   readers who were inside, or being let in, when it said that it waits, and for no others.
+//   Not promised to readers: while writers keep coming, readers wait. They can starve.
+// *Thread safety.* As lock.h says.
+// *Words of the line.* 0 state, 1 token, 2 holder (its node), 3 tail of the writers' queue, 4 head
+// of the readers' list, 5 the writer at the front that waits. State: bit 0 a writer is active, bit
+// 1 a writer waits at the front, bits 29..2 readers inside, bits 63..30 readers listed.
+// *Invariants.*
+//   W1  `waits` is set and taken back by the front of the writers' queue only, after the front has
+//       put its node in word 5. It turns into `active` by one compare-and-swap that finds no reader
+//       inside and no writer active: the claim. Whoever makes the claim grants the writer of word
+//       5, which stays there until it is granted. A front that gives up takes `waits` back, and is
+//       granted if the claim came first.
+//   W2  `active` goes from a writer to the next in the queue, or is cleared when the queue is
+//   empty. W3  A reader is counted inside before it is granted, either by an addition that finds no
+//       writer, or by somebody who is counted inside himself.
+//   W4  A reader that waits is in the list before it is listed in the state. Whoever clears a
+//       writer's bit finds it listed and lets the list in, or the reader finds no bit and does so
+//       itself. So nobody waits in the list of a lock without writers.
+//   W5  A reader's status leaves `waiting` by one compare-and-swap, its granter's or its own. One
+//       that has given up stays listed until somebody steps over its node, which its link allows.
+// *Source.* Mellor-Crummey and Scott, PPoPP'91, the third of its reader-writer locks; SCC paper,
+// section 4.3. Deviations: additions and compare-and-swaps on one word instead of loops of the
+// latter, so that readers do not turn each other away; readers are counted in the list, so that a
+// writer leaves without looking there; the writer is claimed by a compare-and-swap, since a reader
+// may be counted for a moment and wait after all; the front passes its place on when its deadline
+// has passed; and whoever gives up is stepped over (queue_node.h).
+#pragma once
+
+#include "keyway/locks/distributed/grant_record.h"
+#include "keyway/locks/distributed/lock.h"
+#include "keyway/locks/distributed/mcs_queue.h"
+
+namespace keyway::locks {
+
+class McsWp {
+ public:
+  static constexpr std::string_view kName = "mcs-wp";
+
+  static Result<McsWp> make(LockParams params) {
+    if (auto rest = params.require_all_taken(); !rest.ok()) return rest;
+    return McsWp();
+  }
+  /// First come, first served holds for writers.
+  LockTraits traits() const {
+    return {.name = kName, .readers_share = true, .fifo = true, .queued = true};
+  }
+
+  template <fabric::Endpoint E>
+  Result<Grant> acquire(LockAgent<E>& agent, const LockSite& site, Mode mode,
+                        Deadline deadline) const {
+    return mode == Mode::kRead ? acquire_read(agent, site, deadline)
+                               : acquire_write(agent, site, deadline);
+  }
+  template <fabric::Endpoint E>
+  Result<Grant> try_acquire(LockAgent<E>& agent, const LockSite& site, Mode mode) const {
+    return mode == Mode::kRead ? try_read(agent, site) : try_write(agent, site);
+  }
+  template <fabric::Endpoint E>
+  void release(LockAgent<E>& agent, const LockSite& site, Grant& grant) const {
+    agent.ep.flush(site.line.rank());  // L3; a reader's posted reads as well
+    if (grant.mode == Mode::kRead) {
+      leave(agent, site);
+    } else {
+      release_write(agent, site, grant.node);
+    }
+  }
+  template <fabric::Endpoint E>
+  LockDump dump(LockAgent<E>& agent, const LockSite& site) const;
+
+ private:
+  static constexpr std::uint64_t kActive = 1;
+  static constexpr std::uint64_t kWaits = 2;
+  static constexpr std::uint64_t kWriters = kActive | kWaits;
+  static constexpr std::uint64_t kReader = 1ULL << 2;
+  static constexpr std::uint64_t kListed = 1ULL << 30;
+  static constexpr std::uint64_t minus(std::uint64_t amount) { return ~amount + 1; }
+  static constexpr std::uint64_t readers(std::uint64_t state) { return state % kListed / kReader; }
+  static constexpr bool has_listed(std::uint64_t state) { return state >= kListed; }
+
+  static constexpr std::uint64_t kListOffset = 32;
+  static constexpr std::uint64_t kFrontOffset = 40;
+  static fabric::Address state_word(const LockSite& site) { return site.line; }
+  static fabric::Address list_word(const LockSite& site) { return site.line + kListOffset; }
+  static fabric::Address front_word(const LockSite& site) { return site.line + kFrontOffset; }
+
+  /// What the queue is passed on with: the lock, or its front only.
+  enum Passed : std::uint64_t { kTheFront = 0, kTheLock = 1 };
+  template <fabric::Endpoint E>
+  static McsQueue<E, fabric::RmaClass> writers(LockAgent<E>& agent, const LockSite& site) {
+    return {agent, fabric::rma, site.line + kSecondOffset};
+  }
+
+  // --- mcs_wp_read.h
+  template <fabric::Endpoint E>
+  Result<Grant> acquire_read(LockAgent<E>& agent, const LockSite& site, Deadline deadline) const;
+  template <fabric::Endpoint E>
+  static Result<Grant> try_read(LockAgent<E>& agent, const LockSite& site);
+  /// A reader that is counted inside is not any more.
+  template <fabric::Endpoint E>
+  static void leave(LockAgent<E>& agent, const LockSite& site);
+  /// Lets the readers in that are in the list, unless a writer has come meanwhile. W4.
+  template <fabric::Endpoint E>
+  static void let_readers_in(LockAgent<E>& agent, const LockSite& site);
+  /// From a reader that was in the list and has been granted: grants the next one.
+  template <fabric::Endpoint E>
+  static void grant_next(LockAgent<E>& agent, const LockSite& site, std::uint64_t next);
+  /// Gives one count of readers inside to the first of the list that has not given up; false when
+  /// there is none.
+  template <fabric::Endpoint E>
+  static bool hand_count(LockAgent<E>& agent, const LockSite& site, std::uint64_t first);
+  template <fabric::Endpoint E>
+  static Grant granted_read(LockAgent<E>& agent) {
+    ++agent.stats.reads;
+    return {.mode = Mode::kRead};
+  }
+
+  // --- mcs_wp_write.h
+  template <fabric::Endpoint E>
+  Result<Grant> acquire_write(LockAgent<E>& agent, const LockSite& site, Deadline deadline) const;
+  template <fabric::Endpoint E>
+  static Result<Grant> try_write(LockAgent<E>& agent, const LockSite& site);
+  template <fabric::Endpoint E>
+  static void release_write(LockAgent<E>& agent, const LockSite& site, std::uint32_t node);
+  /// From the front of the queue: becomes active if nobody is.
+  template <fabric::Endpoint E>
+  static bool enter_free(LockAgent<E>& agent, const LockSite& site);
+  /// ... or when the readers have left; false when the deadline has passed first.
+  template <fabric::Endpoint E>
+  static bool enter_from_front(LockAgent<E>& agent, const LockSite& site, std::uint32_t node,
+                               Deadline deadline);
+  /// The front takes `waits` back; false when it has been claimed, and so is granted. W1.
+  template <fabric::Endpoint E>
+  static bool withdraw(LockAgent<E>& agent, const LockSite& site, std::uint32_t node);
+  /// True when `state`, or what it has become, was turned into `active` here. W1.
+  template <fabric::Endpoint E>
+  static bool claim(LockAgent<E>& agent, const LockSite& site, std::uint64_t state);
+  /// What everybody owes who may have made the last reader or writer leave.
+  template <fabric::Endpoint E>
+  static void let_writer_in(LockAgent<E>& agent, const LockSite& site, std::uint64_t state);
+  template <fabric::Endpoint E>
+  static Grant granted_write(LockAgent<E>& agent, const LockSite& site, std::uint32_t node) {
+    ++agent.stats.writes;
+    Grant grant{.mode = Mode::kWrite, .node = node};
+    record_grant(agent, site, grant, agent.nodes.address(node).word());
+    return grant;
+  }
+};
+
+/// Waiting writers in order, then waiting readers, the last to come first.
+template <fabric::Endpoint E>
+LockDump McsWp::dump(LockAgent<E>& agent, const LockSite& site) const {
+  E& ep = agent.ep;
+  LockDump dump{.kind = std::string(kName)};
+  const std::uint64_t state = ep.load(fabric::rma, state_word(site));
+  dump.write_held = (state & kActive) != 0;
+  dump.readers = readers(state);
+  const std::uint64_t holder = dump_record(agent, site, dump);
+  if (holder != 0) dump.holder = agent.nodes.region().owner(fabric::Address::from_word(holder));
+  const auto add_from = [&](std::uint64_t first) {
+    if (first == 0) return;
+    const auto node = fabric::Address::from_word(first);
+    if (ep.load(fabric::rma, node + kStatusOffset) == kNodeWaiting) {
+      dump.queue.push_back(agent.nodes.region().owner(node));
+    }
+    dump_queue(agent, node, dump.queue);
+  };
+  if ((state & kWaits) != 0) {
+    add_from(ep.load(fabric::rma, front_word(site)));
+  } else if (holder != 0) {
+    dump_queue(agent, fabric::Address::from_word(holder), dump.queue);
+  }
+  add_from(ep.load(fabric::rma, list_word(site)));
+  return dump;
+}
+
+}  // namespace keyway::locks
+
+#include "keyway/locks/distributed/mcs_wp_read.h"
+#include "keyway/locks/distributed/mcs_wp_write.h"
