@@ -35,6 +35,18 @@ TEST_CASE("explore: faithful copies live, in every manner") {
   }
 }
 
+TEST_CASE("explore: the faithful copy of a stripe's lock lives") {
+  for (const Mutant& copy : faithful_stripes()) {
+    CAPTURE(copy.name);
+    const auto program = copy.make({});
+    fabric::sim::Explorer explorer(*program);
+    const auto report = explorer.exhaust(kMostStates);
+    INFO((report.violation ? report.violation->what : ""));
+    CHECK_FALSE(report.violation);
+    CHECK(report.complete);
+  }
+}
+
 TEST_CASE("explore: every mutant is killed by the property that it violates") {
   std::set<std::string> names;
   for (const Mutant& mutant : all_mutants()) {

@@ -1,0 +1,201 @@
+// StripeLock: a lock whose kind can change while it is in use.
+//
+// *What.* A stripe has a lock of each of a few kinds, each with a line of its own, and one word
+// that names the kind in force. Agents remember that word, a byte per stripe. To acquire is to take
+// the lock of the remembered kind and then, holding it, to look at the word; when it names another
+// kind, to give the lock back, to remember, and to begin anew. On a local stripe the look is a
+// load; on a remote one it is posted together with the caller's first read, and costs no round
+// trip. *Thread safety.* Immutable, as a kind. The byte belongs to the agent. *Invariants.*
+//   W1  The word changes only while its writer holds the locks of both kinds, the one that it names
+//       and the one that it will name, exclusively.
+//   W2  So whoever holds a stripe's lock of kind k in any mode finds the word equal to k, or
+//   unequal
+//       to k, from the grant to the release: one look at any time between them settles it.
+//   W3  Holding a lock that is not in force, an agent waits for nothing but its look. So a switcher
+//       that waits for the second lock waits for agents that are about to leave.
+//   W4  The switcher hands the fencing token on while it holds both: tokens of one stripe grow with
+//       every exclusive grant of whatever kind (L4).
+// *Source.* Ours. What is protected is that a holder may trust the word, as in the revalidation of
+// lock-coupling trees; ARCHITECTURE.md has the rejected alternative, locks that are left closed.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "keyway/locks/distributed/any_lock.h"
+#include "keyway/locks/distributed/grant_record.h"
+
+namespace keyway::locks {
+
+/// A kind's place in the list of a StripeLock.
+using KindIndex = std::uint8_t;
+inline constexpr std::size_t kMostKinds = 255;
+
+/// The word that names the kind in force. Zeroed memory: the first kind, never switched.
+///   bits 7..0   KindIndex
+///   bits 63..8  switches so far
+struct KindWord {
+  std::uint64_t word = 0;
+
+  KindIndex kind() const { return static_cast<KindIndex>(word & 0xff); }
+  std::uint64_t switches() const { return word >> 8; }
+  KindWord switched_to(KindIndex kind) const { return {(switches() + 1) << 8 | kind}; }
+};
+
+/// Where a stripe's locks live: one after the other, on the word's rank. Zeroed memory is free.
+struct StripeSite {
+  fabric::Address word;  // KindWord
+  LockSite first;        // the lock of kind 0
+  /// From one kind's satellites to the next one's.
+  std::uint64_t satellite_stride = 0;
+
+  LockSite of(KindIndex kind) const {
+    LockSite site = first;
+    site.line = site.line + kind * kLockLineBytes;
+    if (site.satellites != 0) site.satellites += kind * satellite_stride;
+    return site;
+  }
+};
+
+/// Proof of holding a stripe.
+struct StripeGrant {
+  Grant grant;
+  KindIndex kind = 0;
+};
+
+/// Kinds among which a lock may change: those that exclude (L1), which is all that W2 needs.
+template <class L>
+concept Switchable = !requires {
+  L::kExcludesNobody;
+};
+
+template <class L>
+class BasicStripeLock {
+ public:
+  static_assert(Switchable<L>);
+
+  /// The first kind is in force where the word is zero.
+  explicit BasicStripeLock(std::vector<L> kinds) : kinds_(std::move(kinds)) {
+    KW_CHECK(!kinds_.empty() && kinds_.size() <= kMostKinds);
+  }
+  std::size_t kinds() const { return kinds_.size(); }
+  const L& kind(KindIndex index) const { return kinds_[index]; }
+
+  /// `known` is the agent's byte of this stripe. On a remote stripe `post_first` posts reads of the
+  /// stripe's home rank, which are complete when this returns: they were made under the lock. It
+  /// may be called more than once; the last time counts. On a local stripe it is not called.
+  template <fabric::Endpoint E, class PostFirst>
+  Result<StripeGrant> acquire(LockAgent<E>& agent, const StripeSite& site, Mode mode,
+                              Deadline deadline, KindIndex& known, PostFirst&& post_first) const {
+    while (true) {
+      const KindIndex kind = known;
+      auto grant = kinds_[kind].acquire(agent, site.of(kind), mode, deadline);
+      if (!grant.ok()) return grant.status();
+      if (in_force(agent, site, known, post_first)) return StripeGrant{*grant, kind};
+      kinds_[kind].release(agent, site.of(kind), *grant);
+      deadline = deadline.started(agent.ep.now_ns());  // now that it is not the only wait
+    }
+  }
+  template <fabric::Endpoint E>
+  Result<StripeGrant> acquire(LockAgent<E>& agent, const StripeSite& site, Mode mode,
+                              Deadline deadline, KindIndex& known) const {
+    return acquire(agent, site, mode, deadline, known, Nothing());
+  }
+
+  /// kBusy when the lock in force is taken.
+  template <fabric::Endpoint E>
+  Result<StripeGrant> try_acquire(LockAgent<E>& agent, const StripeSite& site, Mode mode,
+                                  KindIndex& known) const {
+    while (true) {
+      const KindIndex kind = known;
+      auto grant = kinds_[kind].try_acquire(agent, site.of(kind), mode);
+      if (!grant.ok() && grant.code() != Code::kBusy) return grant.status();
+      const bool current = in_force(agent, site, known, Nothing());
+      if (grant.ok() && current) return StripeGrant{*grant, kind};
+      if (grant.ok()) kinds_[kind].release(agent, site.of(kind), *grant);
+      if (current) return grant.status();
+    }
+  }
+
+  template <fabric::Endpoint E>
+  void release(LockAgent<E>& agent, const StripeSite& site, StripeGrant& held) const {
+    kinds_[held.kind].release(agent, site.of(held.kind), held.grant);
+  }
+
+  /// Puts another kind in force, for everybody. Waits for the stripe as a writer does, and then for
+  /// who is about to leave the other lock (W3). Several agents may do so at once. Holding other
+  /// stripes meanwhile is as safe as acquiring this one.
+  template <fabric::Endpoint E>
+  Status switch_to(LockAgent<E>& agent, const StripeSite& site, KindIndex target, Deadline deadline,
+                   KindIndex& known) const {
+    KW_CHECK(target < kinds_.size());
+    deadline = deadline.started(agent.ep.now_ns());
+    auto held = acquire(agent, site, Mode::kWrite, deadline, known);
+    if (!held.ok()) return held.status();
+    Status status;
+    if (held->kind != target) status = hand_over(agent, site, *held, target, deadline, known);
+    release(agent, site, *held);
+    return status;
+  }
+
+  template <fabric::Endpoint E>
+  KindWord word(LockAgent<E>& agent, const StripeSite& site) const {
+    return {agent.ep.load(fabric::rma, site.word)};
+  }
+  /// The lock in force, as its kind shows it.
+  template <fabric::Endpoint E>
+  LockDump dump(LockAgent<E>& agent, const StripeSite& site) const {
+    const KindIndex kind = word(agent, site).kind();
+    return kinds_[kind].dump(agent, site.of(kind));
+  }
+
+ private:
+  struct Nothing {
+    void operator()() const {}
+  };
+
+  /// The look (W2); remembers what it finds. True when that is what was remembered.
+  template <fabric::Endpoint E, class PostFirst>
+  bool in_force(LockAgent<E>& agent, const StripeSite& site, KindIndex& known,
+                PostFirst&& post_first) const {
+    constexpr bool kReads = !std::is_same_v<std::remove_cvref_t<PostFirst>, Nothing>;
+    E& ep = agent.ep;
+    const std::uint32_t home = site.word.rank();
+    const bool local = ep.is_local(home);
+    KindWord found{known};
+    if (kinds_.size() > 1 && local) {
+      found.word = ep.load(fabric::cpu, site.word);
+    } else if (kinds_.size() > 1) {
+      const fabric::Pending look = ep.post_load(fabric::rma, site.word);
+      post_first();
+      found.word = look.value(ep.flush(home));
+    } else if (kReads && !local) {
+      post_first();
+      ep.flush(home);
+    }
+    return std::exchange(known, found.kind()) == found.kind();
+  }
+
+  /// Holding the lock in force: takes the target's too, and changes the word.
+  template <fabric::Endpoint E>
+  Status hand_over(LockAgent<E>& agent, const StripeSite& site, StripeGrant& held, KindIndex target,
+                   Deadline deadline, KindIndex& known) const {
+    const LockSite there = site.of(target);
+    auto grant = kinds_[target].acquire(agent, there, Mode::kWrite, deadline);
+    if (!grant.ok()) return grant.status();
+    E& ep = agent.ep;
+    const std::uint64_t token = fencing_token(agent, site.of(held.kind), held.grant);
+    ep.flush(there.line.rank());  // what the second grant has posted to its token
+    ep.store(fabric::rma, there.line + kTokenOffset, token);                       // W4
+    ep.store(fabric::rma, site.word, word(agent, site).switched_to(target).word);  // W1
+    known = target;
+    kinds_[target].release(agent, there, *grant);
+    return {};
+  }
+
+  std::vector<L> kinds_;
+};
+
+using StripeLock = BasicStripeLock<AnyLock>;
+
+}  // namespace keyway::locks

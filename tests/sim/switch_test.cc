@@ -1,0 +1,89 @@
+// The kind of a stripe's lock changes while it is used: every order of a few agents.
+#include <catch2/catch.hpp>
+
+#include "keyway/tools/lockcheck/switch_program.h"
+
+using namespace keyway;
+using namespace keyway::lockcheck;
+
+namespace {
+
+#if defined(KEYWAY_SIM_SMALL)
+constexpr bool kSmall = true;
+#else
+constexpr bool kSmall = false;
+#endif
+
+using Kinds = std::vector<const char*>;
+
+locks::StripeLock stripe_of(const Kinds& kinds) {
+  std::vector<locks::AnyLock> made;
+  for (const char* kind : kinds) made.push_back(*locks::AnyLock::make(kind));
+  return locks::StripeLock(std::move(made));
+}
+
+void check(const Kinds& kinds, const SwitchShape& shape, const fabric::sim::ExploreReport& report) {
+  CAPTURE(kinds, shape.readers, shape.writers, shape.switchers, shape.switches, shape.stale);
+  INFO((report.violation ? report.violation->what + ", schedule " + report.violation->schedule
+                         : ""));
+  CHECK_FALSE(report.violation);
+  CHECK(report.states > 10);
+}
+
+void require_clean(const Kinds& kinds, const SwitchShape& shape) {
+  SwitchProgram<locks::StripeLock> program(stripe_of(kinds), shape);
+  fabric::sim::Explorer explorer(program);
+  const auto report = explorer.exhaust(20'000'000);
+  check(kinds, shape, report);
+  CHECK(report.complete);
+}
+
+const Kinds kToQueue = {"gbh:lockall=off", "d-mcs"};
+const Kinds kFromQueue = {"d-mcs", "gbh:lockall=off"};
+const Kinds kQueues = {"d-mcs", "d-mcs"};
+
+}  // namespace
+
+TEST_CASE("switch: a writer and a switcher who may meet at either lock, every order") {
+  for (const Kinds& kinds : {kToQueue, kFromQueue, kQueues}) {
+    require_clean(kinds, {.readers = 0, .writers = 1});
+    require_clean(kinds, {.readers = 0, .writers = 1, .stale = 0b01});
+    require_clean(kinds, {.readers = 1, .writers = 0, .stale = 0b10});
+    require_clean(kinds, {.readers = 0, .writers = 1, .manner = Manner::kTry});
+    if (!kSmall) require_clean(kinds, {.readers = 0, .writers = 1, .switches = 2});
+  }
+}
+
+TEST_CASE("switch: a reader, a writer and a switcher, every order") {
+  require_clean(kFromQueue, {});
+  if (!kSmall) require_clean(kToQueue, {});
+}
+
+TEST_CASE("switch: two switchers of opposite minds, every order") {
+  require_clean(kFromQueue, {.readers = 0, .writers = 0, .switchers = 2, .stale = 0b10});
+  if (!kSmall) require_clean(kToQueue, {.readers = 0, .writers = 1, .switchers = 2});
+}
+
+TEST_CASE("switch: deadlines that pass leave nothing behind in either lock") {
+  require_clean(kFromQueue, {.readers = 0, .writers = 1, .manner = Manner::kTimed});
+  if (!kSmall) require_clean(kToQueue, {.readers = 0, .writers = 1, .manner = Manner::kTimed});
+}
+
+TEST_CASE("switch: drawn orders of many agents") {
+  const SwitchShape shape{.readers = 3, .writers = 3, .switchers = 2, .rounds = 2, .switches = 3};
+  for (const Kinds& kinds : {kToQueue, kQueues}) {
+    SwitchProgram<locks::StripeLock> program(stripe_of(kinds), shape);
+    fabric::sim::Explorer explorer(program);
+    check(kinds, shape, explorer.random(1, kSmall ? 20 : 100));
+    check(kinds, shape, explorer.pct(2, kSmall ? 20 : 100, 3));
+  }
+}
+
+TEST_CASE("switch: readers and writers who come from either kind, every order", "[.long]") {
+  for (const Kinds& kinds : {kToQueue, kFromQueue, kQueues}) {
+    require_clean(kinds, {.stale = 0b001});
+    require_clean(kinds, {.stale = 0b010});
+    require_clean(kinds, {.stale = 0b011});
+    require_clean(kinds, {.stale = 0b110});
+  }
+}
