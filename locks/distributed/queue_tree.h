@@ -36,6 +36,7 @@
 #include <array>
 #include <concepts>
 #include <cstdint>
+#include <type_traits>
 
 #include "keyway/locks/distributed/mcs_queue.h"
 #include "keyway/locks/distributed/satellite.h"
@@ -73,6 +74,9 @@ enum class RootArrival : std::uint8_t {
 template <class P>
 concept RootPolicy = requires(P& policy, RootArrival arrival, Deadline deadline,
                               std::uint64_t count) {
+  // Whether goes_on() looks at its count. Where it does not, nobody counts: it costs a look at a
+  // lent node, and a count without an end keeps states from coming back in exploration.
+  {std::bool_constant<std::remove_reference_t<P>::kCounts>()};
   // Begins the write phase. False when the deadline passed first, with nothing left behind.
   { policy.seize(arrival, deadline) } -> std::same_as<bool>;
   // The same, at once or not at all.
@@ -87,6 +91,7 @@ concept RootPolicy = requires(P& policy, RootArrival arrival, Deadline deadline,
 
 /// Writers only: the phase never ends.
 struct WritersOnly {
+  static constexpr bool kCounts = false;
   static bool seize(RootArrival, Deadline) { return true; }
   static bool try_seize(RootArrival) { return true; }
   static bool goes_on(std::uint64_t) { return true; }
@@ -145,7 +150,8 @@ class QueueTree {
   void leave(std::uint32_t step, const TreeHold& hold, const Front& front, P& policy);
   template <class P>
   void leave_root(const Front& front, P& policy);
-  Front parent(std::uint32_t step, const TreeHold& hold, const Front& front, bool marked);
+  Front parent(std::uint32_t step, const TreeHold& hold, const Front& front, bool marked,
+               bool counts);
   std::uint32_t mark_above(std::uint32_t step, const TreeHold& hold, fabric::Address node,
                            Nodes& lent);
   template <class Access>
@@ -253,7 +259,8 @@ void QueueTree<E>::leave(std::uint32_t step, const TreeHold& hold, const Front& 
       ++agent_.stats.handovers;
       for (std::uint32_t i = 0; i < marked; ++i) agent_.nodes.lend(lent[i]);
     } else {
-      leave(step - 1, hold, parent(step, hold, front, marked != 0), policy);  // T5
+      const bool counts = step > 1 || P::kCounts;
+      leave(step - 1, hold, parent(step, hold, front, marked != 0, counts), policy);  // T5
       queue.finish(front.node, last, kAcquireParent);
     }
     retire(access, front);
@@ -267,7 +274,7 @@ void QueueTree<E>::leave_root(const Front& front, P& policy) {
     const fabric::Address next = queue.linked(front.node);
     fabric::Address last = front.node;
     if (policy.goes_on(front.count) && !next.is_null()) {
-      last = queue.hand_over(front.node, next, front.count + 1);
+      last = queue.hand_over(front.node, next, P::kCounts ? front.count + 1 : 0);
     }
     bool handed = last.is_null();
     if (!handed) {
@@ -281,8 +288,8 @@ void QueueTree<E>::leave_root(const Front& front, P& policy) {
 
 /// The node by which the element of `step` stands in its parent's queue.
 template <fabric::Endpoint E>
-auto QueueTree<E>::parent(std::uint32_t step, const TreeHold& hold, const Front& front, bool marked)
-    -> Front {
+auto QueueTree<E>::parent(std::uint32_t step, const TreeHold& hold, const Front& front, bool marked,
+                          bool counts) -> Front {
   E& ep = agent_.ep;
   if (front.own && step > hold.top) {
     const auto index = static_cast<std::uint32_t>(ep.load(fabric::cpu, front.node + kParentOffset));
@@ -295,6 +302,7 @@ auto QueueTree<E>::parent(std::uint32_t step, const TreeHold& hold, const Front&
   lent.node = at(step, [&](auto, auto access) {
     return fabric::Address::from_word(ep.load(access, up(path_, step)));
   });
+  if (!counts) return lent;
   lent.count = at(step - 1, [&](auto, auto access) {
     return count_of(node_payload(ep.load(access, lent.node + kStatusOffset)));
   });
