@@ -143,7 +143,7 @@ std::string Session::lock_report() const {
   const locks::LockStats stats = impl_->with([](auto& s) { return s.lock_stats(); });
   std::string text =
       fmt::format("{} shared and {} exclusive grants, {} contended, {} handed over, {} timed out",
-                  stats.reads, stats.writes, stats.contended, stats.handovers, stats.timeouts);
+                  stats.reads, stats.writes, stats.contended, stats.handovers(), stats.timeouts);
   const auto* times = impl_->with([](auto& s) { return s.lock_times(); });
   if (times != nullptr) {
     text += fmt::format("; waited {} ns at the median, {} at 99%; held {} and {}",

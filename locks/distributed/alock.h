@@ -41,7 +41,9 @@ class ALock {
   template <fabric::Endpoint E>
   void release(LockAgent<E>& agent, const LockSite& site, Grant& grant) const {
     AlockCore<E> core(rules_, agent, site.line);
-    if (core.release(grant.node, grant.turns, false, [] {})) ++agent.stats.handovers;
+    if (core.release(grant.node, grant.turns, false, [] {})) {
+      agent.stats.handed_over(agent.ep.is_local(site.line.rank()) ? agent.path.local_level : 1);
+    }
   }
 
   template <fabric::Endpoint E>

@@ -54,7 +54,7 @@ class DMcs {
   template <fabric::Endpoint E>
   void release(LockAgent<E>& agent, const LockSite& site, Grant& grant) const {
     agent.ep.flush(site.line.rank());  // L3
-    if (queue_of(agent, site).pass(agent.nodes.address(grant.node), 0)) ++agent.stats.handovers;
+    if (queue_of(agent, site).pass(agent.nodes.address(grant.node), 0)) agent.stats.handed_over(1);
     agent.nodes.give_back(grant.node);
   }
 

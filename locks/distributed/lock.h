@@ -12,6 +12,7 @@
 // *Source.* Design section 5.
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstdint>
 #include <string>
@@ -20,6 +21,7 @@
 
 #include "keyway/locks/base/clock.h"
 #include "keyway/locks/base/status.h"
+#include "keyway/locks/base/topology.h"
 #include "keyway/locks/distributed/lock_params.h"
 #include "keyway/locks/fabric/address.h"
 
@@ -96,8 +98,12 @@ struct LockStats {
   std::uint64_t contended = 0;  // acquires that had to wait or retry, granted or not
   std::uint64_t try_failures = 0;
   std::uint64_t timeouts = 0;
-  std::uint64_t handovers = 0;  // releases that woke a successor
+  /// Releases that woke a successor, by the level of the queue in which it waited: 1 is the queue
+  /// of the whole machine, where successor and releaser may be anywhere. 0 is unused.
+  std::array<std::uint64_t, Topology::kMostLevels + 1> handovers_at{};
 
+  void handed_over(std::uint32_t level) { ++handovers_at[level]; }
+  std::uint64_t handovers() const;  // at all levels
   LockStats& operator+=(const LockStats& other);
 };
 

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <numeric>
+
 #include "keyway/locks/distributed/lock.h"
 
 namespace keyway::locks {
@@ -25,13 +27,17 @@ std::string LockDump::describe() const {
   return text;
 }
 
+std::uint64_t LockStats::handovers() const {
+  return std::accumulate(handovers_at.begin(), handovers_at.end(), std::uint64_t{0});
+}
+
 LockStats& LockStats::operator+=(const LockStats& other) {
   reads += other.reads;
   writes += other.writes;
   contended += other.contended;
   try_failures += other.try_failures;
   timeouts += other.timeouts;
-  handovers += other.handovers;
+  for (std::size_t i = 0; i < handovers_at.size(); ++i) handovers_at[i] += other.handovers_at[i];
   return *this;
 }
 

@@ -95,7 +95,7 @@ bool McsWp::hand_count(LockAgent<E>& agent, const LockSite& site, std::uint64_t 
     const auto node = fabric::Address::from_word(first);
     if (ep.compare_swap(fabric::rma, node + kStatusOffset, kNodeWaiting, kNodeGranted) ==
         kNodeWaiting) {
-      ++agent.stats.handovers;
+      agent.stats.handed_over(1);
       return true;
     }
     first = ep.load(fabric::rma, node + kNextOffset);

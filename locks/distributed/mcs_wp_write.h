@@ -44,7 +44,7 @@ Result<Grant> McsWp::try_write(LockAgent<E>& agent, const LockSite& site) {
 template <fabric::Endpoint E>
 void McsWp::release_write(LockAgent<E>& agent, const LockSite& site, std::uint32_t node) {
   if (writers(agent, site).pass(agent.nodes.address(node), kTheLock)) {
-    ++agent.stats.handovers;
+    agent.stats.handed_over(1);
   } else {  // W2
     const std::uint64_t state =
         agent.ep.fetch_add(fabric::rma, state_word(site), minus(kActive)) - kActive;
@@ -128,7 +128,7 @@ void McsWp::let_writer_in(LockAgent<E>& agent, const LockSite& site, std::uint64
   if (!claim(agent, site, state)) return;
   const auto front = fabric::Address::from_word(ep.load(fabric::rma, front_word(site)));
   ep.store(fabric::rma, front + kStatusOffset, kNodeGranted);
-  ++agent.stats.handovers;
+  agent.stats.handed_over(1);
 }
 
 }  // namespace keyway::locks

@@ -256,7 +256,7 @@ void QueueTree<E>::leave(std::uint32_t step, const TreeHold& hold, const Front& 
       }
     }
     if (last.is_null()) {
-      ++agent_.stats.handovers;
+      agent_.stats.handed_over(path_.steps[step].level);
       for (std::uint32_t i = 0; i < marked; ++i) agent_.nodes.lend(lent[i]);
     } else {
       const bool counts = step > 1 || P::kCounts;
@@ -281,7 +281,7 @@ void QueueTree<E>::leave_root(const Front& front, P& policy) {
       policy.yield();
       handed = queue.finish(front.node, last, kModeChange);
     }
-    if (handed) ++agent_.stats.handovers;
+    if (handed) agent_.stats.handed_over(path_.steps[0].level);
     retire(access, front);
   });
 }

@@ -134,10 +134,10 @@ Outcome check_stats(const L& lock, const Setting& setting) {
     }
     const locks::LockStats& s = me.agent().stats;
     me.expect(s.writes == 4 && s.reads == 2 && s.try_failures == 2 && s.timeouts == 1 &&
-                  s.contended == 1 && s.handovers == 0,
+                  s.contended == 1 && s.handovers() == 0,
               "stats: writes {} of 4, reads {} of 2, try failures {} of 2, timeouts {} of 1, "
               "contended {} of 1, handovers {} of 0",
-              s.writes, s.reads, s.try_failures, s.timeouts, s.contended, s.handovers);
+              s.writes, s.reads, s.try_failures, s.timeouts, s.contended, s.handovers());
   });
 }
 

@@ -28,6 +28,16 @@ ordered_json row_json(const RunResult& result, const fabric::OpCounts::Row& row)
   return out;
 }
 
+/// By the level of the queue; levels in which nobody was woken are left out.
+ordered_json handovers_json(const RunResult& result) {
+  ordered_json out = ordered_json::object();
+  for (std::size_t level = 1; level <= result.levels.size(); ++level) {
+    const std::uint64_t count = result.stats.handovers_at[level];
+    if (count != 0) out[result.levels[level - 1]] = count;
+  }
+  return out;
+}
+
 /// By class, operation and level; what never happened is left out.
 ordered_json counts_json(const RunResult& result) {
   ordered_json out = {{"cpu", ordered_json::object()}, {"rma", ordered_json::object()}};
@@ -115,7 +125,9 @@ ordered_json result_json(const Point& point, const RunResult& result) {
   out["fairness"] = {{"jain_index", nullptr}, {"longest_bypass", nullptr}};
   if (result.jain) out["fairness"]["jain_index"] = *result.jain;
   if (result.bypass) out["fairness"]["longest_bypass"] = *result.bypass;
-  out["grants"] = {{"contended", result.stats.contended}, {"handovers", result.stats.handovers}};
+  out["grants"] = {{"contended", result.stats.contended},
+                   {"handovers", result.stats.handovers()},
+                   {"handovers_by_level", handovers_json(result)}};
   if (result.counts.levels() != 0) out["operations"] = counts_json(result);
   if (result.simulation) add_simulation(out, *result.simulation);
   out["check"] = check_json(result.check);

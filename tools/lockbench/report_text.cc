@@ -84,7 +84,7 @@ std::string text_report(const RunResult& result) {
   }
   fmt::format_to(std::back_inserter(text), "{:<18}{}\n{:<18}{} contended, {} handed over\n",
                  "fairness", fairness(result), "grants", result.stats.contended,
-                 result.stats.handovers);
+                 result.stats.handovers());
   add_counts(text, result);
   if (result.simulation) add_simulation(text, *result.simulation);
   const Check& check = result.check;

@@ -83,7 +83,7 @@ class MutantMcs {
         ep.store(fabric::rma, at + locks::kStatusOffset, locks::kNodeIdle);
       }
       if (done) {
-        if (!next.is_null()) ++agent.stats.handovers;
+        if (!next.is_null()) agent.stats.handed_over(1);
         break;
       }
       at = next;

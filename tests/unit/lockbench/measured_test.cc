@@ -17,7 +17,7 @@ AgentResult sample() {
   result.torn = 5;
   result.use = {{6, 7}, {8, 9}};
   result.accesses = {{11, 12, 1, true}, {13, 14, 0, false}};
-  result.stats.handovers = 15;
+  result.stats.handovers_at[2] = 15;
   result.counts = fabric::OpCounts(3);
   result.counts.of(fabric::sim::OpClass::kRma, fabric::sim::OpKind::kSwap) = {16, 17, 18};
   result.counts.looks = {1, 2, 3};
@@ -47,7 +47,7 @@ TEST_CASE("measured: what is appended is taken again, one after the other") {
   CHECK(first.accesses[0].lock == 1);
   CHECK(first.accesses[0].exclusive);
   CHECK_FALSE(first.accesses[1].exclusive);
-  CHECK(first.stats.handovers == 15);
+  CHECK(first.stats.handovers_at[2] == 15);
   CHECK(first.counts.of(fabric::sim::OpClass::kRma, fabric::sim::OpKind::kSwap)[2] == 18);
   CHECK(first.counts.looks[1] == 2);
   CHECK(first.trouble == "the lock was lost");

@@ -104,14 +104,16 @@ TEST_CASE("a dump reads as one line") {
 }
 
 TEST_CASE("statistics add up field by field") {
-  LockStats sum{1, 2, 3, 4, 5, 6};
-  sum += LockStats{10, 20, 30, 40, 50, 60};
+  LockStats sum{1, 2, 3, 4, 5, {0, 6, 7}};
+  sum += LockStats{10, 20, 30, 40, 50, {0, 60, 70}};
   CHECK(sum.reads == 11);
   CHECK(sum.writes == 22);
   CHECK(sum.contended == 33);
   CHECK(sum.try_failures == 44);
   CHECK(sum.timeouts == 55);
-  CHECK(sum.handovers == 66);
+  CHECK(sum.handovers_at[1] == 66);
+  CHECK(sum.handovers_at[2] == 77);
+  CHECK(sum.handovers() == 143);
 }
 
 TEST_CASE("LOCKALL needs a group and a kind that keeps the master word") {
