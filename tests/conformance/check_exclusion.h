@@ -148,7 +148,9 @@ Outcome check_tokens(const L& lock, const Setting& setting) {
 /// An agent holds many locks at once and gives them back in another order.
 template <class World, class L>
 Outcome check_many_locks(const L& lock, const Setting& setting) {
-  const Shape shape{.agents = 3, .locks = 16, .nodes_per_agent = 16};
+  // A tree of queues takes a node for each level; no world here has more than two.
+  const Shape shape{
+      .agents = 3, .locks = 16, .nodes_per_agent = lock.traits().satellites ? 48u : 16u};
   return play<World>(shape, setting, [&](auto& me) {
     using Guard = decltype(me.hold(lock, 0, Mode::kWrite));
     std::vector<std::uint32_t> order(shape.locks);

@@ -21,12 +21,17 @@
 namespace keyway::conformance {
 
 /// Every kind, with the levers that change its protocol.
-inline constexpr std::array<std::string_view, 7> kKinds = {
-    "fompi-spin",      "fompi-spin:backoff_min_ns=50,backoff_max_ns=2000",
-    "fompi-rw",        "gbh",
-    "gbh:lockall=off", "d-mcs",
+inline constexpr auto kKinds = std::to_array<std::string_view>({
+    "fompi-spin",
+    "fompi-spin:backoff_min_ns=50,backoff_max_ns=2000",
+    "fompi-rw",
+    "gbh",
+    "gbh:lockall=off",
+    "d-mcs",
     "mcs-wp",
-};
+    "rma-mcs",
+    "rma-mcs:t_l=1",
+});
 
 template <class L>
 struct Check {
