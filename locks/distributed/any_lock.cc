@@ -29,6 +29,7 @@ Result<AnyLock> AnyLock::make(const LockParams& params) {
   if (kind == FompiSpin::kName) return wrap(FompiSpin::make(params));
   if (kind == DMcs::kName) return wrap(DMcs::make(params));
   if (kind == RmaMcs::kName) return wrap(RmaMcs::make(params));
+  if (kind == RmaRw::kName) return wrap(RmaRw::make(params));
   if (kind == ALock::kName) return wrap(ALock::make(params));
   if (kind == McsWp::kName) return wrap(McsWp::make(params));
   if (kind == NoLock::kName) return wrap(NoLock::make(params));

@@ -18,17 +18,18 @@
 #include "keyway/locks/distributed/mcs_wp.h"
 #include "keyway/locks/distributed/no_lock.h"
 #include "keyway/locks/distributed/rma_mcs.h"
+#include "keyway/locks/distributed/rma_rw.h"
 
 namespace keyway::locks {
 
 class AnyLock {
  public:
-  using Kinds = std::variant<FompiRw, FompiSpin, DMcs, RmaMcs, ALock, McsWp, NoLock>;
+  using Kinds = std::variant<FompiRw, FompiSpin, DMcs, RmaMcs, RmaRw, ALock, McsWp, NoLock>;
   /// The kinds to choose from; `none` is not one of them, though make() knows it.
   static constexpr std::array kNames = {FompiRw::kName,   FompiRw::kNameWithBackoff,
                                         FompiSpin::kName, DMcs::kName,
-                                        RmaMcs::kName,    ALock::kName,
-                                        McsWp::kName};
+                                        RmaMcs::kName,    RmaRw::kName,
+                                        ALock::kName,     McsWp::kName};
 
   /// From text such as "gbh" or "d-mcs"; an unknown kind's error lists the known ones.
   static Result<AnyLock> make(std::string_view text);

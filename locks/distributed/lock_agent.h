@@ -1,9 +1,11 @@
-// LockAgent: what an agent brings to a lock: its endpoint, its queue nodes, its counters.
+// LockAgent: what an agent brings to a lock: its endpoint, its queue nodes, its counters, and the
+// maps that it has used.
 //
 // *Thread safety.* Belongs to one agent, as its endpoint does, and does not outlive it.
 #pragma once
 
 #include "keyway/locks/base/histogram.h"
+#include "keyway/locks/distributed/counter_map.h"
 #include "keyway/locks/distributed/lock.h"
 #include "keyway/locks/distributed/queue_node.h"
 #include "keyway/locks/distributed/tree_path.h"
@@ -42,6 +44,7 @@ class LockAgent {
   const TreePath path;
   LockStats stats;
   LockTimes* times = nullptr;  // null: no times are taken
+  CounterMaps counter_maps;
 };
 
 }  // namespace keyway::locks

@@ -39,6 +39,14 @@ Result<std::uint64_t> LockParams::take_number(const std::string& lever, std::uin
   return value;
 }
 
+Result<std::uint64_t> LockParams::take_threshold(const std::string& lever, std::uint64_t fallback,
+                                                 std::uint64_t most) {
+  auto value = take_number(lever, fallback);
+  if (!value.ok() || (*value >= 1 && *value <= most)) return value;
+  return Status(Code::kInvalidArgument,
+                fmt::format("lock lever {}={}: give a number from 1 to {}", lever, *value, most));
+}
+
 Result<bool> LockParams::take_switch(const std::string& lever, bool fallback) {
   const auto found = levers_.find(lever);
   if (found == levers_.end()) return fallback;

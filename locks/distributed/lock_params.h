@@ -17,9 +17,13 @@ class LockParams {
   static Result<LockParams> parse(std::string_view text);
 
   const std::string& kind() const { return kind_; }
+  bool has(const std::string& lever) const { return levers_.contains(lever); }
   /// Removes a lever and reads it as a number; `fallback` when it is not there.
   Result<std::uint64_t> take_number(const std::string& lever, std::uint64_t fallback);
-  /// The same for on/off.
+  /// A number from 1 to `most`.
+  Result<std::uint64_t> take_threshold(const std::string& lever, std::uint64_t fallback,
+                                       std::uint64_t most);
+  /// As take_number for on/off.
   Result<bool> take_switch(const std::string& lever, bool fallback);
   /// backoff_min_ns and backoff_max_ns; refuses 0 for the first and max below min. With
   /// `fallback` none and neither given there is no back-off.

@@ -31,6 +31,9 @@ inline constexpr auto kKinds = std::to_array<std::string_view>({
     "mcs-wp",
     "rma-mcs",
     "rma-mcs:t_l=1",
+    "rma-rw",
+    "rma-rw:t_r=1,t_l1=1",
+    "rma-rw:t_r=2,t_l1=2,counters_per_node=2",
 });
 
 template <class L>

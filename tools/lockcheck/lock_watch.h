@@ -53,8 +53,12 @@ class LockWatch {
   // --- what an agent does; each returns what is wrong, or nothing
   void reset();
   void asks(std::uint32_t agent);
-  /// Its deadline has passed. It may get the lock all the same, if the grant came first.
-  void expires(std::uint32_t agent) { agents_[agent].standing = fabric::sim::Standing::kOutside; }
+  /// Its deadline has passed. It may get the lock all the same, if the grant came first; else it
+  /// makes a dump, also where it had no node to give up.
+  void expires(std::uint32_t agent) {
+    agents_[agent].standing = fabric::sim::Standing::kOutside;
+    agents_[agent].dumps = true;
+  }
   void gives_up(std::uint32_t agent) {
     expires(agent);
     agents_[agent].asks = false;
@@ -83,7 +87,7 @@ class LockWatch {
     bool owes = false;       // its exclusive grant has not raised the token yet
     bool raised = false;     // ... has
     bool overtaken = false;  // somebody was granted while it owed
-    bool dumps = false;      // it has given up its node
+    bool dumps = false;      // it has given up, and looks around for its message
     std::uint64_t token = 0;
   };
 

@@ -1,0 +1,184 @@
+// CounterWriter: how the writer at the front of an RMA-RW lock takes it from the readers, and gives
+// it back to them.
+//
+// *What.* Closes all physical counters, waits until nobody is inside any of them, opens them again.
+// Operations on different counters are posted together, so their latencies overlap. rma_rw.h tells
+// the protocol and the invariants, rma_rw_counter.h the word.
+// *Thread safety.* Belongs to its agent, which is at the front of the root's queue.
+// *Source.* HPDC'16 Listings 6 to 8; rma_rw.h tells where it deviates.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <utility>
+
+#include "keyway/locks/distributed/counter_map.h"
+#include "keyway/locks/distributed/queue_tree.h"
+#include "keyway/locks/distributed/satellite.h"
+#include "keyway/locks/fabric/endpoint.h"
+
+namespace keyway::locks {
+
+template <class Word, fabric::Endpoint E>
+class CounterWriter {
+ public:
+  using Slot = CounterMap::Slot;
+  using State = CounterMap::Slot::State;
+
+  CounterWriter(E& ep, CounterMap& map, const LockSite& site, std::uint64_t t_r, std::uint64_t t_l1)
+      : ep_(ep), map_(map), site_(site), t_r_(t_r), t_l1_(t_l1) {}
+
+  // --- RootPolicy (queue_tree.h)
+  static constexpr bool kCounts = true;
+
+  /// Closes every counter: at once where nobody is inside or t_r readers have come, else when one
+  /// of these comes true. Then waits for those inside. What is left posted is complete after
+  /// settle(). False when the deadline passed first: everything is open again.
+  bool seize(RootArrival, Deadline deadline) {
+    begin();
+    while (!all_closed()) {
+      const bool can_go_on =
+          ep_.retry_until([this] { return look(t_r_); }, fabric::Backoff::none(), deadline);
+      if (!can_go_on) {
+        give_up();
+        return false;
+      }
+      advance();
+    }
+    post_resets();
+    return true;
+  }
+  /// Closes every counter if nobody is inside any of them.
+  bool try_seize(RootArrival) {
+    begin();
+    look(kNever);
+    const auto can_go_on = [this](const Slot& slot) { return steps(slot, kNever); };
+    if (std::all_of(map_.slots.begin(), map_.slots.end(), can_go_on)) advance();
+    if (all_closed()) return true;
+    give_up();
+    return false;
+  }
+  bool goes_on(std::uint64_t count) const { return count + 1 < t_l1_; }
+  /// Lets readers in, also those that registered. After settle().
+  void yield() {
+    for (const std::uint32_t rank : map_.ranks) {
+      ep_.post_fetch_add(fabric::rma, counter_word(site_, rank), Word::kPhase);
+    }
+    settle();
+  }
+
+  /// Whether seize() has had to wait.
+  bool waited() const { return looks_ > 1; }
+  /// Completes what seize() has posted. Before the lock is handed on.
+  void settle() {
+    for (const std::uint32_t rank : map_.ranks) ep_.flush(rank);
+  }
+
+ private:
+  /// Counters whose operations are posted together: few enough for the results of a batch to be
+  /// kept by every fabric (endpoint.h, Pending).
+  static constexpr std::size_t kBatch = 32;
+  static constexpr std::uint64_t kNever = ~0ULL;
+
+  void begin() {
+    std::fill(map_.slots.begin(), map_.slots.end(), Slot());
+    looks_ = 0;
+  }
+  fabric::Address counter(std::size_t i) const { return counter_word(site_, map_.ranks[i]); }
+
+  /// Posts for each slot that `wants` and, when a batch has been flushed, gives each its result.
+  template <class Wants, class Post, class Take>
+  void in_batches(Wants&& wants, Post&& post, Take&& take) {
+    std::array<std::pair<std::size_t, fabric::Pending>, kBatch> batch;
+    for (std::size_t next = 0; next < map_.slots.size();) {
+      std::size_t posted = 0;
+      for (; next < map_.slots.size() && posted < kBatch; ++next) {
+        if (wants(map_.slots[next])) batch[posted++] = {next, post(next, map_.slots[next])};
+      }
+      for (std::size_t k = 0; k < posted; ++k) {
+        const auto& [i, pending] = batch[k];
+        take(i, map_.slots[i], pending.value(ep_.flush(map_.ranks[i])));
+      }
+    }
+  }
+
+  /// Looks at every counter that is not closed; whether one of them can go a step further.
+  bool look(std::uint64_t t_r) {
+    ++looks_;
+    bool any = false;
+    in_batches(
+        [](const Slot& slot) { return slot.state != State::kClosed; },
+        [this](std::size_t i, const Slot&) { return ep_.post_load(fabric::rma, counter(i)); },
+        [&](std::size_t, Slot& slot, std::uint64_t word) {
+          slot.seen = word;
+          any = steps(slot, t_r) || any;
+        });
+    return any;
+  }
+  /// Whether a slot, as it was seen, can go a step further.
+  bool steps(const Slot& slot, std::uint64_t t_r) const {
+    if (slot.state == State::kClosed) return false;
+    if (slot.state == State::kClosing) {
+      return Word::depart(slot.seen) == Word::arrive(slot.snapshot);  // one word, one read (R2)
+    }
+    KW_DCHECK(!Word::closed(slot.seen));  // who had the root before us has opened
+    return Word::empty(slot.seen) || (Word::arrive(slot.seen) >= t_r && Word::may_close(slot.seen));
+  }
+
+  /// Takes every step that the last look allows.
+  void advance() {
+    in_batches([this](const Slot& slot) { return slot.state == State::kOpen && steps(slot, t_r_); },
+               [this](std::size_t i, const Slot& slot) { return post_closing(i, slot); },
+               [](std::size_t, Slot& slot, std::uint64_t old) {
+                 if (!Word::empty(slot.seen)) {
+                   slot = {.state = State::kClosing, .seen = old, .snapshot = old};
+                 } else if (old == slot.seen) {
+                   slot.state = State::kClosed;
+                 }
+               });
+    for (Slot& slot : map_.slots) {
+      if (slot.state == State::kClosing && steps(slot, t_r_)) slot.state = State::kClosed;
+    }
+  }
+  fabric::Pending post_closing(std::size_t i, const Slot& slot) {
+    if (!Word::empty(slot.seen)) return ep_.post_fetch_add(fabric::rma, counter(i), Word::kPhase);
+    // Closed and reset in one, unless a reader has come: t_r of them may.
+    return ep_.post_compare_swap(fabric::rma, counter(i), slot.seen, Word::closed_empty(slot.seen));
+  }
+  void post_resets() {
+    for (std::size_t i = 0; i < map_.slots.size(); ++i) {
+      const std::uint64_t reset = Word::reset_of(map_.slots[i].snapshot);
+      if (reset != 0) ep_.post_fetch_add(fabric::rma, counter(i), reset);
+    }
+  }
+  bool all_closed() const {
+    return std::all_of(map_.slots.begin(), map_.slots.end(),
+                       [](const Slot& slot) { return slot.state == State::kClosed; });
+  }
+
+  /// Opens what has been closed. A counter that readers have yet to leave keeps them counted.
+  void give_up() {
+    in_batches(
+        [](const Slot& slot) { return slot.state == State::kClosing; },
+        [this](std::size_t i, const Slot&) { return ep_.post_load(fabric::rma, counter(i)); },
+        [](std::size_t, Slot& slot, std::uint64_t word) { slot.seen = word; });
+    for (std::size_t i = 0; i < map_.slots.size(); ++i) {
+      const Slot& slot = map_.slots[i];
+      if (slot.state == State::kOpen) continue;
+      const std::uint64_t gone =
+          slot.state == State::kClosing ? Word::depart(slot.seen) : Word::arrive(slot.snapshot);
+      ep_.post_fetch_add(fabric::rma, counter(i), Word::give_up_of(slot.snapshot, gone));
+    }
+    settle();
+  }
+
+  E& ep_;
+  CounterMap& map_;
+  const LockSite& site_;
+  std::uint64_t t_r_;
+  std::uint64_t t_l1_;
+  std::uint64_t looks_ = 0;
+};
+
+}  // namespace keyway::locks
