@@ -20,6 +20,7 @@ void add_rw_mutants(std::vector<Mutant>& list);
 void add_mcs_mutants(std::vector<Mutant>& list);
 void add_mcs_wp_mutants(std::vector<Mutant>& list);
 void add_stripe_mutants(std::vector<Mutant>& list);
+void add_rma_rw_mutants(std::vector<Mutant>& list);
 /// Copies without a defect: what kills a mutant is its defect, not the copy.
 std::vector<Mutant> faithful_copies();
 std::vector<Mutant> faithful_stripes();

@@ -1,5 +1,6 @@
 #include "tests/conformance/mutants/mutant_mcs.h"
 #include "tests/conformance/mutants/mutant_mcs_wp.h"
+#include "tests/conformance/mutants/mutant_rma_rw.h"
 #include "tests/conformance/mutants/mutant_rw.h"
 #include "tests/conformance/mutants/mutant_spin.h"
 #include "tests/sim/mutant_list.h"
@@ -63,12 +64,14 @@ void add_mcs_mutants(std::vector<Mutant>& list) {
 }
 
 std::vector<Mutant> faithful_copies() {
+  using conformance::MutantRmaRw;
   using conformance::MutantRw;
   using conformance::MutantSpin;
   return {mutant<MutantSpin<conformance::SpinDefect::kNone>>("fompi-spin", "none", "", {}),
           mutant<MutantRw<conformance::RwDefect::kNone>>("fompi-rw", "none", "", {}),
           mutant<MutantMcs<D::kNone>>("d-mcs", "none", "", {}),
-          mutant<conformance::MutantMcsWp<conformance::WpDefect::kNone>>("mcs-wp", "none", "", {})};
+          mutant<conformance::MutantMcsWp<conformance::WpDefect::kNone>>("mcs-wp", "none", "", {}),
+          mutant<MutantRmaRw<conformance::RmaRwDefect::kNone>>("rma-rw", "none", "", {})};
 }
 
 }  // namespace keyway::lockcheck

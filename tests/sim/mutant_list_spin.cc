@@ -14,6 +14,7 @@ const std::vector<Mutant>& all_mutants() {
     add_mcs_mutants(made);
     add_mcs_wp_mutants(made);
     add_stripe_mutants(made);
+    add_rma_rw_mutants(made);
     return made;
   }();
   return list;
