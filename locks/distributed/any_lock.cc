@@ -26,11 +26,13 @@ Result<AnyLock> AnyLock::make(const LockParams& params) {
   const std::string& kind = params.kind();
   if (kind == FompiRw::kName || kind == FompiRw::kNameWithBackoff)
     return wrap(FompiRw::make(params));
-  if (kind == FompiSpin::kName) return wrap(FompiSpin::make(params));
-  if (kind == DMcs::kName) return wrap(DMcs::make(params));
+  if (kind == FompiSpin::kName || kind == FompiSpin::kNameOfRdma)
+    return wrap(FompiSpin::make(params));
+  if (kind == DMcs::kName || kind == DMcs::kNameOfRdma) return wrap(DMcs::make(params));
   if (kind == RmaMcs::kName) return wrap(RmaMcs::make(params));
   if (kind == RmaRw::kName) return wrap(RmaRw::make(params));
   if (kind == ALock::kName) return wrap(ALock::make(params));
+  if (kind == ALockRw::kName) return wrap(ALockRw::make(params));
   if (kind == McsWp::kName) return wrap(McsWp::make(params));
   if (kind == NoLock::kName) return wrap(NoLock::make(params));
   return Status(Code::kInvalidArgument, fmt::format("there is no lock kind '{}'; choose one of {}",

@@ -11,6 +11,7 @@
 #include <variant>
 
 #include "keyway/locks/distributed/alock.h"
+#include "keyway/locks/distributed/alock_rw.h"
 #include "keyway/locks/distributed/d_mcs.h"
 #include "keyway/locks/distributed/fompi_rw.h"
 #include "keyway/locks/distributed/fompi_spin.h"
@@ -24,12 +25,15 @@ namespace keyway::locks {
 
 class AnyLock {
  public:
-  using Kinds = std::variant<FompiRw, FompiSpin, DMcs, RmaMcs, RmaRw, ALock, McsWp, NoLock>;
+  using Kinds =
+      std::variant<FompiRw, FompiSpin, DMcs, RmaMcs, RmaRw, ALock, ALockRw, McsWp, NoLock>;
   /// The kinds to choose from; `none` is not one of them, though make() knows it.
   static constexpr std::array kNames = {FompiRw::kName,   FompiRw::kNameWithBackoff,
-                                        FompiSpin::kName, DMcs::kName,
+                                        FompiSpin::kName, FompiSpin::kNameOfRdma,
+                                        DMcs::kName,      DMcs::kNameOfRdma,
                                         RmaMcs::kName,    RmaRw::kName,
-                                        ALock::kName,     McsWp::kName};
+                                        ALock::kName,     ALockRw::kName,
+                                        McsWp::kName};
 
   /// From text such as "gbh" or "d-mcs"; an unknown kind's error lists the known ones.
   static Result<AnyLock> make(std::string_view text);

@@ -4,7 +4,10 @@
 // address of the last waiter's node, 0 when free.
 // *Thread safety.* As lock.h says.
 // *Invariants.* D1 to D3 of mcs_queue.h.
-// *Source.* HPDC'16 Listings 2 and 3; mcs_queue.h tells where it deviates.
+// *Source.* HPDC'16 Listings 2 and 3; mcs_queue.h tells where it deviates. As "rdma-mcs" it is
+// SPAA'24's RDMA MCS lock (section 6): the same with compare-and-swap for the tail's swap, local
+// memory through the network card as well. Its way into the queue is lock-free, so nothing is
+// promised.
 #pragma once
 
 #include "keyway/locks/distributed/grant_record.h"
@@ -16,13 +19,17 @@ namespace keyway::locks {
 class DMcs {
  public:
   static constexpr std::string_view kName = "d-mcs";
+  static constexpr std::string_view kNameOfRdma = "rdma-mcs";
 
   static Result<DMcs> make(LockParams params) {
     if (auto rest = params.require_all_taken(); !rest.ok()) return rest;
-    return DMcs();
+    DMcs lock;
+    if (params.kind() == kNameOfRdma) lock.tail_ = TailSwap::kCas;
+    return lock;
   }
   LockTraits traits() const {
-    return {.name = kName, .fifo = true, .queued = true, .starvation_free = true};
+    const bool swaps = tail_ == TailSwap::kSwap;
+    return {.name = name(), .fifo = swaps, .queued = true, .starvation_free = swaps};
   }
 
   template <fabric::Endpoint E>
@@ -60,7 +67,7 @@ class DMcs {
 
   template <fabric::Endpoint E>
   LockDump dump(LockAgent<E>& agent, const LockSite& site) const {
-    LockDump dump{.kind = std::string(kName)};
+    LockDump dump{.kind = std::string(name())};
     dump.write_held = agent.ep.load(fabric::rma, site.line) != 0;
     const std::uint64_t holder = dump_record(agent, site, dump);
     if (holder == 0) return dump;
@@ -71,9 +78,10 @@ class DMcs {
   }
 
  private:
+  std::string_view name() const { return tail_ == TailSwap::kSwap ? kName : kNameOfRdma; }
   template <fabric::Endpoint E>
-  static McsQueue<E, fabric::RmaClass> queue_of(LockAgent<E>& agent, const LockSite& site) {
-    return {agent, fabric::rma, site.line};
+  McsQueue<E, fabric::RmaClass> queue_of(LockAgent<E>& agent, const LockSite& site) const {
+    return {agent, fabric::rma, site.line, tail_};
   }
 
   template <fabric::Endpoint E>
@@ -83,6 +91,8 @@ class DMcs {
     record_grant(agent, site, grant, agent.nodes.address(node).word());
     return grant;
   }
+
+  TailSwap tail_ = TailSwap::kSwap;
 };
 
 }  // namespace keyway::locks

@@ -5,7 +5,8 @@
 // *Thread safety.* As lock.h says.
 // *Invariants.* S1: only the holder stores to a non-zero word.
 // *Source.* HPDC'16 section 5 ("a simple spin-lock (foMPI-Spin)"); levers: backoff_min_ns,
-// backoff_max_ns (0 or absent: none, as in foMPI).
+// backoff_max_ns (0 or absent: none, as in foMPI). As "rdma-spin" it is SPAA'24's RDMA spinlock
+// (section 6), the same algorithm: local memory through the network card as well.
 #pragma once
 
 #include "keyway/locks/distributed/grant_record.h"
@@ -16,16 +17,18 @@ namespace keyway::locks {
 class FompiSpin {
  public:
   static constexpr std::string_view kName = "fompi-spin";
+  static constexpr std::string_view kNameOfRdma = "rdma-spin";
 
   static Result<FompiSpin> make(LockParams params) {
     FompiSpin lock;
     auto backoff = params.take_backoff(fabric::Backoff::none());
     if (!backoff.ok()) return backoff.status();
     lock.backoff_ = *backoff;
+    lock.name_ = params.kind() == kNameOfRdma ? kNameOfRdma : kName;
     if (auto rest = params.require_all_taken(); !rest.ok()) return rest;
     return lock;
   }
-  LockTraits traits() const { return {.name = kName}; }
+  LockTraits traits() const { return {.name = name_}; }
 
   template <fabric::Endpoint E>
   Result<Grant> acquire(LockAgent<E>& agent, const LockSite& site, Mode mode,
@@ -55,7 +58,7 @@ class FompiSpin {
 
   template <fabric::Endpoint E>
   LockDump dump(LockAgent<E>& agent, const LockSite& site) const {
-    LockDump dump{.kind = std::string(kName)};
+    LockDump dump{.kind = std::string(name_)};
     const std::uint64_t word = agent.ep.load(fabric::rma, site.line);
     dump.write_held = word != 0;
     dump_record(agent, site, dump);
@@ -81,6 +84,7 @@ class FompiSpin {
   }
 
   fabric::Backoff backoff_;
+  std::string_view name_ = kName;
 };
 
 }  // namespace keyway::locks

@@ -19,6 +19,7 @@
 
 #include "keyway/locks/base/log.h"
 #include "keyway/locks/distributed/lock_agent.h"
+#include "keyway/locks/distributed/tail_swap.h"
 
 namespace keyway::locks {
 
@@ -36,8 +37,8 @@ struct Entered {
 template <fabric::Endpoint E, class Access>
 class McsQueue {
  public:
-  McsQueue(LockAgent<E>& agent, Access access, fabric::Address tail)
-      : agent_(agent), access_(access), tail_(tail) {}
+  McsQueue(LockAgent<E>& agent, Access access, fabric::Address tail, TailSwap how = TailSwap::kSwap)
+      : agent_(agent), access_(access), tail_(tail), how_(how) {}
 
   /// A node of the agent's, ready to be enqueued.
   Result<std::uint32_t> prepare();
@@ -77,9 +78,20 @@ class McsQueue {
   /// Somebody has swapped the tail and is about to write its address here.
   std::uint64_t wait_for_link(fabric::Address at);
 
+  // The tail's operations, for swap_tail.
+  struct OfClass {
+    E& ep;
+    Access access;
+    std::uint64_t swap(fabric::Address a, std::uint64_t v) const { return ep.swap(access, a, v); }
+    std::uint64_t compare_swap(fabric::Address a, std::uint64_t expected, std::uint64_t v) const {
+      return ep.compare_swap(access, a, expected, v);
+    }
+  };
+
   LockAgent<E>& agent_;
   Access access_;
   fabric::Address tail_;
+  TailSwap how_;
 };
 
 template <fabric::Endpoint E, class Access>
@@ -97,7 +109,7 @@ template <fabric::Endpoint E, class Access>
 Entered McsQueue<E, Access>::enter(std::uint32_t node, Deadline deadline) {
   E& ep = agent_.ep;
   const fabric::Address me = agent_.nodes.address(node);
-  const std::uint64_t predecessor = ep.swap(access_, tail_, me.word());
+  const std::uint64_t predecessor = swap_tail(OfClass{ep, access_}, how_, tail_, me.word());
   if (predecessor == 0) return {};
   ep.store(access_, fabric::Address::from_word(predecessor) + kNextOffset, me.word());
   auto waited = ep.wait_until(

@@ -34,6 +34,10 @@ inline constexpr auto kKinds = std::to_array<std::string_view>({
     "rma-rw",
     "rma-rw:t_r=1,t_l1=1",
     "rma-rw:t_r=2,t_l1=2,counters_per_node=2",
+    "rdma-mcs",
+    "alock",
+    "alock:local_budget=1,remote_budget=1,swap=on",
+    "alock-rw",
 });
 
 template <class L>

@@ -11,8 +11,12 @@ namespace keyway::lockcheck {
 
 template <class L>
 Mutant mutant(std::string name, std::string defect, std::string property, const LockShape& shape) {
-  return {std::move(name), std::move(defect), std::move(property), shape,
-          [](const LockShape& of) { return std::make_unique<LockProgram<L>>(L(), of); }};
+  return {std::move(name),
+          std::move(defect),
+          std::move(property),
+          shape,
+          [](const LockShape& of) { return std::make_unique<LockProgram<L>>(L(), of); },
+          {}};
 }
 
 void add_spin_mutants(std::vector<Mutant>& list);
@@ -21,6 +25,8 @@ void add_mcs_mutants(std::vector<Mutant>& list);
 void add_mcs_wp_mutants(std::vector<Mutant>& list);
 void add_stripe_mutants(std::vector<Mutant>& list);
 void add_rma_rw_mutants(std::vector<Mutant>& list);
+void add_alock_mutants(std::vector<Mutant>& list);
+void add_alock_copies(std::vector<Mutant>& list);
 /// Copies without a defect: what kills a mutant is its defect, not the copy.
 std::vector<Mutant> faithful_copies();
 std::vector<Mutant> faithful_stripes();

@@ -67,11 +67,14 @@ std::vector<Mutant> faithful_copies() {
   using conformance::MutantRmaRw;
   using conformance::MutantRw;
   using conformance::MutantSpin;
-  return {mutant<MutantSpin<conformance::SpinDefect::kNone>>("fompi-spin", "none", "", {}),
-          mutant<MutantRw<conformance::RwDefect::kNone>>("fompi-rw", "none", "", {}),
-          mutant<MutantMcs<D::kNone>>("d-mcs", "none", "", {}),
-          mutant<conformance::MutantMcsWp<conformance::WpDefect::kNone>>("mcs-wp", "none", "", {}),
-          mutant<MutantRmaRw<conformance::RmaRwDefect::kNone>>("rma-rw", "none", "", {})};
+  std::vector<Mutant> copies = {
+      mutant<MutantSpin<conformance::SpinDefect::kNone>>("fompi-spin", "none", "", {}),
+      mutant<MutantRw<conformance::RwDefect::kNone>>("fompi-rw", "none", "", {}),
+      mutant<MutantMcs<D::kNone>>("d-mcs", "none", "", {}),
+      mutant<conformance::MutantMcsWp<conformance::WpDefect::kNone>>("mcs-wp", "none", "", {}),
+      mutant<MutantRmaRw<conformance::RmaRwDefect::kNone>>("rma-rw", "none", "", {})};
+  add_alock_copies(copies);
+  return copies;
 }
 
 }  // namespace keyway::lockcheck

@@ -15,6 +15,7 @@ const std::vector<Mutant>& all_mutants() {
     add_mcs_wp_mutants(made);
     add_stripe_mutants(made);
     add_rma_rw_mutants(made);
+    add_alock_mutants(made);
     return made;
   }();
   return list;

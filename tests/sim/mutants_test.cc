@@ -53,7 +53,7 @@ TEST_CASE("explore: every mutant is killed by the property that it violates") {
     CAPTURE(mutant.name);
     CHECK(names.insert(mutant.name).second);
     const auto program = mutant.make(mutant.shape);
-    fabric::sim::Explorer explorer(*program);
+    fabric::sim::Explorer explorer(*program, mutant.explorer);
     const auto report = explorer.exhaust(kMostStates);
     REQUIRE(report.violation);
     CHECK(!mutant.property.empty());

@@ -105,6 +105,10 @@ class LockProgram final : public fabric::sim::Program {
                       std::uint64_t old) override {
     return watch_.observe(i, op, old);
   }
+  std::string undoes(std::uint32_t i, const fabric::sim::Operation& op) override {
+    return fmt::format("O4: agent {}'s rma {} of {} undoes what the cpu class stored meanwhile", i,
+                       name_of(op.kind), name(op.at));
+  }
   void expired(std::uint32_t i) override { watch_.expires(i); }
   std::uint64_t remembered() const override { return watch_.remembered(); }
   std::uint64_t kept(fabric::Address a, std::uint64_t word) const override {

@@ -26,7 +26,10 @@ std::unique_ptr<fabric::sim::Program> program_of(const Options& options) {
 
 Result explore(const Options& options) {
   const auto program = program_of(options);
-  fabric::sim::Explorer explorer(*program, options.explorer);
+  fabric::sim::ExploreOptions how = options.explorer;
+  if (options.mutant != nullptr)
+    how.split_rma = how.split_rma || options.mutant->explorer.split_rma;
+  fabric::sim::Explorer explorer(*program, how);
   const std::uint64_t begun = steady_ns();
   Result result{options, {}, 0};
   if (!options.replay.empty()) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "keyway/locks/fabric/sim/explorer.h"
 #include "keyway/locks/fabric/sim/program.h"
 #include "keyway/tools/lockcheck/lock_shape.h"
 
@@ -22,6 +23,7 @@ struct Mutant {
   std::string property;  // what the exploration says is violated; its text begins with it
   LockShape shape;
   std::function<std::unique_ptr<fabric::sim::Program>(const LockShape&)> make;
+  fabric::sim::ExploreOptions explorer = {};
 };
 
 const std::vector<Mutant>& all_mutants();

@@ -200,6 +200,11 @@ bool Execution::happen(Agent& agent, const Operation& op, bool& begun, std::uint
       return false;
     }
   } else {
+    if (memory().load(op.at) != value && !wrong_) {
+      if (std::string objection = program_.undoes(agent.number, op); !objection.empty()) {
+        wrong_ = std::move(objection);
+      }
+    }
     apply(agent, {.kind = OpKind::kStore, .at = op.at, .operand = op.leaves(value)});
     std::erase(halfway_, op.at);
     begun = false;

@@ -55,6 +55,9 @@ class Program {
 
   /// Called as an operation takes effect on `old`: what is wrong with it, or nothing.
   virtual std::string observe(std::uint32_t, const Operation&, std::uint64_t /*old*/) { return {}; }
+  /// Called as the write of a split read-modify-write undoes what the `cpu` class has stored since
+  /// its read (O4): what is wrong with that, or nothing.
+  virtual std::string undoes(std::uint32_t, const Operation&) { return {}; }
   /// A deadline of the agent has passed: it is not owed anything any more.
   virtual void expired(std::uint32_t) {}
   /// A hash of what the checks know beyond the agents' results. Part of a state.

@@ -291,7 +291,7 @@ class MutantRmaRw {
         }
         handed = queue.finish(node, last, kModeChange);
       }
-      if (handed) ++agent.stats.handovers;
+      if (handed) agent.stats.handed_over(1);
       agent.nodes.give_back(grant.node);
     }
 

@@ -1,0 +1,246 @@
+// RW-ALock: a reader-writer lock with ALock's asymmetry: nobody uses loopback, readers share.
+//
+// *What.* Writers enter by AlockCore. Readers of each class count themselves in a word of their
+// class; the write word, stored by the writer at the front, keeps them out while it is 1, over all
+// hand-overs within a cohort. Waiting readers are let in between one write phase and the next.
+// *Words of the line*: as in alock_core.h, and 5 write phase (0 or 1), 6 local readers, 7 remote
+// readers: bits 31..0 inside, 63..32 waiting.
+// *Thread safety.* As lock.h says.
+// *Invariants.* A1 to A5 of alock_core.h, and
+//   W1  A reader counts itself inside and then looks at the write word; a writer stores 1 there and
+//       then looks at both counts. Each is ordered, so of two at once at least one sees the other.
+//   W2  A count is changed by read-modify-writes of its own class only, the write word by plain
+//   stores
+//       of the writer at the front.
+//   W3  The write word is raised only after both waiting counts were seen at 0.
+//   W4  A reader stays counted as waiting until it has come in. (If it stopped counting as waiting
+//       before it looks at the write word again, each next writer could raise the word in between.)
+// By W3 and W4 a waiting reader is passed by the phase that it met and, if the next writer had
+// looked before it was counted, by one more; a phase is at most a budget of writers. A writer waits
+// for readers only: while the word is 1 none comes in, and while it is 0 those that wait do. So it
+// is let in as surely as by ALock. *Source.* Ours, on SPAA'24; the order of phases is that of
+// phase-fair locks (Brandenburg and Anderson, ECRTS'09).
+#pragma once
+
+#include "keyway/locks/distributed/alock_core.h"
+
+namespace keyway::locks {
+
+class ALockRw {
+ public:
+  static constexpr std::string_view kName = "alock-rw";
+
+  static Result<ALockRw> make(LockParams params) {
+    auto rules = AlockRules::take(params);
+    if (!rules.ok()) return rules.status();
+    if (auto rest = params.require_all_taken(); !rest.ok()) return rest;
+    ALockRw lock;
+    lock.rules_ = *rules;
+    return lock;
+  }
+  LockTraits traits() const {
+    return {.name = kName,
+            .readers_share = true,
+            .queued = true,
+            .starvation_free = rules_.tail == TailSwap::kSwap};
+  }
+
+  template <fabric::Endpoint E>
+  Result<Grant> acquire(LockAgent<E>& agent, const LockSite& site, Mode mode,
+                        Deadline deadline) const {
+    if (mode == Mode::kWrite) return acquire_write(agent, site, deadline);
+    const Line<E> line(agent.ep, site.line);
+    if (line.comes_in(kInside)) return shared(agent);
+    ++agent.stats.contended;
+    if (!line.waits_to_come_in(rules_.backoff, deadline.started(agent.ep.now_ns()))) {
+      ++agent.stats.timeouts;
+      return timed_out(dump(agent, site));
+    }
+    return shared(agent);
+  }
+
+  template <fabric::Endpoint E>
+  Result<Grant> try_acquire(LockAgent<E>& agent, const LockSite& site, Mode mode) const {
+    const Line<E> line(agent.ep, site.line);
+    if (mode == Mode::kWrite) return try_write(agent, site, line);
+    if (line.comes_in(kInside)) return shared(agent);
+    line.count(minus(kInside));
+    ++agent.stats.try_failures;
+    return Code::kBusy;
+  }
+
+  template <fabric::Endpoint E>
+  void release(LockAgent<E>& agent, const LockSite& site, Grant& grant) const {
+    const Line<E> line(agent.ep, site.line);
+    if (grant.mode == Mode::kWrite) return leave_queue(agent, site, grant.node, grant.turns, true);
+    agent.ep.order(site.line.rank());  // L3
+    line.count(minus(kInside));
+    agent.ep.flush(site.line.rank());
+  }
+
+  template <fabric::Endpoint E>
+  LockDump dump(LockAgent<E>& agent, const LockSite& site) const {
+    LockDump dump{.kind = std::string(kName)};
+    const ByClass words(agent.ep);
+    dump.write_held = words.load(site.line + kPhaseOffset) != 0;
+    dump.readers = inside(words.load(site.line + kLocalReadersOffset)) +
+                   inside(words.load(site.line + kRemoteReadersOffset));
+    dump_cohorts(agent, site, dump);
+    return dump;
+  }
+
+ private:
+  static constexpr std::uint64_t kPhaseOffset = 40;
+  static constexpr std::uint64_t kLocalReadersOffset = 48;
+  static constexpr std::uint64_t kRemoteReadersOffset = 56;
+  static constexpr std::uint64_t kInside = 1;
+  static constexpr std::uint64_t kWaiting = 1ULL << 32;
+  static constexpr std::uint64_t inside(std::uint64_t count) { return count & (kWaiting - 1); }
+  static constexpr std::uint64_t waiting(std::uint64_t count) { return count / kWaiting; }
+  static constexpr std::uint64_t minus(std::uint64_t amount) { return ~amount + 1; }
+
+  // The words of the line that are not the queues', as one agent uses them.
+  template <fabric::Endpoint E>
+  class Line {
+   public:
+    Line(E& ep, fabric::Address line)
+        : ep_(ep),
+          words_(ep),
+          phase_(line + kPhaseOffset),
+          local_(line + kLocalReadersOffset),
+          remote_(line + kRemoteReadersOffset),
+          mine_(ep.is_local(line.rank()) ? local_ : remote_) {}
+
+    void count(std::uint64_t amount) const { words_.fetch_add(mine_, amount); }
+    /// Counts itself and then looks whether readers may be inside. W1.
+    bool comes_in(std::uint64_t amount) const {
+      words_.post_add(mine_, amount);
+      ep_.order(phase_.rank());
+      const fabric::Pending phase = words_.post_load(phase_);
+      return phase.value(ep_.flush(phase_.rank())) == 0;
+    }
+    /// A reader that counts itself inside and has met a write phase. False, and not counted any
+    /// more, when the deadline has passed.
+    bool waits_to_come_in(const fabric::Backoff& backoff, Deadline deadline) const {
+      count(kWaiting + minus(kInside));
+      while (wait_for_readers_phase(backoff, deadline)) {
+        if (comes_in(kInside)) {
+          words_.post_add(mine_, minus(kWaiting));  // W4; rides on the release's flush
+          return true;
+        }
+        count(minus(kInside));
+      }
+      count(minus(kWaiting));
+      return false;
+    }
+
+    /// Whether both counts, of which `part` is looked at, are 0 now.
+    bool nobody(std::uint64_t (*part)(std::uint64_t)) const {
+      const fabric::Pending local = words_.post_load(local_);
+      const fabric::Pending remote = words_.post_load(remote_);
+      const fabric::Flushed both = ep_.flush(phase_.rank());
+      return part(local.value(both)) == 0 && part(remote.value(both)) == 0;
+    }
+    bool wait_for_nobody(std::uint64_t (*part)(std::uint64_t), const fabric::Backoff& backoff,
+                         Deadline deadline) const {
+      return nobody(part) || ep_.retry_until([&] { return nobody(part); }, backoff, deadline);
+    }
+    void raise() const {
+      words_.post_store(phase_, 1);
+      ep_.order(phase_.rank());  // W1
+    }
+    void lower() const { words_.post_store(phase_, 0); }
+
+   private:
+    bool wait_for_readers_phase(const fabric::Backoff& backoff, Deadline deadline) const {
+      const auto over = [](std::uint64_t phase) { return phase == 0; };
+      if (phase_.rank() == ep_.rank()) return !ep_.wait_until(phase_, over, deadline).expired;
+      return ep_.retry_until([&] { return over(words_.load(phase_)); }, backoff, deadline);
+    }
+
+    E& ep_;
+    ByClass<E> words_;
+    fabric::Address phase_;
+    fabric::Address local_;
+    fabric::Address remote_;
+    fabric::Address mine_;
+  };
+
+  template <fabric::Endpoint E>
+  static Grant shared(LockAgent<E>& agent) {
+    ++agent.stats.reads;
+    return Grant{.mode = Mode::kRead};
+  }
+
+  template <fabric::Endpoint E>
+  Result<Grant> acquire_write(LockAgent<E>& agent, const LockSite& site, Deadline deadline) const {
+    using Outcome = typename AlockCore<E>::Outcome;
+    auto entry = AlockCore<E>(rules_, agent, site.line).acquire(deadline);
+    if (!entry.ok()) return entry.status();
+    const Line<E> line(agent.ep, site.line);
+    if (entry->outcome == Outcome::kEntered) {
+      if (entry->held_on || begins_phase(agent, line, deadline))
+        return exclusive(agent, site, *entry);
+      leave_queue(agent, site, entry->node, entry->turns, false);
+    }
+    ++agent.stats.timeouts;
+    return timed_out(dump(agent, site));
+  }
+
+  /// The writer at the front keeps readers out. False when the deadline passed: the word is 0.
+  template <fabric::Endpoint E>
+  bool begins_phase(LockAgent<E>& agent, const Line<E>& line, Deadline deadline) const {
+    if (!line.nobody(waiting)) {  // W3
+      ++agent.stats.contended;
+      if (!line.wait_for_nobody(waiting, rules_.backoff, deadline)) return false;
+    }
+    line.raise();
+    if (line.nobody(inside)) return true;
+    ++agent.stats.contended;
+    if (line.wait_for_nobody(inside, rules_.backoff, deadline)) return true;
+    line.lower();
+    return false;
+  }
+
+  template <fabric::Endpoint E>
+  Result<Grant> try_write(LockAgent<E>& agent, const LockSite& site, const Line<E>& line) const {
+    using Outcome = typename AlockCore<E>::Outcome;
+    auto entry = AlockCore<E>(rules_, agent, site.line).try_acquire();
+    if (!entry.ok()) return entry.status();
+    if (entry->outcome == Outcome::kEntered) {
+      if (line.nobody(any)) {  // W3; and readers are not held up in vain
+        line.raise();
+        if (line.nobody(inside)) return exclusive(agent, site, *entry);
+        line.lower();
+      }
+      leave_queue(agent, site, entry->node, entry->turns, false);
+    }
+    ++agent.stats.try_failures;
+    return Code::kBusy;
+  }
+  static std::uint64_t any(std::uint64_t count) { return count; }
+
+  /// `raised`: the write word is 1, and the next writer of the cohort may find it so.
+  template <fabric::Endpoint E>
+  void leave_queue(LockAgent<E>& agent, const LockSite& site, std::uint32_t node,
+                   std::uint32_t turns, bool raised) const {
+    const Line<E> line(agent.ep, site.line);
+    AlockCore<E> core(rules_, agent, site.line);
+    if (core.release(node, turns, raised, [&] { line.lower(); })) {
+      agent.stats.handed_over(agent.ep.is_local(site.line.rank()) ? agent.path.local_level : 1);
+    }
+  }
+
+  template <fabric::Endpoint E>
+  static Grant exclusive(LockAgent<E>& agent, const LockSite& site,
+                         const typename AlockCore<E>::Entry& entry) {
+    ++agent.stats.writes;
+    Grant grant{.mode = Mode::kWrite, .node = entry.node, .turns = entry.turns};
+    record_grant(agent, site, grant, agent.nodes.address(grant.node).word());
+    return grant;
+  }
+
+  AlockRules rules_;
+};
+
+}  // namespace keyway::locks

@@ -1,0 +1,98 @@
+// ALock in virtual time: what it sends over the network, and how long that takes.
+#include <catch2/catch.hpp>
+#include <utility>
+#include <vector>
+
+#include "keyway/locks/distributed/any_lock.h"
+#include "keyway/locks/distributed/lock_agent.h"
+#include "keyway/locks/fabric/counting_endpoint.h"
+#include "tests/sim/lab.h"
+
+using namespace keyway;
+
+namespace {
+
+using Counted = fabric::CountingEndpoint<fabric::SimEndpoint>;
+
+// `agents` of two nodes of two ranks take a lock of either node over and over; operations by class.
+fabric::OpCounts counts_of(const char* kind) {
+  fabric::SegmentLayout layout;
+  const std::uint64_t lines = layout.reserve(locks::kLockLineBytes);
+  const auto nodes = locks::NodeRegion::reserve(layout, 4, 2);
+  REQUIRE(layout.size() <= fabric::kReservedBytes + 4096);
+  test::Lab lab(test::plain_machine(), {0, 0, 1, 1});
+  const auto lock = *locks::AnyLock::make(kind);
+  fabric::OpCounts all;
+  std::vector<test::Lab::Part> parts;
+  for (std::uint32_t home = 0; home < 4; ++home) {
+    parts.push_back({home, [&, home](fabric::SimEndpoint& ep) {
+                       Counted counted(std::move(ep));
+                       locks::LockAgent<Counted> agent(counted, nodes);
+                       for (std::uint32_t i = 0; i < 60; ++i) {
+                         const locks::LockSite site{.line = {(home + i / 7) % 4, lines}};
+                         const auto mode = i % 3 == 0 ? locks::Mode::kRead : locks::Mode::kWrite;
+                         const auto deadline = i % 5 == 0
+                                                   ? Deadline::within(std::chrono::microseconds(2))
+                                                   : Deadline::never();
+                         auto grant = i % 4 == 0 ? lock.try_acquire(agent, site, mode)
+                                                 : lock.acquire(agent, site, mode, deadline);
+                         if (!grant.ok()) continue;
+                         locks::fencing_token(agent, site, *grant);
+                         lock.release(agent, site, *grant);
+                       }
+                       all += counted.counts();
+                     }});
+  }
+  lab.run(parts);
+  return all;
+}
+
+// Operations of class rma within a node: the last two counters, the node's and the agent's own
+// rank's.
+std::uint64_t loopback_of(const fabric::OpCounts& counts) {
+  std::uint64_t sum = 0;
+  for (std::size_t k = 0; k < fabric::OpCounts::kKinds; ++k) {
+    const auto& row = counts.of(fabric::sim::OpClass::kRma, static_cast<fabric::sim::OpKind>(k));
+    sum += row[row.size() - 1] + row[row.size() - 2];
+  }
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("alock: nothing goes to local memory through the network card") {
+  CHECK(loopback_of(counts_of("alock")) == 0);
+  CHECK(loopback_of(counts_of("alock-rw")) == 0);
+  CHECK(loopback_of(counts_of("rdma-mcs")) > 0);
+  CHECK(loopback_of(counts_of("rdma-spin")) > 0);
+}
+
+TEST_CASE(
+    "alock: an uncontended remote acquire takes two round trips where queue pairs keep order") {
+  auto machine = test::plain_machine();
+  machine.semantics.ordered = true;
+  test::Lab lab(machine, {0, 1});
+  const locks::LockSite site{.line = {1, fabric::kReservedBytes}};
+  const locks::NodeRegion nodes{fabric::kReservedBytes + 64, 2, 2};
+  std::uint64_t took = 0;
+  lab.run({{0, [&](fabric::SimEndpoint& ep) {
+              locks::LockAgent<fabric::SimEndpoint> agent(ep, nodes);
+              const auto lock = *locks::AnyLock::make("alock");
+              const std::uint64_t begun = ep.now_ns();
+              auto grant = lock.acquire(agent, site, locks::Mode::kWrite, Deadline::never());
+              took = ep.now_ns() - begun;
+              REQUIRE(grant.ok());
+              lock.release(agent, site, *grant);
+            }}});
+  // The node's word, the swap of the tail, and the victim's store with the look behind it.
+  CHECK(took == 3 + (40 + 1000 + 200 + 1000) + (40 + 1000 + 50 + 60 + 1000));
+}
+
+TEST_CASE("alock: a budget of zero is refused, by a sentence that names the lever") {
+  for (const char* kind :
+       {"alock:local_budget=0", "alock:remote_budget=0", "alock-rw:local_budget=0"}) {
+    const auto made = locks::AnyLock::make(kind);
+    REQUIRE_FALSE(made.ok());
+    CHECK(made.status().message().find("budget=0") != std::string_view::npos);
+  }
+}
