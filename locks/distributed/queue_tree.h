@@ -22,8 +22,8 @@
 //       front of its queue has not climbed itself.
 //   T4  Whoever releases a queue in which a lent node stands makes that node idle, after it has
 //       passed the queue on; from then on nobody but its owner touches it.
-//   T5  The parent is passed on or emptied before the element's next is told to climb. A front that
-//       is told so, or comes first, does not look at `up`.
+//   T5  The parent is passed on or emptied before the element's next is told to climb, so that the
+//       lock moves on at once. A front that is told so, or comes first, does not look at `up`.
 //   T6  An agent that gives up at some level holds nothing above it: it tells the next in each of
 //       the queues below, from the top down, to climb, or empties them.
 //   T7  A queue of level i is handed on with all above it at most `most_passings[i]` times in a
