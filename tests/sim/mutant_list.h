@@ -27,6 +27,8 @@ void add_stripe_mutants(std::vector<Mutant>& list);
 void add_rma_rw_mutants(std::vector<Mutant>& list);
 void add_alock_mutants(std::vector<Mutant>& list);
 void add_alock_copies(std::vector<Mutant>& list);
+void add_tree_mutants(std::vector<Mutant>& list);
+Mutant faithful_tree();
 /// Copies without a defect: what kills a mutant is its defect, not the copy.
 std::vector<Mutant> faithful_copies();
 std::vector<Mutant> faithful_stripes();

@@ -74,6 +74,7 @@ std::vector<Mutant> faithful_copies() {
       mutant<conformance::MutantMcsWp<conformance::WpDefect::kNone>>("mcs-wp", "none", "", {}),
       mutant<MutantRmaRw<conformance::RmaRwDefect::kNone>>("rma-rw", "none", "", {})};
   add_alock_copies(copies);
+  copies.push_back(faithful_tree());
   return copies;
 }
 

@@ -16,6 +16,7 @@ const std::vector<Mutant>& all_mutants() {
     add_stripe_mutants(made);
     add_rma_rw_mutants(made);
     add_alock_mutants(made);
+    add_tree_mutants(made);
     return made;
   }();
   return list;
