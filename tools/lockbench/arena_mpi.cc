@@ -107,8 +107,8 @@ Result<std::optional<RunResult>> run(const Plan& plan, const LockTable& table,
   }
   std::optional<RunResult> result;
   if (fabric.rank() == 0) {
-    result =
-        combine(plan, fabric.topology(), std::move(*crew), read_words(*outsider, table), clocks);
+    result = combine(plan, fabric.topology(), std::move(*crew), read_words(*outsider, table),
+                     read_volume(*outsider, table, plan), clocks);
     if (clocks == Clocks::kApart) {
       // Only from barrier to barrier is it sure that all work lies in between.
       result->seconds = static_cast<double>(met_ns[2] - met_ns[1]) / 1e9;
@@ -130,9 +130,13 @@ Result<std::shared_ptr<void>> hold_mpi() {
 }
 
 Result<std::optional<RunResult>> run_on_mpi(const RunOptions& options) {
-  auto alone = make_plan(options, options.home + 1);
+  const auto mpi = fabric::MpiInterface::acquire();
+  if (!mpi.ok()) return mpi.status();
+  int ranks = 1;
+  (*mpi)->call([&] { return MPI_Comm_size(MPI_COMM_WORLD, &ranks); });
+  auto alone = make_plan(options, static_cast<std::uint32_t>(ranks));
   if (!alone.ok()) return alone.status();
-  alone->ranks = 1;  // how many there are is known only inside; one rank needs the most memory
+  alone->ranks = 1;  // the fabric may place more locks on a rank: one rank needs the most memory
   const LockTable largest(*alone);
   auto fabric = MpiFabric::create({.segment_bytes = largest.segment_bytes(),
                                    .agents_per_rank = largest.agents_per_rank(*alone),
@@ -155,7 +159,7 @@ Result<std::optional<RunResult>> run_on_mpi(const RunOptions& options) {
                     "one they wait for it as well as for locks",
                     plan->agents(), usable_cores()));
   }
-  const auto lock = locks::AnyLock::make(options.lock);
+  const auto lock = lock_of(options);
   if (!lock.ok()) return lock.status();
   const LockTable table(*plan);
   if (options.counts) {

@@ -17,7 +17,7 @@ Result<RunResult> run(const Plan& plan, const LockTable& table, const locks::Any
   auto outsider = fabric.endpoint(0);
   if (!outsider.ok()) return outsider.status();
   return combine(plan, fabric.topology(), std::move(*crew), read_words(*outsider, table),
-                 Clocks::kShared);
+                 read_volume(*outsider, table, plan), Clocks::kShared);
 }
 
 }  // namespace
@@ -31,7 +31,7 @@ Result<RunResult> run_on_shm(const RunOptions& options) {
                     "as well as for locks",
                     plan->agents(), usable_cores()));
   }
-  const auto lock = locks::AnyLock::make(options.lock);
+  const auto lock = lock_of(options);
   if (!lock.ok()) return lock.status();
   const LockTable table(*plan);
   auto fabric = fabric::ShmFabric::create({.ranks = plan->ranks,

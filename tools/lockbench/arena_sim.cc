@@ -70,8 +70,9 @@ Result<RunResult> run(const Plan& plan, const LockTable& table, const locks::Any
   const double worked_s = processor_s() - begun_s;
   auto outsider = fabric.endpoint(0);
   if (!outsider.ok()) return outsider.status();
-  RunResult result = combine(plan, fabric.topology(), std::move(*crew),
-                             read_words(*outsider, table), Clocks::kShared);
+  RunResult result =
+      combine(plan, fabric.topology(), std::move(*crew), read_words(*outsider, table),
+              read_volume(*outsider, table, plan), Clocks::kShared);
   result.simulation = Simulation{.machine_text = std::move(machine_text),
                                  .parameters = parameters(fabric.machine()),
                                  .virtual_ns = fabric.time_ns(),
@@ -96,7 +97,7 @@ Result<RunResult> run_on_sim(const RunOptions& options) {
   for (const std::string& setting : options.settings) {
     if (const Status status = apply(setting, *machine); !status.ok()) return status;
   }
-  const auto lock = locks::AnyLock::make(options.lock);
+  const auto lock = lock_of(options);
   if (!lock.ok()) return lock.status();
   const LockTable table(*plan);
   auto fabric = fabric::SimFabric::create({.machine = std::move(*machine),

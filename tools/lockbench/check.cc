@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace keyway::lockbench {
 namespace {
 
@@ -28,13 +30,36 @@ std::string wrong_words(const std::vector<AgentResult>& agents,
   return {};
 }
 
+std::string wrong_volume(const Check& check, const std::vector<AgentResult>& agents,
+                         std::vector<std::uint64_t> volume) {
+  if (check.missed != 0) {
+    return fmt::format("{} reads did not find an integer that is in the volume", check.missed);
+  }
+  std::vector<std::uint64_t> expected;
+  for (std::uint32_t agent = 0; agent < agents.size(); ++agent) {
+    for (std::uint64_t i = 0; i < agents[agent].inserted; ++i) {
+      expected.push_back(volume_key(agent, i));
+    }
+  }
+  std::sort(expected.begin(), expected.end());
+  std::sort(volume.begin(), volume.end());
+  if (volume == expected) return {};
+  return fmt::format(
+      "{} integers were inserted and {} are in the volume, or others than these: inserts were lost",
+      expected.size(), volume.size());
+}
+
 }  // namespace
 
-Check check_run(const std::vector<AgentResult>& agents, const std::vector<LockWords>& words) {
+Check check_run(const std::vector<AgentResult>& agents, const std::vector<LockWords>& words,
+                std::vector<std::uint64_t> volume) {
   Check check;
+  check.found = volume.size();
   for (const AgentResult& agent : agents) {
     check.torn += agent.torn;
     check.overlap += agent.overlap;
+    check.inserted += agent.inserted;
+    check.missed += agent.missed;
     for (const LockUse& use : agent.use) {
       check.exclusive += use.exclusive;
       check.increments += use.increments;
@@ -52,6 +77,7 @@ Check check_run(const std::vector<AgentResult>& agents, const std::vector<LockWo
   } else {
     check.failure = wrong_words(agents, words);
   }
+  if (check.failure.empty()) check.failure = wrong_volume(check, agents, std::move(volume));
   for (const AgentResult& agent : agents) {
     if (check.failure.empty() && !agent.trouble.empty()) check.failure = agent.trouble;
   }

@@ -4,6 +4,8 @@
 // record by a plain load and a plain store, so a lost update shows two inside at once; readers
 // compared two words that writers keep equal. The fencing token must have grown by one with every
 // exclusive grant of the whole run (lock.h, L4). In simulation overlaps are seen directly.
+// The volume of bench dht must hold exactly what was inserted, and every read must have found what
+// it asked for.
 // *Thread safety.* Free functions.
 #pragma once
 
@@ -30,7 +32,10 @@ struct Check {
   std::uint64_t token = 0;
   std::uint64_t torn = 0;
   std::uint64_t overlap = 0;
-  std::string failure;  // empty when all is well
+  std::uint64_t inserted = 0;  // of bench dht, as the agents have counted
+  std::uint64_t found = 0;     // in the volume, at the end
+  std::uint64_t missed = 0;    // reads that did not find what was there
+  std::string failure;         // empty when all is well
 
   bool passed() const { return failure.empty(); }
 };
@@ -46,6 +51,18 @@ std::vector<LockWords> read_words(E& ep, const LockTable& table) {
   return words;
 }
 
-Check check_run(const std::vector<AgentResult>& agents, const std::vector<LockWords>& words);
+/// All integers of the volume of bench dht, as for read_words(); none in other benches.
+template <fabric::Endpoint E>
+std::vector<std::uint64_t> read_volume(E& ep, const LockTable& table, const Plan& plan) {
+  std::vector<std::uint64_t> values;
+  if (!plan.has_volume()) return values;
+  store::AtomicTable<E> volume(ep, table.volume(), plan.volume);
+  volume.for_each([&](std::uint64_t value) { values.push_back(value); });
+  return values;
+}
+
+/// `agents` in the order of their numbers.
+Check check_run(const std::vector<AgentResult>& agents, const std::vector<LockWords>& words,
+                std::vector<std::uint64_t> volume = {});
 
 }  // namespace keyway::lockbench

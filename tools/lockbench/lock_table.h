@@ -33,6 +33,7 @@ class LockTable {
     const std::uint64_t on_each = (plan.locks + plan.ranks - 1) / plan.ranks;
     first_ = layout_.reserve(on_each * kBytes);
     satellites_ = layout_.reserve(plan.locks * locks::kMostSatelliteBytes);
+    if (plan.has_volume()) volume_ = layout_.reserve(plan.volume.bytes());
     nodes_ = locks::NodeRegion::reserve(layout_, agents_per_rank(plan), kNodesPerAgent);
   }
   /// One more than the plan has: for who looks at the table when all have ended.
@@ -48,6 +49,8 @@ class LockTable {
   fabric::Address record(std::uint32_t k) const {
     return {home(k), offset(k) + locks::kLockLineBytes};
   }
+  /// Of bench dht.
+  fabric::Address volume() const { return {home_, volume_}; }
   const locks::NodeRegion& nodes() const { return nodes_; }
   std::uint64_t segment_bytes() const { return layout_.size(); }
 
@@ -63,6 +66,7 @@ class LockTable {
   std::uint64_t group_ = 0;
   std::uint64_t first_ = 0;
   std::uint64_t satellites_ = 0;
+  std::uint64_t volume_ = 0;
   locks::NodeRegion nodes_;
 };
 

@@ -9,8 +9,8 @@ namespace {
 template <class Result, class Use>
 void each_number(Result& r, Use&& use) {
   for (auto* word : {&r.begin_ns, &r.end_ns, &r.end_order, &r.exclusive, &r.shared, &r.torn,
-                     &r.overlap, &r.stats.reads, &r.stats.writes, &r.stats.contended,
-                     &r.stats.try_failures, &r.stats.timeouts}) {
+                     &r.overlap, &r.inserted, &r.missed, &r.stats.reads, &r.stats.writes,
+                     &r.stats.contended, &r.stats.try_failures, &r.stats.timeouts}) {
     use(*word);
   }
   for (auto& handovers : r.stats.handovers_at) use(handovers);

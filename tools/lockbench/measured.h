@@ -34,6 +34,11 @@ struct LockUse {
   std::uint64_t increments = 0;  // of the record's counter
 };
 
+/// The i-th integer that an agent inserts: no two are alike, and none is 0.
+constexpr std::uint64_t volume_key(std::uint32_t agent, std::uint64_t i) {
+  return (static_cast<std::uint64_t>(agent) << 40 | i) + 1;
+}
+
 struct AgentResult {
   /// Accesses that are recorded at most, for fairness.
   static constexpr std::size_t kMostAccesses = 1 << 20;
@@ -43,9 +48,11 @@ struct AgentResult {
   std::uint64_t end_order = kEndOfOrder;
   std::uint64_t exclusive = 0;  // measured grants
   std::uint64_t shared = 0;
-  std::uint64_t torn = 0;     // times that the two words differed under a reader
-  std::uint64_t overlap = 0;  // times that somebody was inside who must not be
-  std::vector<LockUse> use;   // by lock
+  std::uint64_t torn = 0;      // times that the two words differed under a reader
+  std::uint64_t overlap = 0;   // times that somebody was inside who must not be
+  std::uint64_t inserted = 0;  // of bench dht: volume_key() of 0 up to this
+  std::uint64_t missed = 0;    // reads that did not find what is there
+  std::vector<LockUse> use;    // by lock
   std::vector<Access> accesses;
   locks::LockStats stats;   // of the measured part
   fabric::OpCounts counts;  // of the measured part; no levels when not counted

@@ -19,7 +19,8 @@ namespace {
 std::string footer() {
   return fmt::format(
       "Benches (--acquires of each agent, the first 10% discarded):\n{}"
-      "\nLocks: {}, each with its levers, e.g. gbh:backoff_max_ns=20000\n"
+      "\nLocks: {}, each with its levers, e.g. gbh:backoff_max_ns=20000;\n"
+      "  for dht also fompi-a: no lock, inserts by compare-and-swap\n"
       "Fabrics: shm (agents are threads), mpi (start it with mpirun), sim (virtual time)\n"
       "Machines of sim: {}, or the path of a machine file\n"
       "Sweeps: P (ranks), F_W (fw), any option by its name (lock, bench, locality, threads, seed\n"
@@ -141,7 +142,7 @@ Status check(const Options& options) {
                               fmt::join(locks::AnyLock::kNames, ", ")));
   }
   if (!run.lock.empty()) {
-    if (auto lock = locks::AnyLock::make(run.lock); !lock.ok()) return lock.status();
+    if (auto lock = lock_of(run); !lock.ok()) return lock.status();
   }
   if (run.acquires != 0 && run.seconds != 0) {
     return refuse("--acquires and --seconds both say when to end: leave one of them out");

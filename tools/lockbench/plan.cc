@@ -31,7 +31,43 @@ void warn(Plan& plan) {
   }
 }
 
+/// Slots of the volume: so many that collisions are usual, as a table is used that has no room to
+/// grow. The paper gives no size.
+constexpr std::uint64_t kSlots = 4096;
+
+/// Room for every insert that fits into eight standard deviations: a volume that is full ends a
+/// run.
+store::AtomicTableShape volume_for(const Plan& plan) {
+  const double agents = plan.agents() - plan.threads;
+  const double drawn = agents * static_cast<double>(plan.measured) * plan.options.fw;
+  const double inserts = agents * static_cast<double>(plan.warm_up) + drawn + 8 * std::sqrt(drawn);
+  return {.slots = kSlots, .cells = static_cast<std::uint64_t>(inserts) + 1};
+}
+
+Status plan_volume(Plan& plan) {
+  RunOptions& options = plan.options;
+  if (plan.ranks < 2) {
+    return refuse("--bench dht needs two ranks or more: one has the volume, the others use it");
+  }
+  if (plan.locks != 1 || options.seconds != 0 || options.roles != "operation") {
+    return refuse(
+        "--bench dht is a number of inserts and reads under one lock: leave out --locks, "
+        "--seconds and --roles");
+  }
+  if (plan.atomics_only) {
+    options.sample = 0;  // there is no acquire whose time could be taken
+    options.check = RunOptions().check;
+  }
+  plan.volume = volume_for(plan);
+  return {};
+}
+
 }  // namespace
+
+Result<locks::AnyLock> lock_of(const RunOptions& options) {
+  if (options.lock == kAtomicsOnly) return locks::AnyLock();
+  return locks::AnyLock::make(options.lock);
+}
 
 std::uint64_t Plan::agent_seed(std::uint32_t agent) const {
   std::uint64_t state = options.seed;
@@ -66,7 +102,13 @@ Result<Plan> make_plan(const RunOptions& options, std::uint32_t ranks) {
   } else {
     plan.measured = acquires - plan.warm_up;
   }
-  plan.check_every = options.check == "every";
+  plan.atomics_only = options.lock == kAtomicsOnly;
+  if (options.bench == Dht::kName) {
+    if (const Status status = plan_volume(plan); !status.ok()) return status;
+  } else if (plan.atomics_only) {
+    return refuse("--lock fompi-a is no lock but a table of atomics: add --bench dht");
+  }
+  plan.check_every = plan.options.check == "every";
   warn(plan);
   return plan;
 }

@@ -5,9 +5,12 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "keyway/kvstore/atomic_table.h"
 #include "keyway/locks/base/status.h"
+#include "keyway/locks/distributed/any_lock.h"
 #include "options.h"
 
 namespace keyway::lockbench {
@@ -17,17 +20,27 @@ struct Plan {
   std::uint32_t ranks = 1;
   std::uint32_t threads = 1;  // agents of each rank
   std::uint32_t locks = 1;
-  std::uint64_t warm_up = 1;   // acquires of each agent that are discarded, and checked
-  std::uint64_t measured = 0;  // acquires of each agent after them; 0: until options.seconds
-  bool check_every = false;    // check the measured acquires as well
+  std::uint64_t warm_up = 1;       // acquires of each agent that are discarded, and checked
+  std::uint64_t measured = 0;      // acquires of each agent after them; 0: until options.seconds
+  bool check_every = false;        // check the measured acquires as well
+  bool atomics_only = false;       // bench dht without a lock (foMPI-A)
+  store::AtomicTableShape volume;  // bench dht: no slots in other benches
   std::vector<std::string> warnings;
 
   std::uint32_t agents() const { return ranks * threads; }
   std::uint64_t agent_seed(std::uint32_t agent) const;
+  bool has_volume() const { return volume.slots != 0; }
+  /// Whether an agent of this rank does anything: of bench dht those that lack the volume.
+  bool takes_part(std::uint32_t rank) const { return !has_volume() || rank != options.home; }
 };
 
 /// Fills in what was left to defaults and refuses what contradicts itself. `ranks`: of the fabric.
 Result<Plan> make_plan(const RunOptions& options, std::uint32_t ranks);
+
+/// In place of a lock kind, for bench dht: no lock, everything by atomics.
+inline constexpr std::string_view kAtomicsOnly = "fompi-a";
+/// The lock that a run uses; of a run without one, a lock that nobody touches.
+Result<locks::AnyLock> lock_of(const RunOptions& options);
 
 /// Acquires of each agent unless --acquires says otherwise.
 inline constexpr std::uint64_t kAcquiresOnRealFabrics = 100'000;  // as HPDC'16

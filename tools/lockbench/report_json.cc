@@ -59,6 +59,11 @@ ordered_json check_json(const Check& check) {
                       {"token", check.token},     {"increments", check.increments},
                       {"counter", check.counter}, {"torn_reads", check.torn},
                       {"overlaps", check.overlap}};
+  if (check.inserted != 0) {
+    out["inserted"] = check.inserted;
+    out["found"] = check.found;
+    out["missed_reads"] = check.missed;
+  }
   if (!check.passed()) out["failure"] = check.failure;
   return out;
 }

@@ -94,6 +94,10 @@ std::string text_report(const RunResult& result) {
                                    "increments, counter {}",
                                    check.exclusive, check.token, check.increments, check.counter)
                      : "FAILED: " + check.failure);
+  if (check.inserted != 0) {
+    fmt::format_to(std::back_inserter(text), "{:<18}{} integers inserted, {} found, {} missed\n",
+                   "volume", check.inserted, check.found, check.missed);
+  }
   return text;
 }
 

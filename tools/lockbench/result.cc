@@ -17,6 +17,7 @@ void measure_fairness(RunResult& result, const std::vector<AgentResult>& agents)
   std::uint64_t window = kEndOfOrder;
   std::uint64_t recorded = kEndOfOrder;  // beyond it accesses are missing
   for (const AgentResult& agent : agents) {
+    if (agent.exclusive + agent.shared == 0) continue;  // took no part
     window = std::min(window, agent.end_order);
     if (agent.accesses.size() >= AgentResult::kMostAccesses) {
       recorded = std::min(recorded, agent.end_order);
@@ -25,6 +26,7 @@ void measure_fairness(RunResult& result, const std::vector<AgentResult>& agents)
   std::vector<std::uint64_t> shares;
   std::vector<std::vector<Access>> accesses;
   for (const AgentResult& agent : agents) {
+    if (agent.exclusive + agent.shared == 0) continue;
     shares.push_back(granted_until(agent.accesses, window));
     accesses.push_back(agent.accesses);
   }
@@ -37,7 +39,8 @@ void measure_fairness(RunResult& result, const std::vector<AgentResult>& agents)
 }  // namespace
 
 RunResult combine(const Plan& plan, const Topology& topology, Crew crew,
-                  const std::vector<LockWords>& words, Clocks clocks) {
+                  const std::vector<LockWords>& words, std::vector<std::uint64_t> volume,
+                  Clocks clocks) {
   RunResult result{.plan = plan, .topology = topology.describe(), .levels = level_names(topology)};
   std::uint64_t begin = kEndOfOrder;
   std::uint64_t end = 0;
@@ -49,7 +52,7 @@ RunResult combine(const Plan& plan, const Topology& topology, Crew crew,
     begin = std::min(begin, agent.begin_ns);
     end = std::max(end, agent.end_ns);
   }
-  result.check = check_run(crew.agents, words);
+  result.check = check_run(crew.agents, words, std::move(volume));
   if (clocks == Clocks::kShared) {
     if (end > begin) result.seconds = static_cast<double>(end - begin) / 1e9;
     measure_fairness(result, crew.agents);

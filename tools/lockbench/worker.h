@@ -10,10 +10,12 @@
 
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "keyway/kvstore/atomic_table.h"
 #include "keyway/locks/base/rng.h"
 #include "keyway/locks/distributed/lock.h"
 #include "keyway/locks/distributed/lock_agent.h"
@@ -48,19 +50,26 @@ class Worker {
         agent_(agent),
         host_(host),
         latencies_(latencies),
-        rng_(plan.agent_seed(number)) {
+        rng_(plan.agent_seed(number)),
+        number_(number),
+        takes_part_(plan.takes_part(agent.ep.rank())) {
     result_.use.resize(table.size());
     const double fw = plan.options.fw;
     const auto writers_before = [fw](double n) { return std::floor(n * fw + 1e-9); };
     writer_ = writers_before(number + 1) > writers_before(number);
     if (plan.options.locality) sort_by_place();
+    if (plan.has_volume()) volume_.emplace(agent.ep, table.volume(), plan.volume);
   }
 
   void warm_up() {
-    const auto nothing = [] {};
-    for (std::uint64_t i = 0; i < plan_.warm_up && result_.trouble.empty(); ++i) {
-      visit(false, true, false, nothing);
+    filling_ = plan_.has_volume();
+    const auto fill = [this] {
+      if (filling_) use_volume();
+    };
+    for (std::uint64_t i = 0; takes_part_ && i < plan_.warm_up && result_.trouble.empty(); ++i) {
+      visit(false, true, false, fill);
     }
+    filling_ = false;
   }
 
   template <class Bench>
@@ -69,7 +78,7 @@ class Worker {
     const auto span = static_cast<std::uint64_t>(plan_.options.seconds * 1e9);
     const std::uint32_t sample = plan_.options.sample;
     const auto inside = [this] { Bench::inside(*this); };
-    for (std::uint64_t i = 0; result_.trouble.empty(); ++i) {
+    for (std::uint64_t i = 0; takes_part_ && result_.trouble.empty(); ++i) {
       if (plan_.measured != 0 ? i == plan_.measured
                               : agent_.ep.now_ns() - result_.begin_ns >= span) {
         break;
@@ -97,6 +106,20 @@ class Worker {
     store(word, value + 1);
     ++result_.use[at_].increments;
   }
+  /// One integer more in the volume, or a look for one of those that the warm-up has left there.
+  void use_volume() {
+    if (mode_ == locks::Mode::kRead) {
+      if (!volume_->find(draw_key())) ++result_.missed;
+      return;
+    }
+    const std::uint64_t key = volume_key(number_, result_.inserted);
+    const Status placed = plan_.atomics_only ? volume_->insert(key) : volume_->insert_alone(key);
+    if (placed.ok()) {
+      ++result_.inserted;
+    } else {
+      result_.trouble = placed.message();
+    }
+  }
   /// As much local work as the plan's random time.
   void work() {
     const auto& options = plan_.options;
@@ -107,6 +130,11 @@ class Worker {
   template <class Inside>
   void visit(bool timed, bool checked, bool empty, const Inside& inside) {
     choose();
+    if (plan_.atomics_only) {
+      inside();
+      ++(mode_ == locks::Mode::kWrite ? result_.exclusive : result_.shared);
+      return;
+    }
     const locks::LockSite site = table_.site(at_);
     E& ep = agent_.ep;
     const std::uint64_t asked = timed ? ep.now_ns() : 0;
@@ -133,9 +161,16 @@ class Worker {
   void choose() {
     const RunOptions& options = plan_.options;
     if (table_.size() > 1) at_ = draw_lock();
-    const bool write = options.roles == "process" ? writer_ : rng_.unit() < options.fw;
+    const bool drawn = options.roles == "process" ? writer_ : rng_.unit() < options.fw;
+    const bool write = filling_ || drawn;
     mode_ = write ? locks::Mode::kWrite : locks::Mode::kRead;
     alone_ = write || !lock_.traits().readers_share;
+  }
+  std::uint64_t draw_key() {
+    const std::uint32_t threads = plan_.threads;
+    auto agent = static_cast<std::uint32_t>(rng_.below(plan_.agents() - threads));
+    if (agent >= plan_.options.home * threads) agent += threads;  // not of the volume's own rank
+    return volume_key(agent, rng_.below(plan_.warm_up));
   }
   std::uint32_t draw_lock() {
     if (near_.empty() || far_.empty()) {
@@ -209,8 +244,12 @@ class Worker {
   Latencies& latencies_;
   Rng rng_;
   AgentResult result_;
-  bool writer_ = true;               // under --roles process
-  std::vector<std::uint32_t> near_;  // locks by place; empty without --locality
+  std::uint32_t number_;
+  bool takes_part_;
+  std::optional<store::AtomicTable<E>> volume_;  // of bench dht
+  bool filling_ = false;                         // the volume, in the warm-up
+  bool writer_ = true;                           // under --roles process
+  std::vector<std::uint32_t> near_;              // locks by place; empty without --locality
   std::vector<std::uint32_t> far_;
   std::uint32_t at_ = 0;  // the lock of this visit
   locks::Mode mode_ = locks::Mode::kWrite;

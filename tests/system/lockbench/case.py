@@ -7,8 +7,13 @@ import subprocess
 import sys
 import unittest
 
-BENCHES = ("lb", "ecsb", "sob", "wcsb", "warb", "table")
-LOCKS = ("fompi-rw", "gbh", "fompi-spin", "d-mcs")
+BENCHES = ("lb", "ecsb", "sob", "wcsb", "warb", "table", "dht")
+LOCKS = ("fompi-rw", "gbh", "fompi-spin", "d-mcs", "mcs-wp")
+
+
+def busy(bench, agents, ranks):
+    """Agents that do anything: of dht, those of all ranks but the volume's."""
+    return agents - agents // ranks if bench == "dht" else agents
 
 
 class Program:

@@ -5,7 +5,7 @@ import io
 import json
 import re
 
-from case import BENCHES, LOCKS, Case, lockbench, main, without_times
+from case import BENCHES, LOCKS, Case, busy, lockbench, main, without_times
 
 SIM = ("--fabric", "sim", "--ranks", 32)
 
@@ -55,7 +55,7 @@ class Benches(Case):
                 with self.subTest(bench=bench, lock=lock):
                     report = self.report("--lock", lock, "--bench", bench, *SIM, "--acquires", 20,
                                          "--fw", 0.5)
-                    self.check(report, 32, 18)
+                    self.check(report, busy(bench, 32, 32), 18)
 
     def test_every_bench_and_lock_on_shared_memory(self):
         for bench in BENCHES:
@@ -63,7 +63,7 @@ class Benches(Case):
                 with self.subTest(bench=bench, lock=lock):
                     report = self.report("--lock", lock, "--bench", bench, "--ranks", 2,
                                          "--acquires", 200, "--fw", 0.5, "--check", "every")
-                    self.check(report, 2, 180)
+                    self.check(report, busy(bench, 2, 2), 180)
 
     def test_work_takes_its_time(self):
         # One agent, in virtual time: an acquire and release, and 2 us of work in either place.
@@ -106,6 +106,48 @@ class Benches(Case):
             return sum(cpu.values()) / (32 * 45)
         self.assertEqual(share(1), 1)
         self.assertTrue(0.4 < share(0.5) < 0.6)
+
+
+class Dht(Case):
+    """Inserts and reads of one rank's volume, with a lock and by atomics alone."""
+
+    def check(self, report, agents, warm_up, measured, inserts):
+        check = report["check"]
+        self.assertTrue(check["passed"])
+        self.assertEqual(check["found"], check["inserted"])
+        self.assertEqual(check["missed_reads"], 0)
+        self.assertEqual(report["acquires"], agents * measured)
+        self.assertEqual(check["inserted"], agents * warm_up + report["exclusive"])
+        low, high = inserts
+        self.assertTrue(low <= report["exclusive"] <= high, report["exclusive"])
+        self.assertGreater(report["seconds"], 0)
+
+    def test_shares_of_inserts(self):
+        for lock in ("fompi-a", "fompi-rw", "mcs-wp"):
+            for fw, inserts in ((0, (0, 0)), (0.3, (150, 420)), (1, (930, 930))):
+                with self.subTest(lock=lock, fw=fw):
+                    report = self.report("--lock", lock, "--bench", "dht", *SIM, "--fw", fw,
+                                         "--acquires", 40, "--warmup", 0.25)
+                    self.check(report, 31, 10, 30, inserts)
+
+    def test_threads_on_shared_memory_and_a_volume_elsewhere(self):
+        for lock in ("fompi-a", "gbh"):
+            with self.subTest(lock=lock):
+                report = self.report("--lock", lock, "--bench", "dht", "--ranks", 3, "--threads", 2,
+                                     "--home", 1, "--fw", 0.5, "--acquires", 400)
+                self.check(report, 4, 40, 360, (400, 1000))
+
+    def test_atomics_alone_acquire_nothing_and_rerun_alike(self):
+        words = ("--lock", "fompi-a", "--bench", "dht", *SIM, "--fw", 0.2, "--counts")
+        report = self.report(*words)
+        self.assertNotIn("latency", report)
+        self.assertEqual(report["check"]["exclusive_grants"], 0)
+        # An insert is a compare-and-swap, and one more and an addition where the slot was taken.
+        rma = {name: sum(row.values()) for name, row in report["operations"]["rma"].items()}
+        self.assertNotIn("swap", rma)
+        self.assertGreaterEqual(rma["compare_swap"], report["exclusive"])
+        self.assertLessEqual(rma["fetch_add"], report["exclusive"])
+        self.assertEqual(without_times(report), without_times(self.report(*report["rerun"])))
 
 
 class Reruns(Case):

@@ -3,7 +3,7 @@
 import json
 import os
 
-from case import BENCHES, Case, Program, call, main
+from case import BENCHES, Case, Program, busy, call, main
 
 
 def job(*words, **more):
@@ -27,7 +27,7 @@ class Job(Case):
         for point in report["points"]:
             with self.subTest(point["sweep"]):
                 self.assertTrue(point["check"]["passed"])
-                self.assertEqual(point["acquires"], 2 * 45)
+                self.assertEqual(point["acquires"], busy(point["sweep"]["bench"], 2, 2) * 45)
                 self.assertGreater(point["throughput_per_s"], 0)
                 self.assertLessEqual(point["fairness"]["jain_index"], 1)
                 self.assertGreater(sum(point["operations"]["rma"]["fetch_add" if point["sweep"][
@@ -39,6 +39,12 @@ class Job(Case):
         self.assertEqual(report["configuration"]["ranks"], 2)
         self.assertEqual(report["check"]["exclusive_grants"], 4 * 20)
         self.assertEqual(report["check"]["counter"], 4 * 20)
+
+    def test_a_volume_by_atomics_over_the_fabric(self):
+        report, _ = self.report_of("--lock", "fompi-a", "--bench", "dht", "--fw", 0.5, "--acquires",
+                                   60, "--threads", 2, "--ranks-per-node", 1)
+        self.assertEqual(report["acquires"], 2 * 54)
+        self.assertEqual(report["check"]["found"], 2 * 6 + report["exclusive"])
 
     def refused(self, parts, *words):
         done = job(*words, timeout_s=60)

@@ -42,7 +42,8 @@ Check run_with(const L& lock, RunOptions options = {}) {
   REQUIRE(crew.ok());
   auto outsider = fabric->endpoint(0);
   REQUIRE(outsider.ok());
-  return check_run(crew->agents, read_words(*outsider, table));
+  return check_run(crew->agents, read_words(*outsider, table),
+                   read_volume(*outsider, table, *plan));
 }
 
 /// Four threads on two ranks of shared memory.
@@ -63,7 +64,7 @@ RunResult run_threaded(const L& lock, RunOptions options) {
   auto outsider = fabric->endpoint(0);
   REQUIRE(outsider.ok());
   return combine(*plan, fabric->topology(), std::move(*crew), read_words(*outsider, table),
-                 Clocks::kShared);
+                 read_volume(*outsider, table, *plan), Clocks::kShared);
 }
 
 RunOptions with_readers() {
@@ -81,13 +82,14 @@ TEST_CASE("check: faithful locks pass, whatever the bench and however much is ch
       RunOptions options = with_readers();
       options.bench = bench;
       options.check = check;
+      const std::uint64_t agents = bench == "dht" ? 31 : 32;  // one only has the volume
       const Check spin = run_with(MutantSpin<SpinDefect::kNone>(), options);
       CHECK(spin.failure == "");
-      CHECK(spin.exclusive == 32 * 40);
-      CHECK(spin.increments >= (options.check == "every" ? 32 * 40 : 32 * 4));
+      CHECK(spin.exclusive == agents * 40);
+      CHECK(spin.increments >= agents * (options.check == "every" ? 40 : 4));
       const Check rw = run_with(MutantRw<RwDefect::kNone>(), options);
       CHECK(rw.failure == "");
-      CHECK(rw.exclusive < 32 * 40);
+      CHECK(rw.exclusive < agents * 40);
     }
   }
 }
@@ -135,6 +137,39 @@ TEST_CASE("check: what one lock lost another cannot make up for") {
   CHECK(check_run({agent}, {{2, 2}, {2, 2}}).passed());
   CHECK(check_run({agent}, {{1, 2}, {3, 2}}).failure.find("lock 0") != std::string::npos);
   CHECK(check_run({agent}, {{2, 1}, {2, 3}}).failure.find("lock 0") != std::string::npos);
+}
+
+TEST_CASE("check: the volume of bench dht holds what was inserted, and nothing else") {
+  AgentResult two, one;
+  two.use.resize(1);
+  one.use.resize(1);
+  two.inserted = 2;
+  one.inserted = 1;
+  const auto after = [&](const std::vector<std::uint64_t>& volume) {
+    return check_run({two, one}, {{}}, volume).failure;
+  };
+  const std::uint64_t a = volume_key(0, 0), b = volume_key(0, 1), c = volume_key(1, 0);
+  CHECK(after({a, c, b}).empty());
+  CHECK(after({a, b}).find("lost") != std::string::npos);
+  CHECK(after({a, b, b}).find("lost") != std::string::npos);
+  CHECK(after({a, b, c, c}).find("lost") != std::string::npos);
+  one.missed = 1;
+  CHECK(after({a, b, c}).find("did not find") != std::string::npos);
+}
+
+TEST_CASE("check: a lock that lets two in loses inserts; atomics need none") {
+  RunOptions options;
+  options.bench = "dht";
+  options.fw = 1;
+  const Check check = run_with(MutantSpin<SpinDefect::kEntersAfterOneRetry>(), options);
+  CHECK_FALSE(check.passed());
+  CHECK(check.inserted == 31 * 40);
+  CHECK(check.found < check.inserted);
+  options.lock = kAtomicsOnly;  // the lock is not touched
+  const Check without = run_with(MutantSpin<SpinDefect::kEntersAfterOneRetry>(), options);
+  CHECK(without.failure == "");
+  CHECK(without.found == 31 * 40);
+  CHECK(without.exclusive == 0);
 }
 
 TEST_CASE("threads: every kind passes, on the endpoint and on one that counts") {

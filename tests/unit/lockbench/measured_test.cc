@@ -15,6 +15,8 @@ AgentResult sample() {
   result.exclusive = 3;
   result.shared = 4;
   result.torn = 5;
+  result.inserted = 21;
+  result.missed = 22;
   result.use = {{6, 7}, {8, 9}};
   result.accesses = {{11, 12, 1, true}, {13, 14, 0, false}};
   result.stats.handovers_at[2] = 15;
@@ -38,6 +40,8 @@ TEST_CASE("measured: what is appended is taken again, one after the other") {
   REQUIRE(take(in, second));
   CHECK(in.empty());
   CHECK(first.begin_ns == 10);
+  CHECK(first.inserted == 21);
+  CHECK(first.missed == 22);
   CHECK(first.shared == 4);
   CHECK(first.torn == 5);
   REQUIRE(first.use.size() == 2);

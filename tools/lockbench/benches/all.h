@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "benches/dht.h"
 #include "benches/ecsb.h"
 #include "benches/lb.h"
 #include "benches/sob.h"
@@ -29,6 +30,7 @@ void for_each_bench(Use&& use) {
   use(Wcsb());
   use(Warb());
   use(Table());
+  use(Dht());
 }
 
 /// Calls use(bench) for the bench called `name`, which exists.
