@@ -53,3 +53,13 @@ TEST_CASE("mcs-wp: first come, first served among writers, who never starve") {
   const auto waiting = explored({.readers = 1, .writers = 1, .forever = true}).waiting.value();
   CHECK(waiting.starving.empty());  // one writer has to rest now and then
 }
+
+TEST_CASE("mcs-wp: four agents, in orders that are drawn") {
+  for (const Manner manner : {Manner::kWait, Manner::kTimed}) {
+    LockProgram<locks::McsWp> program(locks::McsWp(),
+                                      {.readers = 2, .writers = 2, .manner = manner});
+    fabric::sim::Explorer explorer(program);
+    CHECK_FALSE(explorer.random(1, kSmall ? 200 : 5'000).violation);
+    CHECK_FALSE(explorer.pct(1, kSmall ? 200 : 5'000, 3).violation);
+  }
+}

@@ -60,7 +60,8 @@ void play(Table& table, std::uint32_t me, std::uint64_t seed, History& history) 
 
 TEST_CASE("atomic table in simulation: histories are linearizable, and the sum is right") {
   for (const std::uint64_t seed : sim_seeds(kSeeds)) {
-    INFO(sim_replay("", seed));
+    INFO(fmt::format("replay: {}={} store_sim 'atomic table in simulation*'", kSimSeedVariable,
+                     seed));
     auto fabric =
         std::move(*fabric::SimFabric::create({.machine = shaken_machine(2, 2000),
                                               .ranks = kRanks,
