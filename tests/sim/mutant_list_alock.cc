@@ -41,7 +41,6 @@ void add_alock_mutants(std::vector<Mutant>& list) {
   add_queue_mutants(list);
   using D = conformance::AlockRwDefect;
   const LockShape near{.readers = 1, .writers = 1};
-  const LockShape endless{.readers = 1, .writers = 1, .ranks = 1, .forever = true};
   list.push_back(mutant<MutantAlockRw<D::kIgnoresInside>>(
       "alock-rw/ignores-inside", "a writer does not wait for the readers inside", "L1", near));
   list.push_back(mutant<MutantAlockRw<D::kWriterNotOrdered>>(
@@ -50,12 +49,6 @@ void add_alock_mutants(std::vector<Mutant>& list) {
   list.push_back(mutant<MutantAlockRw<D::kReaderNotOrdered>>(
       "alock-rw/reader-not-ordered", "missing order: a reader looks before it is counted", "L1",
       {.readers = 2, .writers = 1}));
-  list.push_back(mutant<MutantAlockRw<D::kIgnoresWaiting>>(
-      "alock-rw/ignores-waiting", "a writer raises the word while readers wait", "starvation",
-      endless));
-  list.push_back(mutant<MutantAlockRw<D::kStopsWaitingFirst>>(
-      "alock-rw/stops-waiting-first", "a reader is not counted as waiting while it looks again",
-      "starvation", apart));
 }
 
 void add_alock_copies(std::vector<Mutant>& list) {

@@ -8,11 +8,9 @@ namespace keyway::conformance {
 
 enum class AlockRwDefect {
   kNone,
-  kIgnoresInside,      // W1: a writer does not wait for the readers inside
-  kReaderNotOrdered,   // W1: a reader's look at the write word may come before it is counted
-  kWriterNotOrdered,   // W1: a writer's look at the counts may come before its store
-  kIgnoresWaiting,     // W3: a writer raises the word while readers wait
-  kStopsWaitingFirst,  // W4: a reader is not counted as waiting while it looks again
+  kIgnoresInside,     // W1: a writer does not wait for the readers inside
+  kReaderNotOrdered,  // W1: a reader's look at the write word may come before it is counted
+  kWriterNotOrdered,  // W1: a writer's look at the counts may come before its store
 };
 
 template <AlockRwDefect D>
@@ -106,15 +104,14 @@ class MutantAlockRw {
       return looked.value(ep.flush(line.rank())) == 0;
     }
     bool waits(Deadline deadline) const {
-      const bool early = D == Defect::kStopsWaitingFirst;
       count(kWaiting + minus(1));
       const auto over = [&] { return words.load(phase()) == 0; };
       while (ep.retry_until(over, fabric::Backoff::none(), deadline)) {
-        if (comes_in(early ? 1 + minus(kWaiting) : 1)) {
-          if (!early) count(minus(kWaiting));
+        if (comes_in(1)) {
+          count(minus(kWaiting));
           return true;
         }
-        count(early ? kWaiting + minus(1) : minus(1));
+        count(minus(1));
       }
       count(minus(kWaiting));
       return false;
@@ -135,7 +132,7 @@ class MutantAlockRw {
     }
     void lowers() const { words.store(phase(), 0); }
     bool begins_phase(Deadline deadline) const {
-      if (D != Defect::kIgnoresWaiting && !waits_for_nobody(~kInside, deadline)) return false;
+      if (!waits_for_nobody(~kInside, deadline)) return false;
       raises();
       if (D == Defect::kIgnoresInside || sees_nobody(kInside)) {
         ep.flush(line.rank());
