@@ -1,0 +1,74 @@
+// choose(): which lock kind costs a workload least, by a model over the costs of the primitives.
+//
+// *What.* A kind is known by its footprint: how many atomics of which sort an uncontended visit
+// takes, by reader or writer, from near or far, and what handing over costs. A workload is a share
+// of reads, a share of visits by agents of the owner's node, and how many others a visitor finds at
+// the lock on average. The cost of a visit is
+//     uncontended  +  others in conflict * (their stay + a hand-over)
+// averaged over the workload. Two readers are in conflict where the kind does not let them share.
+// Nothing is compared with a fixed number: what is chosen follows from the costs alone.
+// *Thread safety.* Pure functions.
+// *What it leaves out.* Queues at a network card, placement below the node, T_R and budgets. It
+// orders kinds; it does not predict times.
+// *Source.* Design section 6. Counts: each kind's header.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "keyway/locks/base/status.h"
+
+namespace keyway::locks {
+
+/// What the primitives cost on a machine, in ns, uncontended and completed.
+struct PrimitiveCosts {
+  double cpu_atomic_ns = 20;
+  double loopback_ns = 20;    // an atomic of class `rma` on a word of the agent's own node
+  double rma_atomic_ns = 20;  // on a word of another node, a round trip
+  double posted_ns = 5;       // one more posted operation in a round trip that is made anyway
+  double nodes = 1;
+  double counters = 1;  // physical counters of an RMA-RW lock
+};
+
+struct Workload {
+  double reads = 0.95;  // share of visits that read
+  double local = 1;     // share of visits from the owner's node
+  double others = 0;    // agents at the lock, on average, as one comes
+};
+
+/// What one visit takes, acquire and release, when nobody is in the way.
+struct Visit {
+  double cpu = 0;       // atomics by the processor
+  double near_rma = 0;  // atomics of class `rma` on the agent's own node
+  double far_rma = 0;   // on another node, where there is one
+  double sweeps = 0;    // posted operations to every counter, and their flush
+};
+
+struct Footprint {
+  std::string_view kind;  // as in AnyLock::kNames
+  std::string_view text;  // with the levers that a store uses
+  bool readers_share = false;
+  bool queued = false;  // else waiting agents come back to the lock's word, all of them
+  Visit local_read, remote_read, local_write, remote_write;
+};
+
+/// The kinds among which a store chooses, in the order in which ties are broken.
+std::span<const Footprint> footprints();
+/// Those that AnyLock knows in this build.
+std::vector<const Footprint*> candidates();
+
+/// The model's cost of a visit in ns.
+double visit_ns(const Footprint& kind, const Workload& workload, const PrimitiveCosts& costs);
+
+/// The cheapest; `among` is not empty.
+const Footprint& choose(std::span<const Footprint* const> among, const Workload& workload,
+                        const PrimitiveCosts& costs);
+
+/// One sentence: "rma-rw: 212 ns a visit, gbh 1030, d-mcs 2140 (95% reads, 25% local, 1.5 others)".
+std::string why(std::span<const Footprint* const> among, const Workload& workload,
+                const PrimitiveCosts& costs);
+
+}  // namespace keyway::locks
