@@ -10,17 +10,22 @@
 #include <vector>
 
 #include "keyway/client/client.h"
+#include "keyway/client/lock_policy.h"
 #include "keyway/kvstore/session.h"
 
 namespace keyway::client {
 
-inline store::GeometryOptions geometry_options(const StoreOptions& options) {
+inline store::GeometryOptions geometry_options(const StoreOptions& options,
+                                               const LockPolicy& policy, std::uint32_t ranks) {
   return {.memory_bytes = options.memory_bytes,
           .element_bytes = options.element_bytes,
           .buckets = options.buckets,
           .stripes = options.stripes,
           .agents_per_rank = options.sessions,
-          .nodes_per_agent = options.locks_per_session};
+          .nodes_per_agent = options.locks_per_session,
+          .lock_kinds = static_cast<std::uint32_t>(policy.lock.kinds()),
+          .satellite_kinds = policy.satellite_kinds,
+          .ranks = ranks};
 }
 
 /// Everything that must be the same on every process of a job, as one line.
@@ -29,11 +34,13 @@ std::string fingerprint(const StoreOptions& options);
 /// What a store needs besides its fabric. On the heap: sessions keep references.
 struct Plan {
   store::Geometry geometry;
-  locks::AnyLock lock;
+  LockPolicy policy;
   StoreOptions options;
 
-  /// Fails with a sentence on whatever does not fit.
-  static Result<std::unique_ptr<Plan>> make(StoreOptions options);
+  /// For so many ranks, on so many nodes as far as is known. Fails with a sentence on whatever does
+  /// not fit.
+  static Result<std::unique_ptr<Plan>> make(StoreOptions options, std::uint32_t ranks,
+                                            std::uint32_t nodes);
 };
 
 template <class Fabric>
@@ -48,9 +55,10 @@ struct Backend {
     auto endpoint = fabric->endpoint(rank);
     if (!endpoint.ok()) return endpoint.status();
     return std::make_unique<StoreSession<Fabric>>(
-        std::move(*endpoint), plan->geometry, plan->lock,
+        std::move(*endpoint), plan->geometry, plan->policy.lock,
         store::SessionOptions{.timeout = plan->options.timeout,
-                              .lock_times = plan->options.lock_times});
+                              .lock_times = plan->options.lock_times,
+                              .choice = plan->policy.automatic ? &plan->policy.choice : nullptr});
   }
 };
 

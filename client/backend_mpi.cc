@@ -30,7 +30,11 @@ Result<Backend<fabric::MpiFabric>> open_mpi(MPI_Comm comm, const Result<ParsedUr
   auto mpi = mpi_for_good();
   if (!mpi.ok()) return mpi.status();
   const StoreOptions options = parsed.ok() ? parsed->options : StoreOptions{};
-  auto plan = parsed.ok() ? Plan::make(options) : Result<std::unique_ptr<Plan>>(parsed.status());
+  int size = 1;
+  (*mpi)->call([&] { MPI_Comm_size(comm, &size); });
+  const auto ranks = static_cast<std::uint32_t>(size);
+  auto plan = parsed.ok() ? Plan::make(options, ranks, ranks)
+                          : Result<std::unique_ptr<Plan>>(parsed.status());
   const Status agreed =
       require_agreement(**mpi, comm, plan.ok() ? Status() : plan.status(), options);
   if (!agreed.ok()) return agreed;

@@ -1,9 +1,11 @@
 #include "keyway/client/backend_shm.h"
 
+#include <algorithm>
+
 namespace keyway::client {
 
 Result<Backend<fabric::ShmFabric>> open_shm(const StoreOptions& options) {
-  auto plan = Plan::make(options);
+  auto plan = Plan::make(options, std::max(options.ranks, 1u), 1);
   if (!plan.ok()) return plan.status();
   auto fabric = fabric::ShmFabric::create({.ranks = options.ranks,
                                            .segment_bytes = (*plan)->geometry.segment_bytes(),

@@ -33,8 +33,10 @@ namespace keyway {
 using store::ElementInfo;
 using store::ElementSink;
 using store::HeapReport;
+using store::LockKindReport;
 using store::PutIf;
 using store::PutOptions;
+using store::StripeReport;
 using store::TransactionBody;
 using store::VolumeReport;
 
@@ -50,9 +52,11 @@ struct StoreOptions {
   std::uint32_t stripes = 4096;  // stripes=4096      locks per rank, at most
   std::uint32_t sessions = 64;   // sessions=64       open at once, per rank
   std::uint32_t locks_per_session = 256;  // locks_per_session=256  held at once, for queue locks
-  std::string lock = "gbh:lockall=off";   // lock=KIND[:LEVER=VALUE,...]
-  std::uint32_t lock_times = 0;           // lock_times=0      wait and hold times of each n-th lock
-  bool benchmark = false;                 // benchmark=off     allows lock=none: no exclusion
+  std::string lock = "gbh:lockall=off";   // lock=auto|KIND[:LEVER=VALUE,...]
+  std::uint32_t expect_reads = 95;        // expect_reads=95   %, a hint for lock=auto
+  std::uint32_t expect_local = 0;  // expect_local=0    % on keys of one's own node; 0: unknown
+  std::uint32_t lock_times = 0;    // lock_times=0      wait and hold times of each n-th lock
+  bool benchmark = false;          // benchmark=off     allows lock=none: no exclusion
   std::chrono::milliseconds timeout{10000};  // timeout=10s      of an operation's wait for locks
   std::uint32_t ranks = 1;                   // ranks=1           local: only
   std::string topology;                      // topology=nodes=4  override of discovery (topology.h)
@@ -140,6 +144,13 @@ class Session {
   Result<std::uint64_t> sweep_expired(std::uint32_t rank);
   /// Walks a rank's volume: elements, bytes, free memory.
   Result<VolumeReport> report(std::uint32_t rank);
+  /// How many stripes of a rank are guarded by which lock kind.
+  std::vector<LockKindReport> lock_kinds(std::uint32_t rank);
+  /// Why the lock of one of these stripes is as it is: kind, switches, what visitors do.
+  StripeReport stripe_report(std::uint32_t rank, std::uint64_t stripe);
+  /// Puts a kind of lock=auto in force on one stripe, for everybody; operations go on meanwhile.
+  /// kInvalidArgument when the store has no such kind or stripe.
+  Status switch_lock(std::uint32_t rank, std::uint64_t stripe, std::string_view kind);
   /// Heap bytes of a rank that this session has leased and not used.
   std::uint64_t leased_bytes(std::uint32_t rank) const;
   /// Counters of the locks this session took, one line for people.

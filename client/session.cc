@@ -135,6 +135,18 @@ Result<VolumeReport> Session::report(std::uint32_t rank) {
   return impl_->with([&](auto& s) { return s.report(rank); });
 }
 
+std::vector<LockKindReport> Session::lock_kinds(std::uint32_t rank) {
+  return impl_->with([&](auto& s) { return s.lock_kinds(rank); });
+}
+
+StripeReport Session::stripe_report(std::uint32_t rank, std::uint64_t stripe) {
+  return impl_->with([&](auto& s) { return s.stripe_report(rank, stripe); });
+}
+
+Status Session::switch_lock(std::uint32_t rank, std::uint64_t stripe, std::string_view kind) {
+  return impl_->with([&](auto& s) { return s.switch_kind(rank, stripe, kind); });
+}
+
 std::uint64_t Session::leased_bytes(std::uint32_t rank) const {
   return impl_->with([&](auto& s) { return s.leased_bytes(rank); });
 }

@@ -12,25 +12,21 @@ using client::Plan;
 std::string client::fingerprint(const StoreOptions& o) {
   return fmt::format(
       "memory={} element_bytes={} buckets={} stripes={} sessions={} "
-      "locks_per_session={} lock={}",
+      "locks_per_session={} lock={} expect_reads={} expect_local={}",
       o.memory_bytes, o.element_bytes, o.buckets, o.stripes, o.sessions, o.locks_per_session,
-      o.lock);
+      o.lock, o.expect_reads, o.expect_local);
 }
 
-Result<std::unique_ptr<Plan>> Plan::make(StoreOptions options) {
-  auto lock = locks::AnyLock::make(options.lock);
-  if (!lock.ok()) return lock.status();
-  if (lock->traits().name == locks::NoLock::kName && !options.benchmark) {
-    return Status(Code::kInvalidArgument,
-                  "lock=none excludes nobody and loses data: it is for benchmarks, and needs "
-                  "benchmark=on beside it");
-  }
+Result<std::unique_ptr<Plan>> Plan::make(StoreOptions options, std::uint32_t ranks,
+                                         std::uint32_t nodes) {
+  auto policy = client::lock_policy(options, nodes);
+  if (!policy.ok()) return policy.status();
   if (options.timeout.count() <= 0) {
     return Status(Code::kInvalidArgument, "timeout must be at least 1ms");
   }
-  auto geometry = store::Geometry::plan(client::geometry_options(options));
+  auto geometry = store::Geometry::plan(client::geometry_options(options, *policy, ranks));
   if (!geometry.ok()) return geometry.status();
-  return std::make_unique<Plan>(Plan{*geometry, *lock, std::move(options)});
+  return std::make_unique<Plan>(Plan{*geometry, std::move(*policy), std::move(options)});
 }
 
 Store::Store(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -89,7 +85,9 @@ std::string Store::describe() const {
   const auto topology =
       std::visit([](const auto& b) { return b.fabric->topology().describe(); }, impl_->backend);
   return fmt::format("{}; per rank {} buckets, {} stripes, {} heap; lock {}", topology, g.buckets(),
-                     g.stripes(), g.heap_bytes(), options().lock);
+                     g.stripes(), g.heap_bytes(), options().lock) +
+         (impl_->plan().policy.automatic ? fmt::format(", first {}", impl_->plan().policy.why)
+                                         : "");
 }
 
 const StoreOptions& Store::options() const { return impl_->plan().options; }

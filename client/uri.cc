@@ -81,10 +81,18 @@ const Parameter kParameters[] = {
      [](StoreOptions& o, std::string_view v) {
        return number_into(o.locks_per_session, v, whole_number);
      }},
-    {"lock", "a lock kind such as gbh or d-mcs",
+    {"lock", "a lock kind such as gbh or d-mcs, or auto",
      [](StoreOptions& o, std::string_view v) {
        o.lock = v;
        return !v.empty();
+     }},
+    {"expect_reads", "a percentage, 0 to 100",
+     [](StoreOptions& o, std::string_view v) {
+       return number_into(o.expect_reads, v, whole_number) && o.expect_reads <= 100;
+     }},
+    {"expect_local", "a percentage, 0 to 100",
+     [](StoreOptions& o, std::string_view v) {
+       return number_into(o.expect_local, v, whole_number) && o.expect_local <= 100;
      }},
     {"timeout", "a time such as 500ms or 10s",
      [](StoreOptions& o, std::string_view v) {

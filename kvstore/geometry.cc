@@ -20,9 +20,19 @@ constexpr std::uint64_t kAlignSlack = 4 * fabric::kCacheLine;
 constexpr std::uint64_t kMaxMemoryBytes = (EntryWord::kOffsetMask + 1) * 8;
 constexpr std::uint32_t kMaxAgents = 0xffff;
 
+/// What a rank spends on each stripe of its own: its lines, its word, and its place among the
+/// satellites, of which this rank keeps those of every rank's stripes.
+std::uint64_t bytes_per_stripe(const GeometryOptions& options) {
+  return options.lock_kinds * locks::kLockLineBytes + kStripeCountersBytes + 8 +
+         std::uint64_t{options.ranks} * options.satellite_kinds * locks::kMostSatelliteBytes;
+}
+
 // Buckets such that table and heap fill up together when elements have the expected size. `bytes`
 // are for them and for their stripes, of which there are no more than buckets.
-std::uint64_t default_buckets(std::uint64_t bytes, std::uint64_t element, std::uint64_t stripes) {
+std::uint64_t default_buckets(std::uint64_t bytes, const GeometryOptions& options) {
+  const std::uint64_t stripes = options.stripes;
+  const std::uint64_t per_stripe = bytes_per_stripe(options);
+  std::uint64_t element = options.element_bytes;
   element = std::min(element, kMaxKeyBytes + kMaxValueBytes);
   const bool inlined = element <= kInlineBytes;
   const double entries = kDefaultLoad * (inlined ? kEntryWords / kInlineEntryWords : kEntryWords);
@@ -34,9 +44,9 @@ std::uint64_t default_buckets(std::uint64_t bytes, std::uint64_t element, std::u
     return std::max<std::uint64_t>(1,
                                    static_cast<std::uint64_t>(static_cast<double>(budget) / each));
   };
-  const std::uint64_t with_own_stripe = fit(bytes, kBucketBytes + kStripeBytes);
+  const std::uint64_t with_own_stripe = fit(bytes, kBucketBytes + per_stripe);
   return with_own_stripe <= stripes ? with_own_stripe
-                                    : fit(bytes - stripes * kStripeBytes, kBucketBytes);
+                                    : fit(bytes - stripes * per_stripe, kBucketBytes);
 }
 
 Status refuse(std::string message) { return {Code::kInvalidArgument, std::move(message)}; }
@@ -54,6 +64,18 @@ Status check_bounds(const GeometryOptions& options) {
   if (options.stripes == 0 || options.element_bytes == 0 || options.agents_per_rank == 0 ||
       options.nodes_per_agent == 0) {
     return refuse("stripes, element_bytes, agents and nodes_per_agent must be at least 1");
+  }
+  if (options.lock_kinds == 0 || options.lock_kinds > locks::kMostKinds ||
+      options.satellite_kinds > options.lock_kinds || options.ranks == 0) {
+    return refuse("a stripe needs a lock kind, and a store a rank");
+  }
+  // Locks may take a quarter of the memory: then table and heap are still worth having.
+  const std::uint64_t most_stripes = options.memory_bytes / 4 / bytes_per_stripe(options);
+  if (options.stripes > most_stripes && options.satellite_kinds != 0) {
+    return refuse(fmt::format(
+        "stripes={} per rank are too many for {} ranks and memory={}: a lock of theirs has words "
+        "on every rank; ask for at most {} stripes, or for a lock kind without such words",
+        options.stripes, options.ranks, options.memory_bytes, most_stripes));
   }
   if (options.agents_per_rank > kMaxAgents) {
     return refuse(fmt::format("{} agents per rank are too many; ask for at most {}",
@@ -86,13 +108,18 @@ Result<Geometry> Geometry::plan(const GeometryOptions& options) {
   const std::uint64_t least = fixed + kAlignSlack + kMinChunks * kPerChunk;
   if (least + kMinTableBytes > options.memory_bytes) return too_small(least + kMinTableBytes);
   made.buckets_ = options.buckets != 0 ? options.buckets
-                                       : default_buckets(options.memory_bytes - least,
-                                                         options.element_bytes, options.stripes);
+                                       : default_buckets(options.memory_bytes - least, options);
   // A stripe is a power of two of buckets, so that finding it is a shift.
   const std::uint64_t per_stripe = (made.buckets_ + options.stripes - 1) / options.stripes;
   made.stripe_shift_ = static_cast<std::uint32_t>(std::bit_width(per_stripe - 1));
   made.stripes_ = made.stripe_of(made.buckets_ - 1) + 1;
-  made.stripe_region_ = layout.reserve(made.stripes_ * kStripeBytes);
+  made.lock_kinds_ = options.lock_kinds;
+  made.satellite_kinds_ = options.satellite_kinds;
+  made.stripe_bytes_ = options.lock_kinds * locks::kLockLineBytes + kStripeCountersBytes;
+  made.stripe_region_ = layout.reserve(made.stripes_ * made.stripe_bytes_);
+  made.kind_words_ = layout.reserve(made.stripes_ * 8);
+  made.satellites_ = layout.reserve(options.ranks * made.stripes_ * options.satellite_kinds *
+                                    locks::kMostSatelliteBytes);
   made.table_ = layout.reserve(made.buckets_ * kBucketBytes);
 
   const std::uint64_t used = layout.size() + kAlignSlack;

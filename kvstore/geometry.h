@@ -12,6 +12,8 @@
 #include "keyway/locks/base/status.h"
 #include "keyway/locks/distributed/lock.h"
 #include "keyway/locks/distributed/queue_node.h"
+#include "keyway/locks/distributed/satellite.h"
+#include "keyway/locks/distributed/stripe_lock.h"
 #include "keyway/locks/fabric/segment.h"
 
 namespace keyway::store {
@@ -31,12 +33,17 @@ struct GeometryOptions {
   std::uint32_t stripes = kDefaultStripes;             // per rank, at most; a power of two is best
   std::uint32_t agents_per_rank = fabric::kDefaultAgentsPerRank;
   std::uint32_t nodes_per_agent = locks::kDefaultNodesPerAgent;
+  std::uint32_t lock_kinds = 1;  // among which a stripe's lock may change
+  // Kinds that need words on every rank (LockTraits::satellites); they come first among the kinds.
+  std::uint32_t satellite_kinds = 0;
+  std::uint32_t ranks = 1;  // of the job: satellites are of the stripes of all of them
 };
 
-/// A stripe's place: a lock line and, on the next line, its counters.
-///   word 0  elements in the stripe      words 1..7  reserved (sampling of reads, writes, locality)
-inline constexpr std::uint64_t kStripeBytes = 2 * fabric::kCacheLine;
-inline constexpr std::uint64_t kStripeCountOffset = fabric::kCacheLine;
+/// A stripe's place: a lock line of each kind and, on the next line, its counters.
+///   word 0  elements in the stripe      words 1..5  samples of its visits (stripe_monitor.h)
+/// The words that name the kinds in force are an array of their own, eight to a line: they hardly
+/// ever change, so every reader keeps them cached.
+inline constexpr std::uint64_t kStripeCountersBytes = fabric::kCacheLine;
 
 /// Words of the volume header, which is also the line of the lock group (word 0: foMPI's master).
 inline constexpr std::uint64_t kHeaderBytes = 1024;
@@ -58,6 +65,9 @@ class Geometry {
   std::uint64_t segment_bytes() const { return segment_bytes_; }
   std::uint64_t buckets() const { return buckets_; }
   std::uint64_t stripes() const { return stripes_; }
+  std::uint32_t lock_kinds() const { return lock_kinds_; }
+  /// Per rank: lock lines, counters, kinds' words, and the satellites of all ranks' stripes.
+  std::uint64_t lock_bytes() const { return table_ - stripe_region_; }
   std::uint64_t chunks() const { return chunks_; }
   std::uint64_t heap_bytes() const { return chunks_ * kChunkBytes; }
   const locks::NodeRegion& nodes() const { return nodes_; }
@@ -74,10 +84,21 @@ class Geometry {
 
   fabric::Address header(std::uint32_t rank) const { return {rank, header_}; }
   fabric::Address stripe_line(std::uint32_t rank, std::uint64_t stripe) const {
-    return {rank, stripe_region_ + stripe * kStripeBytes};
+    return {rank, stripe_region_ + stripe * stripe_bytes_};
   }
+  fabric::Address stripe_counters(std::uint32_t rank, std::uint64_t stripe) const {
+    return stripe_line(rank, stripe) + lock_kinds_ * locks::kLockLineBytes;
+  }
+  locks::StripeSite stripe_site(std::uint32_t rank, std::uint64_t stripe) const {
+    return {.word = {rank, kind_words_ + stripe * 8},
+            .first = {.line = stripe_line(rank, stripe),
+                      .group = header(rank),
+                      .satellites = satellites_of(rank, stripe)},
+            .satellite_stride = locks::kMostSatelliteBytes};
+  }
+  /// Of the first kind.
   locks::LockSite lock_site(std::uint32_t rank, std::uint64_t stripe) const {
-    return {stripe_line(rank, stripe), header(rank)};
+    return stripe_site(rank, stripe).first;
   }
   fabric::Address bucket(std::uint32_t rank, std::uint64_t index) const {
     return {rank, table_ + index * kBucketBytes};
@@ -96,9 +117,19 @@ class Geometry {
  private:
   __extension__ using Wide = unsigned __int128;
 
+  /// Every rank keeps satellites of every rank's stripes, at the same offset.
+  std::uint64_t satellites_of(std::uint32_t rank, std::uint64_t stripe) const {
+    if (satellite_kinds_ == 0) return 0;
+    const std::uint64_t number = rank * stripes_ + stripe;
+    return satellites_ + number * satellite_kinds_ * locks::kMostSatelliteBytes;
+  }
+
   std::uint64_t header_ = 0;
   locks::NodeRegion nodes_;
   std::uint64_t stripe_region_ = 0;
+  std::uint64_t stripe_bytes_ = 0;
+  std::uint64_t kind_words_ = 0;
+  std::uint64_t satellites_ = 0;
   std::uint64_t table_ = 0;
   std::uint64_t chunk_states_ = 0;
   std::uint64_t chunk_bitmaps_ = 0;
@@ -108,6 +139,8 @@ class Geometry {
   std::uint64_t stripes_ = 0;
   std::uint64_t chunks_ = 0;
   std::uint32_t stripe_shift_ = 0;
+  std::uint32_t lock_kinds_ = 1;
+  std::uint32_t satellite_kinds_ = 0;
 };
 
 }  // namespace keyway::store

@@ -27,16 +27,17 @@
 #include "keyway/kvstore/element.h"
 #include "keyway/kvstore/geometry.h"
 #include "keyway/kvstore/heap.h"
+#include "keyway/kvstore/stripe_monitor.h"
 #include "keyway/kvstore/types.h"
-#include "keyway/locks/distributed/any_lock.h"
 #include "keyway/locks/distributed/lock_agent.h"
+#include "keyway/locks/distributed/stripe_lock.h"
 
 namespace keyway::store {
 
 template <fabric::Endpoint E>
 class Session {
  public:
-  Session(E endpoint, const Geometry& geometry, const locks::AnyLock& lock,
+  Session(E endpoint, const Geometry& geometry, const locks::StripeLock& lock,
           const SessionOptions& options);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -74,6 +75,18 @@ class Session {
   Status clear();
   std::uint64_t size();
   Result<VolumeReport> report(std::uint32_t rank);
+
+  // --- the locks: session_stripe.h
+  /// Puts another of the store's lock kinds in force on one stripe; operations go on meanwhile.
+  Status switch_kind(std::uint32_t rank, std::uint64_t stripe, locks::KindIndex target);
+  /// The same by the kind's name.
+  Status switch_kind(std::uint32_t rank, std::uint64_t stripe, std::string_view kind);
+  /// Why a stripe's lock is as it is.
+  StripeReport stripe_report(std::uint32_t rank, std::uint64_t stripe);
+  /// How many stripes of a rank are guarded by which kind.
+  std::vector<LockKindReport> lock_kinds(std::uint32_t rank);
+  /// The kind in force on a stripe, and how often it has changed.
+  locks::KindWord kind_of(std::uint32_t rank, std::uint64_t stripe);
 
   std::uint32_t owner_of(std::string_view key) const;
   std::uint64_t leased_bytes(std::uint32_t rank) const { return heap_.leased_bytes(rank); }
@@ -141,6 +154,18 @@ class Session {
   };
   class StripeSet;
 
+  // session_stripe.h
+  locks::KindIndex& known(std::uint32_t rank, std::uint64_t stripe);
+  Result<locks::StripeGrant> lock_stripe(std::uint32_t rank, std::uint64_t stripe, locks::Mode mode,
+                                         Deadline deadline);
+  void unlock_stripe(std::uint32_t rank, std::uint64_t stripe, locks::StripeGrant& grant);
+  Result<locks::StripeGrant> lock_place(const Location& location, locks::Mode mode);
+  const Bucket* line_of(const locks::StripeGrant& grant) const;
+  void leave_sample(const Location& location, locks::Mode mode, bool waited);
+  StripeCounters counters_of(std::uint32_t rank, std::uint64_t stripe);
+  StripeView look_at(const StripeCounters& counters, locks::KindIndex in_force) const;
+  void weigh(std::uint32_t rank, std::uint64_t stripe);
+
   // session_read.h
   static Status check_key(std::string_view key);
   static Status check_value(std::uint64_t bytes);
@@ -148,7 +173,7 @@ class Session {
   template <class Use>
   auto with_access(std::uint32_t rank, Use&& use);
   template <class Access>
-  void prefetch(Access access, const Location& location) const;
+  void prefetch(Access access, const Location& location);
   template <class Access>
   void prefetch_element(Access access, std::uint32_t rank, EntryWord entry) const;
   template <class Access>
@@ -157,9 +182,11 @@ class Session {
   Code match(Access access, const Location& location, const Bucket& bucket, std::string_view key,
              Found& found);
   template <class Access>
-  Code find(Access access, const Location& location, std::string_view key, Found& found);
+  Code find(Access access, const Location& location, const Bucket* first, std::string_view key,
+            Found& found);
   template <class Access>
-  Code locate(Access access, const Location& location, std::string_view key, Found& found);
+  Code locate(Access access, const Location& location, std::string_view key, Found& found,
+              const Bucket* first = nullptr);
   template <class Use>
   Status read_at(const Location& location, std::string_view key, Use&& use);
   template <class Use>
@@ -171,7 +198,7 @@ class Session {
   Status modify(std::string_view key, Mutate&& mutate);
   template <class Access, class Mutate>
   Status modify_locked(Access access, const Location& location, std::string_view key,
-                       Mutate&& mutate);
+                       Mutate&& mutate, const Bucket* first = nullptr);
   template <class Access>
   Status apply_write(Access access, const Location& location, std::string_view key,
                      const Decision& decision, const Found& found);
@@ -228,14 +255,21 @@ class Session {
 
   E ep_;
   const Geometry& geometry_;
-  const locks::AnyLock& lock_;
+  const locks::StripeLock& lock_;
   const Deadline deadline_;  // of each operation's lock waits
   locks::LockAgent<E> agent_;
   std::optional<locks::LockTimes> times_;
   Heap<E> heap_;
+  // The kind that each stripe had when this session last looked; by rank, made as they are used.
+  std::vector<std::vector<locks::KindIndex>> known_;
+  locks::KindIndex only_ = 0;  // instead, where the store has one kind
+  // Sampling, where the store chooses among kinds by itself.
+  const KindChoice* choice_ = nullptr;
+  std::uint32_t until_sample_ = kSampleEvery;
+  std::uint32_t until_look_ = kLookEvery;
   // Buffers of the operation under way, kept so that a warm session does not allocate.
   std::vector<Line> chain_;
-  Bucket line_read_;                 // a remote line that find() looks at
+  Bucket line_read_;                 // a remote line that find() looks at, or read with its lock
   std::vector<std::byte> fetched_;   // a remote element
   std::vector<std::byte> composed_;  // an element to be written to a remote rank
   std::string built_;                // a value made from the old one
@@ -249,5 +283,6 @@ class Session {
 #include "keyway/kvstore/session_multi.h"
 #include "keyway/kvstore/session_read.h"
 #include "keyway/kvstore/session_reserve.h"
+#include "keyway/kvstore/session_stripe.h"
 #include "keyway/kvstore/session_walk.h"
 #include "keyway/kvstore/session_write.h"

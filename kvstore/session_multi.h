@@ -37,7 +37,7 @@ class Session<E>::StripeSet {
   Status acquire(locks::Mode mode) {
     const Deadline until = session_.deadline_.started(session_.ep_.now_ns());
     for (Held& held : held_) {
-      auto grant = session_.lock_.acquire(session_.agent_, site(held), mode, until);
+      auto grant = session_.lock_stripe(held.rank, held.stripe, mode, until);
       if (!grant.ok()) return grant.status();
       held.grant = *grant;
       ++locked_;
@@ -48,7 +48,7 @@ class Session<E>::StripeSet {
   void release() {
     while (locked_ > 0) {
       Held& held = held_[--locked_];
-      session_.lock_.release(session_.agent_, site(held), held.grant);
+      session_.unlock_stripe(held.rank, held.stripe, held.grant);
     }
     session_.collect_garbage();
   }
@@ -57,11 +57,8 @@ class Session<E>::StripeSet {
   struct Held {
     std::uint32_t rank;
     std::uint64_t stripe;
-    locks::Grant grant;
+    locks::StripeGrant grant;
   };
-  locks::LockSite site(const Held& held) const {
-    return session_.geometry_.lock_site(held.rank, held.stripe);
-  }
 
   Session& session_;
   std::vector<Held> held_;

@@ -9,14 +9,15 @@
 namespace keyway::store {
 
 template <fabric::Endpoint E>
-Session<E>::Session(E endpoint, const Geometry& geometry, const locks::AnyLock& lock,
+Session<E>::Session(E endpoint, const Geometry& geometry, const locks::StripeLock& lock,
                     const SessionOptions& options)
     : ep_(std::move(endpoint)),
       geometry_(geometry),
       lock_(lock),
       deadline_(Deadline::within(options.timeout)),
       agent_(ep_, geometry.nodes()),
-      heap_(ep_, geometry) {
+      heap_(ep_, geometry),
+      choice_(lock.kinds() > 1 ? options.choice : nullptr) {
   if (options.lock_times != 0) agent_.times = &times_.emplace(options.lock_times);
   chain_.reserve(8);
   garbage_.reserve(8);
@@ -61,10 +62,12 @@ auto Session<E>::with_access(std::uint32_t rank, Use&& use) {
 /// The lock's and the bucket's misses overlap.
 template <fabric::Endpoint E>
 template <class Access>
-void Session<E>::prefetch([[maybe_unused]] Access access, const Location& location) const {
+void Session<E>::prefetch([[maybe_unused]] Access access, const Location& location) {
   if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
     prefetch_line<PrefetchFor::kWrite>(
-        ep_.view(geometry_.stripe_line(location.rank, location.stripe)));
+        ep_.view(geometry_.stripe_site(location.rank, location.stripe)
+                     .of(known(location.rank, location.stripe))
+                     .line));
     prefetch_line(ep_.view(geometry_.bucket(location.rank, location.bucket)));
   }
 }
@@ -152,15 +155,19 @@ Code Session<E>::match(Access access, const Location& location, const Bucket& bu
   return Code::kOk;
 }
 
-/// Finds the key for a reader, who keeps no copy of a local line. The stripe's lock is held.
+/// Finds the key for a reader, who keeps no copy of a local line. The stripe's lock is held;
+/// `first` is the bucket's line where that has been read already.
 template <fabric::Endpoint E>
 template <class Access>
-Code Session<E>::find(Access access, const Location& location, std::string_view key, Found& found) {
+Code Session<E>::find(Access access, const Location& location, const Bucket* first,
+                      std::string_view key, Found& found) {
   fabric::Address at = geometry_.bucket(location.rank, location.bucket);
   while (true) {
     const Bucket* bucket = &line_read_;
     if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
       bucket = reinterpret_cast<const Bucket*>(ep_.view(at));
+    } else if (first != nullptr) {
+      bucket = std::exchange(first, nullptr);
     } else {
       ep_.read(access, at, std::as_writable_bytes(std::span(line_read_.words)));
     }
@@ -171,18 +178,22 @@ Code Session<E>::find(Access access, const Location& location, std::string_view 
 }
 
 /// Reads the bucket's chain into chain_ up to the line that holds the key, or to its end. The
-/// stripe's lock is held. As match().
+/// stripe's lock is held; `first` as for find(). As match().
 template <fabric::Endpoint E>
 template <class Access>
-Code Session<E>::locate(Access access, const Location& location, std::string_view key,
-                        Found& found) {
+Code Session<E>::locate(Access access, const Location& location, std::string_view key, Found& found,
+                        const Bucket* first) {
   chain_.clear();
   fabric::Address at = geometry_.bucket(location.rank, location.bucket);
   while (true) {
     found.line = static_cast<std::uint32_t>(chain_.size());
     Line& line = chain_.emplace_back();
     line.at = at;
-    ep_.read(access, at, std::as_writable_bytes(std::span(line.bucket.words)));
+    if (first != nullptr) {
+      line.bucket = *std::exchange(first, nullptr);
+    } else {
+      ep_.read(access, at, std::as_writable_bytes(std::span(line.bucket.words)));
+    }
     const Code code = match(access, location, line.bucket, key, found);
     if (code != Code::kOk || found.at != 0 || line.bucket.link() == 0) return code;
     at = {location.rank, line.bucket.link()};
@@ -194,13 +205,13 @@ template <fabric::Endpoint E>
 template <class Use>
 Status Session<E>::read_at(const Location& location, std::string_view key, Use&& use) {
   return with_access(location.rank, [&](auto access) -> Status {
-    const locks::LockSite site = geometry_.lock_site(location.rank, location.stripe);
-    auto grant = lock_.acquire(agent_, site, locks::Mode::kRead, deadline_);
+    auto grant = lock_place(location, locks::Mode::kRead);
     if (!grant.ok()) return grant.status();
     Found found;
-    const Code code = find(access, location, key, found);
+    const Code code = find(access, location, line_of(*grant), key, found);
     if (found.live()) use(found.element);
-    lock_.release(agent_, site, *grant);
+    unlock_stripe(location.rank, location.stripe, *grant);
+    if (until_look_ == 0) weigh(location.rank, location.stripe);
     if (code != Code::kOk) return Status(code);
     return found.live() ? Status() : Status(Code::kNotFound);
   });

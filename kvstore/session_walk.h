@@ -46,8 +46,7 @@ template <fabric::Endpoint E>
 template <class Visit>
 Status Session<E>::walk_volume(std::uint32_t rank, locks::Mode mode, Visit&& visit) {
   for (std::uint64_t stripe = 0; stripe < geometry_.stripes(); ++stripe) {
-    const locks::LockSite site = geometry_.lock_site(rank, stripe);
-    auto grant = lock_.acquire(agent_, site, mode, deadline_);
+    auto grant = lock_stripe(rank, stripe, mode, deadline_);
     if (!grant.ok()) return grant.status();
     Status status;
     const std::uint64_t first = stripe == 0 ? 0 : geometry_.stripe_end(stripe - 1);
@@ -55,7 +54,7 @@ Status Session<E>::walk_volume(std::uint32_t rank, locks::Mode mode, Visit&& vis
          ++bucket) {
       status = with_access(rank, [&](auto access) { return visit(access, bucket); });
     }
-    lock_.release(agent_, site, *grant);
+    unlock_stripe(rank, stripe, *grant);
     collect_garbage();
     if (!status.ok()) return status;
   }
@@ -76,10 +75,10 @@ Result<std::uint64_t> Session<E>::scan_at(std::uint64_t cursor, std::uint64_t li
   while (seen < limit) {
     scanned_.clear();
     bool emitting = from.empty();
-    const locks::LockSite site = geometry_.lock_site(rank, geometry_.stripe_of(bucket));
-    auto grant = lock_.acquire(agent_, site, locks::Mode::kRead, deadline_);
+    const std::uint64_t stripe = geometry_.stripe_of(bucket);
+    auto grant = lock_stripe(rank, stripe, locks::Mode::kRead, deadline_);
     if (!grant.ok()) return grant.status();
-    const std::uint64_t end = geometry_.stripe_end(geometry_.stripe_of(bucket));
+    const std::uint64_t end = geometry_.stripe_end(stripe);
     Status status;
     // As much of the stripe as the limit asks for, under one grant.
     for (; bucket < end && seen + scanned_.size() < limit && status.ok(); ++bucket) {
@@ -103,7 +102,7 @@ Result<std::uint64_t> Session<E>::scan_at(std::uint64_t cursor, std::uint64_t li
         from = {};
       }
     }
-    lock_.release(agent_, site, *grant);
+    unlock_stripe(rank, stripe, *grant);
     if (!status.ok()) return status;
     const auto batch = std::exchange(scanned_, {});  // the sink may scan, too
     for (const auto& [key, value] : batch) sink(key, value);
@@ -205,7 +204,7 @@ std::uint64_t Session<E>::size() {
   std::uint64_t total = 0;
   for (std::uint32_t rank = 0; rank < ep_.ranks(); ++rank) {
     for (std::uint64_t stripe = 0; stripe < geometry_.stripes(); ++stripe) {
-      const fabric::Address count = geometry_.stripe_line(rank, stripe) + kStripeCountOffset;
+      const fabric::Address count = geometry_.stripe_counters(rank, stripe);
       total += with_access(rank, [&](auto access) { return ep_.load(access, count); });
     }
   }

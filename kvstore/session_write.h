@@ -19,15 +19,15 @@ template <class Mutate>
 Status Session<E>::modify(std::string_view key, Mutate&& mutate) {
   if (auto status = check_key(key); !status.ok()) return status;
   const Location location = place(key);
-  const locks::LockSite site = geometry_.lock_site(location.rank, location.stripe);
   const auto once = [&] {
     return with_access(location.rank, [&](auto access) -> Status {
       prefetch(access, location);
-      auto grant = lock_.acquire(agent_, site, locks::Mode::kWrite, deadline_);
+      auto grant = lock_place(location, locks::Mode::kWrite);
       if (!grant.ok()) return grant.status();
-      Status status = modify_locked(access, location, key, mutate);
-      lock_.release(agent_, site, *grant);
+      Status status = modify_locked(access, location, key, mutate, line_of(*grant));
+      unlock_stripe(location.rank, location.stripe, *grant);
       collect_garbage();
+      if (until_look_ == 0) weigh(location.rank, location.stripe);
       return status;
     });
   };
@@ -58,9 +58,9 @@ bool Session<E>::sweep_for_room(std::span<const Location> places) {
 template <fabric::Endpoint E>
 template <class Access, class Mutate>
 Status Session<E>::modify_locked(Access access, const Location& location, std::string_view key,
-                                 Mutate&& mutate) {
+                                 Mutate&& mutate, const Bucket* first) {
   Found found;
-  if (const Code code = locate(access, location, key, found); code != Code::kOk)
+  if (const Code code = locate(access, location, key, found, first); code != Code::kOk)
     return Status(code);
   const Decision decision = mutate(found.live() ? &found.element : nullptr);
   switch (decision.action) {
@@ -248,8 +248,7 @@ void Session<E>::commit(Access access) {
 /// The stripe's element count. Its lock is held for writing, so plain words will do locally.
 template <fabric::Endpoint E>
 void Session<E>::count_elements(const Location& location, std::int64_t change) {
-  const fabric::Address count =
-      geometry_.stripe_line(location.rank, location.stripe) + kStripeCountOffset;
+  const fabric::Address count = geometry_.stripe_counters(location.rank, location.stripe);
   if (ep_.is_local(location.rank)) {
     ep_.store(fabric::cpu, count,
               ep_.load(fabric::cpu, count) + static_cast<std::uint64_t>(change));

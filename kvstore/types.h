@@ -53,9 +53,30 @@ using ElementSink = std::function<void(std::string_view key, std::string_view va
 /// returns whether to commit. Runs under the locks of all its keys: it may not call the session.
 using TransactionBody = std::function<bool(std::span<std::optional<std::string>> values)>;
 
+/// The locks of one rank's stripes, by kind.
+struct LockKindReport {
+  std::string kind;
+  std::uint64_t stripes = 0;   // in which it is in force
+  std::uint64_t switches = 0;  // that these stripes have seen
+};
+
+/// One stripe, for people who want to know why its lock is as it is.
+struct StripeReport {
+  std::string kind;
+  std::uint64_t switches = 0;
+  std::uint64_t samples = 0;  // since the last look; 0: the shares are not known
+  double reads = 0;           // share of visits that read
+  double local = 0;           // share of visits from the owner's node
+  double others = 0;          // agents at the lock as one comes, estimated
+  std::string why;            // what the kinds would cost
+};
+
+struct KindChoice;  // stripe_monitor.h
+
 struct SessionOptions {
   std::chrono::nanoseconds timeout = std::chrono::seconds(10);  // of each operation's lock waits
-  std::uint32_t lock_times = 0;  // take the times of each n-th lock; 0: of none
+  std::uint32_t lock_times = 0;        // take the times of each n-th lock; 0: of none
+  const KindChoice* choice = nullptr;  // how lock kinds are chosen while running; null: never
 };
 
 }  // namespace keyway::store

@@ -14,6 +14,7 @@ namespace keyway::locks {
 class NoLock {
  public:
   static constexpr std::string_view kName = "none";
+  static constexpr bool kExcludesNobody = true;  // so it cannot be switched (stripe_lock.h)
 
   static Result<NoLock> make(LockParams params) {
     if (auto rest = params.require_all_taken(); !rest.ok()) return rest;

@@ -61,6 +61,7 @@ struct StripeSite {
 struct StripeGrant {
   Grant grant;
   KindIndex kind = 0;
+  bool read_first = false;  // acquire()'s post_first was called, and what it posted is complete
 };
 
 /// Kinds among which a lock may change: those that exclude (L1), which is all that W2 needs.
@@ -74,16 +75,17 @@ class BasicStripeLock {
  public:
   static_assert(Switchable<L>);
 
-  /// The first kind is in force where the word is zero.
+  /// The first kind is in force where the word is zero. One kind alone is never looked for.
   explicit BasicStripeLock(std::vector<L> kinds) : kinds_(std::move(kinds)) {
     KW_CHECK(!kinds_.empty() && kinds_.size() <= kMostKinds);
   }
+  explicit BasicStripeLock(L kind) : kinds_{std::move(kind)} {}
   std::size_t kinds() const { return kinds_.size(); }
   const L& kind(KindIndex index) const { return kinds_[index]; }
 
-  /// `known` is the agent's byte of this stripe. On a remote stripe `post_first` posts reads of the
-  /// stripe's home rank, which are complete when this returns: they were made under the lock. It
-  /// may be called more than once; the last time counts. On a local stripe it is not called.
+  /// `known` is the agent's byte of this stripe. `post_first` may be called to post reads of the
+  /// stripe's home rank, beside the look; the grant says whether it was. Then they are complete and
+  /// were made under the lock. It may be called more than once: the last time counts.
   template <fabric::Endpoint E, class PostFirst>
   Result<StripeGrant> acquire(LockAgent<E>& agent, const StripeSite& site, Mode mode,
                               Deadline deadline, KindIndex& known, PostFirst&& post_first) const {
@@ -91,7 +93,9 @@ class BasicStripeLock {
       const KindIndex kind = known;
       auto grant = kinds_[kind].acquire(agent, site.of(kind), mode, deadline);
       if (!grant.ok()) return grant.status();
-      if (in_force(agent, site, known, post_first)) return StripeGrant{*grant, kind};
+      if (in_force(agent, site, known, post_first)) {
+        return StripeGrant{*grant, kind, looks_remotely(agent, site)};
+      }
       kinds_[kind].release(agent, site.of(kind), *grant);
       deadline = deadline.started(agent.ep.now_ns());  // now that it is not the only wait
     }
@@ -154,24 +158,24 @@ class BasicStripeLock {
     void operator()() const {}
   };
 
+  template <fabric::Endpoint E>
+  bool looks_remotely(const LockAgent<E>& agent, const StripeSite& site) const {
+    return kinds_.size() > 1 && !agent.ep.is_local(site.word.rank());
+  }
+
   /// The look (W2); remembers what it finds. True when that is what was remembered.
   template <fabric::Endpoint E, class PostFirst>
   bool in_force(LockAgent<E>& agent, const StripeSite& site, KindIndex& known,
                 PostFirst&& post_first) const {
-    constexpr bool kReads = !std::is_same_v<std::remove_cvref_t<PostFirst>, Nothing>;
+    if (kinds_.size() == 1) return true;
     E& ep = agent.ep;
-    const std::uint32_t home = site.word.rank();
-    const bool local = ep.is_local(home);
-    KindWord found{known};
-    if (kinds_.size() > 1 && local) {
-      found.word = ep.load(fabric::cpu, site.word);
-    } else if (kinds_.size() > 1) {
+    KindWord found;
+    if (looks_remotely(agent, site)) {
       const fabric::Pending look = ep.post_load(fabric::rma, site.word);
       post_first();
-      found.word = look.value(ep.flush(home));
-    } else if (kReads && !local) {
-      post_first();
-      ep.flush(home);
+      found.word = look.value(ep.flush(site.word.rank()));
+    } else {
+      found.word = ep.load(fabric::cpu, site.word);
     }
     return std::exchange(known, found.kind()) == found.kind();
   }

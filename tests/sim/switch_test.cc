@@ -14,6 +14,9 @@ constexpr bool kSmall = true;
 constexpr bool kSmall = false;
 #endif
 
+// Who excludes nobody is no lock that others can be switched to.
+static_assert(locks::Switchable<locks::DMcs> && !locks::Switchable<locks::NoLock>);
+
 using Kinds = std::vector<const char*>;
 
 locks::StripeLock stripe_of(const Kinds& kinds) {

@@ -1,6 +1,10 @@
 // Threads and fibers on local:, with every lock kind: linearizable histories, atomic transfers, and
 // a heap that adds up when they have gone.
+#include <atomic>
+#include <thread>
+
 #include "accounting.h"
+#include "keyway/locks/base/rng.h"
 #include "recorded.h"
 #include "stage.h"
 #include "tests/support/linearizability.h"
@@ -11,7 +15,8 @@ using namespace keyway::test;
 
 namespace {
 
-constexpr const char* kLocks[] = {"gbh", "gbh:lockall=off", "fompi-rw", "fompi-spin", "d-mcs"};
+constexpr const char* kLocks[] = {"gbh",        "gbh:lockall=off", "fompi-rw",
+                                  "fompi-spin", "d-mcs",           "auto"};
 // Fibers of several threads, so that a fiber is stopped inside an operation and siblings go on.
 constexpr Crew kCrews[] = {{.threads = 4}, {.threads = 2, .fibers = 3}};
 
@@ -47,6 +52,34 @@ TEST_CASE("concurrent: histories are linearizable, for every lock, with threads 
         check_after(store);
       }
     }
+  }
+}
+
+TEST_CASE("concurrent: histories are linearizable while a thread changes the kinds of the locks") {
+  for (const Crew& crew : kCrews) {
+    CAPTURE(crew.fibers);
+    Store store = open_with("auto", 3);
+    std::atomic<bool> done{false};
+    std::uint64_t switched = 0;
+    std::thread stirrer([&] {
+      Session session = session_of(store);
+      const auto kinds = session.lock_kinds(0);
+      Rng rng(7);
+      // relaxed: nothing is published with it; join() comes before anything is looked at.
+      while (!done.load(std::memory_order_relaxed) || switched < 10) {
+        const auto rank = static_cast<std::uint32_t>(rng.below(store.ranks()));
+        const auto& kind = kinds[rng.below(kinds.size())].kind;
+        switched += session.switch_lock(rank, rng.below(16), kind).ok();
+      }
+    });
+    const RecordPlan plan{.rounds = scaled(400), .keys = 3, .operations = 5, .seed = 5};
+    const History all =
+        recorded(crew, plan, [&](std::uint32_t) { return std::move(*store.session()); });
+    done.store(true, std::memory_order_relaxed);
+    stirrer.join();
+    CHECK(LinearizabilityChecker::violation(all).value_or("") == "");
+    CHECK(switched >= 10);
+    check_after(store);
   }
 }
 

@@ -49,7 +49,7 @@ struct LazyStore {
   }
 
   store::Geometry geometry;
-  locks::AnyLock lock;
+  locks::StripeLock lock;
   DeferredFabric fabric;
 };
 

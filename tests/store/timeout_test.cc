@@ -25,7 +25,7 @@ struct Lab {
             {.timeout = std::chrono::milliseconds(50)}};
   }
   Geometry geometry;
-  locks::AnyLock lock;
+  locks::StripeLock lock;
   ShmFabric fabric;
 };
 
@@ -46,7 +46,7 @@ TEST_CASE(
     const std::uint32_t owner = s.owner_of("k");
     const auto stripe = lab.geometry.stripe_of(lab.geometry.bucket_of(hash_key("k")));
     const locks::LockSite site = lab.geometry.lock_site(owner, stripe);
-    auto held = lab.lock.acquire(agent, site, locks::Mode::kWrite, Deadline::now());
+    auto held = lab.lock.kind(0).acquire(agent, site, locks::Mode::kWrite, Deadline::now());
     REQUIRE(held.ok());
     const std::string holder = fmt::format("agent {}.{}", ep.agent().rank, ep.agent().slot);
 
@@ -70,7 +70,7 @@ TEST_CASE(
     check(s.scan(0, 100, [](auto, auto) {}).status());
     CHECK(s.lock_stats().timeouts == 7);
 
-    lab.lock.release(agent, site, *held);
+    lab.lock.kind(0).release(agent, site, *held);
     CHECK(s.get("k", out).ok());
     CHECK(out == "v");
     CHECK(s.get("other", out).ok());

@@ -19,8 +19,7 @@ constexpr std::uint64_t kValueBytes = 100;
 double bytes_per_element(const keyway::VolumeReport& report,
                          const keyway::store::Geometry& geometry) {
   const std::uint64_t chunks_used = geometry.chunks() - report.heap.free_chunks;
-  const std::uint64_t total = report.table_bytes + report.live_bytes +
-                              geometry.stripes() * keyway::store::kStripeBytes +
+  const std::uint64_t total = report.table_bytes + report.live_bytes + geometry.lock_bytes() +
                               chunks_used * (keyway::store::kBitmapBytes + 8);
   return static_cast<double>(total) / static_cast<double>(report.elements);
 }

@@ -255,6 +255,11 @@ int run_job(Job& job) {
       break;
     }
   }
+  if constexpr (requires { store.lock_report(); }) {
+    std::string mine;
+    for (const std::string& line : store.lock_report()) mine += line + "\n";
+    for (const std::string& lines : store.gather(mine)) output.note_locks(lines);
+  }
   return output.finish();
 }
 

@@ -96,6 +96,11 @@ void add_run_options(CLI::App& app, Raw& raw, Options& options) {
       ->capture_default_str();
   app.add_option("--memory", raw.memory,
                  "memory of the store on each rank, e.g. 512MiB (default: from the workload)");
+  app.add_option(
+         "--lock-policy", options.lock_policy,
+         "locks of local: and mpi: stores: auto, or KIND[:LEVER=VALUE,...]; the report then "
+         "ends with what guards the stripes")
+      ->type_name("auto|KIND");
   app.add_option("--pregenerate", options.pregenerate_mib,
                  "MiB of operations made before the clock starts")
       ->check(CLI::Range(0, 1 << 20))

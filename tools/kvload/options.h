@@ -29,6 +29,7 @@ struct Options {
   std::uint64_t seed = 1;
   std::uint64_t pregenerate_mib = 512;
   std::optional<std::uint64_t> memory_bytes;
+  std::string lock_policy;  // of local: and mpi:; empty: what the URI says
   std::string json;
   std::string csv;
   std::vector<std::string> command_line;

@@ -131,6 +131,16 @@ void Output::fail(const std::string& sentence) {
   if (job_.show) std::fprintf(stderr, "kvload: %s\n", sentence.c_str());
 }
 
+void Output::note_locks(const std::string& lines) {
+  if (!job_.show || lines.empty()) return;
+  print(lines);
+  for (std::size_t at = 0; at < lines.size();) {
+    const std::size_t end = lines.find('\n', at);
+    locks_.push_back(lines.substr(at, end - at));
+    at = end + 1;
+  }
+}
+
 int Output::finish() {
   if (!job_.show) return kExitOk;  // rank 0 speaks for all
   for (const Status& status : {write_json(), write_csv()}) {
@@ -154,6 +164,7 @@ Status Output::write_json() const {
                             {"configuration", configuration_json(job_, ranks_)},
                             {"seed", job_.options.seed},
                             {"phases", phases},
+                            {"locks", locks_},
                             {"warnings", warnings_}};
   return tools::write_file(job_.options.json, out.dump(2) + "\n");
 }

@@ -36,6 +36,8 @@ class Output {
   void add(const Phase& phase, PhaseOutcome outcome);
   /// Says what went wrong beyond a phase.
   void fail(const std::string& sentence);
+  /// What guards the stripes of a rank, lines for people.
+  void note_locks(const std::string& lines);
   /// Writes the files and returns the exit code.
   int finish();
 
@@ -49,6 +51,7 @@ class Output {
   std::ofstream export_file_;
   std::vector<workloads::PhaseResult> results_;
   std::vector<std::string> warnings_;
+  std::vector<std::string> locks_;
   bool failed_ = false;
 };
 

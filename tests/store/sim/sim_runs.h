@@ -69,7 +69,7 @@ std::string transfer_in(SimStore<E>& store, std::uint64_t seed, std::uint32_t ac
   auto stage = crew.stage();
   crew.run([&](std::uint32_t me) {
     const auto session = open(me);
-    Teller<typename SimStore<E>::Session> teller(*session, me, seed);
+    Teller<std::remove_reference_t<decltype(*session)>> teller(*session, me, seed);
     if (me == 0 && !teller.open_accounts().ok()) stage.fail("opening the accounts");
     stage.meet(me);
     for (std::uint32_t i = 0; i < actions && !stage.failed(); ++i) {

@@ -24,6 +24,8 @@ namespace keyway::test {
 /// What one run is of.
 struct SimPlan {
   std::string_view lock = "gbh:lockall=off";
+  std::string_view other_lock = {};  // the kind to which its stripes may be switched, if any
+  const store::KindChoice* choice = nullptr;  // its sessions switch them by themselves
   std::uint32_t ranks = 4;
   fabric::sim::Machine machine;
   std::uint64_t seed = 1;
@@ -41,8 +43,10 @@ class SimStore {
                                           .buckets = 16,
                                           .stripes = 4,
                                           .agents_per_rank = 2,
-                                          .nodes_per_agent = 32})),
-        lock_(*locks::AnyLock::make(plan.lock)),
+                                          .nodes_per_agent = 32,
+                                          .lock_kinds = plan.other_lock.empty() ? 1u : 2u})),
+        lock_(kinds_of(plan)),
+        choice_(plan.choice),
         fabric_(std::move(*fabric::SimFabric::create({.machine = plan.machine,
                                                       .ranks = plan.ranks,
                                                       .segment_bytes = geometry_.segment_bytes(),
@@ -54,14 +58,22 @@ class SimStore {
   std::unique_ptr<Session> session(std::uint32_t rank, More&&... more) {
     return std::make_unique<Session>(
         E(std::move(*fabric_.endpoint(rank)), std::forward<More>(more)...), geometry_, lock_,
-        store::SessionOptions{.timeout = std::chrono::seconds(10)});
+        store::SessionOptions{.timeout = std::chrono::seconds(10), .choice = choice_});
   }
   fabric::SimFabric& fabric() { return fabric_; }
+  const store::Geometry& geometry() const { return geometry_; }
   std::uint32_t ranks() const { return fabric_.ranks(); }
 
  private:
+  static std::vector<locks::AnyLock> kinds_of(const SimPlan& plan) {
+    std::vector<locks::AnyLock> kinds = {*locks::AnyLock::make(plan.lock)};
+    if (!plan.other_lock.empty()) kinds.push_back(*locks::AnyLock::make(plan.other_lock));
+    return kinds;
+  }
+
   store::Geometry geometry_;
-  locks::AnyLock lock_;
+  locks::StripeLock lock_;
+  const store::KindChoice* choice_;
   fabric::SimFabric fabric_;
 };
 

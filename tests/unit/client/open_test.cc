@@ -106,3 +106,40 @@ TEST_CASE("open: a store without locks is for benchmarks that say so") {
   check_refused("local:?memory=64MiB&lock=none", "needs benchmark=on");
   CHECK(Store::open("local:?memory=4MiB&lock=none&benchmark=on").ok());
 }
+
+TEST_CASE("open: lock=auto has several kinds, and a stripe's can be changed under its sessions") {
+  auto store = Store::open("local:?memory=4MiB&stripes=16&lock=auto&expect_reads=50");
+  INFO(store.status().message());
+  REQUIRE(store.ok());
+  CHECK(store->describe().find("ns a visit") != std::string::npos);
+  Session a = std::move(*store->session());
+  Session b = std::move(*store->session());
+  const auto kinds = a.lock_kinds(0);
+  REQUIRE(kinds.size() >= 2);
+  CHECK(kinds[0].stripes > 1);
+  CHECK(kinds[1].stripes == 0);
+  REQUIRE(a.put("k", "v").ok());
+  const auto stripes = kinds[0].stripes;
+  for (std::uint64_t stripe = 0; stripe < stripes; ++stripe) {
+    REQUIRE(a.switch_lock(0, stripe, kinds[1].kind).ok());
+  }
+  CHECK(b.get("k").value() == "v");  // b has the old kind in mind
+  CHECK(b.put("k", "w").ok());
+  CHECK(a.get("k").value() == "w");
+  const auto after = b.lock_kinds(0);
+  CHECK(after[0].stripes == 0);
+  CHECK(after[1].stripes == stripes);
+  CHECK(after[1].switches == stripes);
+  CHECK(a.switch_lock(0, 0, "no-such-kind").code() == Code::kInvalidArgument);
+  CHECK(a.switch_lock(0, stripes, kinds[0].kind).code() == Code::kInvalidArgument);
+  CHECK(a.switch_lock(7, 0, kinds[0].kind).code() == Code::kInvalidArgument);
+}
+
+TEST_CASE("open: one kind is one kind for good") {
+  auto store = Store::open("local:?memory=4MiB&lock=d-mcs");
+  REQUIRE(store.ok());
+  Session session = std::move(*store->session());
+  REQUIRE(session.lock_kinds(0).size() == 1);
+  CHECK(session.lock_kinds(0)[0].kind == "d-mcs");
+  CHECK(session.switch_lock(0, 0, "gbh").code() == Code::kInvalidArgument);
+}

@@ -30,7 +30,19 @@ void check_apart(const GeometryOptions& options) {
   const auto first_node = g.nodes().node({0, 0}, 0);
   add(first_node, g.nodes().node(last, options.nodes_per_agent - 1).offset() + locks::kNodeBytes -
                       first_node.offset());
-  for (std::uint64_t i = 0; i < g.stripes(); ++i) add(g.stripe_line(0, i), kStripeBytes);
+  for (std::uint64_t i = 0; i < g.stripes(); ++i) {
+    const locks::StripeSite site = g.stripe_site(0, i);
+    for (std::uint32_t kind = 0; kind < options.lock_kinds; ++kind) {
+      const locks::LockSite lock = site.of(static_cast<locks::KindIndex>(kind));
+      add(lock.line, locks::kLockLineBytes);
+      for (std::uint32_t rank = 0; kind < options.satellite_kinds && rank < options.ranks; ++rank) {
+        const auto of_rank = g.stripe_site(rank, i).of(static_cast<locks::KindIndex>(kind));
+        add({0, of_rank.satellites}, locks::kMostSatelliteBytes);
+      }
+    }
+    add(g.stripe_counters(0, i), kStripeCountersBytes);
+    add(site.word, 8);
+  }
   for (std::uint64_t i = 0; i < g.buckets(); ++i) add(g.bucket(0, i), kBucketBytes);
   for (std::uint64_t i = 0; i < g.chunks(); ++i) {
     add(g.chunk_state(0, i), 8);
@@ -54,6 +66,9 @@ void check_apart(const GeometryOptions& options) {
 TEST_CASE("geometry: header, nodes, locks, table, bitmaps and heap lie apart") {
   check_apart({.memory_bytes = 4 << 20});
   check_apart({.memory_bytes = 8 << 20, .buckets = 1});
+  check_apart({.memory_bytes = 8 << 20, .lock_kinds = 3});
+  check_apart(
+      {.memory_bytes = 8 << 20, .stripes = 64, .lock_kinds = 3, .satellite_kinds = 2, .ranks = 16});
   check_apart({.memory_bytes = 8 << 20, .buckets = 1000, .stripes = 7});
   check_apart({.memory_bytes = 8 << 20, .element_bytes = 16});
   check_apart({.memory_bytes = (8 << 20) + 12345, .element_bytes = 100'000, .agents_per_rank = 3});
@@ -66,6 +81,18 @@ TEST_CASE("geometry: every rank's addresses are alike") {
   CHECK(g.bucket(3, 5).offset() == g.bucket(0, 5).offset());
   CHECK(g.lock_site(2, 9).line == g.stripe_line(2, 9));
   CHECK(g.lock_site(2, 9).group == g.header(2));
+}
+
+TEST_CASE("geometry: words on every rank that do not fit are refused, and fewer stripes do") {
+  GeometryOptions options{.memory_bytes = 64 << 20, .satellite_kinds = 1, .ranks = 1024};
+  const auto refused = Geometry::plan(options);
+  CHECK(refused.code() == Code::kInvalidArgument);
+  const std::string message(refused.status().message());
+  const auto at = message.find("at most ");
+  REQUIRE(at != std::string::npos);
+  options.stripes = static_cast<std::uint32_t>(std::stoul(message.substr(at + 8)));
+  CHECK(options.stripes >= 64);
+  CHECK(Geometry::plan(options).ok());
 }
 
 TEST_CASE("geometry: buckets follow the hash in order, stripes the buckets") {

@@ -53,6 +53,20 @@ class KeywaySession {
   std::string trouble_;
 };
 
+/// The stripe that was visited most since it was last looked at, and why its lock is as it is.
+std::string example_of(Session& session, std::uint32_t rank, std::uint64_t stripes) {
+  StripeReport most;
+  std::uint64_t at = 0;
+  for (std::uint64_t stripe = 0; stripe < stripes; ++stripe) {
+    StripeReport report = session.stripe_report(rank, stripe);
+    if (stripe != 0 && report.samples <= most.samples) continue;
+    most = std::move(report);
+    at = stripe;
+  }
+  return fmt::format("[LOCKS], stripe {} of rank {}, {} after {} switches: {}", at, rank, most.kind,
+                     most.switches, most.why);
+}
+
 class KeywayStore {
  public:
   using Session = KeywaySession;
@@ -67,6 +81,10 @@ class KeywayStore {
     StoreOptions options;
     options.element_bytes = job.spec.keys.typical_bytes() + layout.record_bytes();
     options.sessions = std::max(options.sessions, job.spec.threads + 8);
+    if (!job.options.lock_policy.empty()) options.lock = job.options.lock_policy;
+    if (job.options.locality) {
+      options.expect_local = static_cast<std::uint32_t>(100 * *job.options.locality);
+    }
     const auto asked = parse_store_uri(job.options.store, options);
     if (!asked.ok()) return asked.status();
     options.memory_bytes =
@@ -84,6 +102,9 @@ class KeywayStore {
   /// the store itself, so only while it has room.
   std::optional<std::string> broadcast(std::string bytes);
 
+  /// What guards the stripes of this process's ranks, with lock=auto.
+  std::vector<std::string> lock_report();
+
   std::uint32_t owners() const { return store_.ranks(); }
   std::uint32_t owner_of(std::string_view key) const { return store_.owner_of(key); }
   /// Where the sessions of `thread` are at home: its process, or local: the ranks in turn.
@@ -99,6 +120,24 @@ class KeywayStore {
  private:
   Store store_;
 };
+
+std::vector<std::string> KeywayStore::lock_report() {
+  auto session = store_.session();
+  if (!session.ok() || store_.options().lock != "auto") return {};
+  std::vector<std::string> lines;
+  const std::uint32_t first = ranks() > 1 ? rank() : 0;
+  const std::uint32_t end = ranks() > 1 ? rank() + 1 : owners();
+  for (std::uint32_t of = first; of < end; ++of) {
+    std::uint64_t stripes = 0;
+    for (const LockKindReport& kind : session->lock_kinds(of)) {
+      lines.push_back(fmt::format("[LOCKS], {}, rank {}: {} stripes, {} switches", kind.kind, of,
+                                  kind.stripes, kind.switches));
+      stripes += kind.stripes;
+    }
+    lines.push_back(example_of(*session, of, stripes));
+  }
+  return lines;
+}
 
 std::optional<std::string> KeywayStore::broadcast(std::string bytes) {
   if (ranks() == 1) return bytes;

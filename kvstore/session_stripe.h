@@ -1,0 +1,173 @@
+// Session<E>: the locks of stripes, whose kinds may change. Included by session.h.
+#pragma once
+
+#include "keyway/kvstore/session.h"
+
+namespace keyway::store {
+
+/// What this session remembers of a stripe's kind: a hint, which every acquire verifies.
+template <fabric::Endpoint E>
+locks::KindIndex& Session<E>::known(std::uint32_t rank, std::uint64_t stripe) {
+  if (lock_.kinds() == 1) return only_;
+  if (known_.empty()) known_.resize(ep_.ranks());
+  auto& of_rank = known_[rank];
+  if (of_rank.empty()) of_rank.resize(geometry_.stripes());
+  return of_rank[stripe];
+}
+
+template <fabric::Endpoint E>
+Result<locks::StripeGrant> Session<E>::lock_stripe(std::uint32_t rank, std::uint64_t stripe,
+                                                   locks::Mode mode, Deadline deadline) {
+  return lock_.acquire(agent_, geometry_.stripe_site(rank, stripe), mode, deadline,
+                       known(rank, stripe));
+}
+
+template <fabric::Endpoint E>
+void Session<E>::unlock_stripe(std::uint32_t rank, std::uint64_t stripe,
+                               locks::StripeGrant& grant) {
+  lock_.release(agent_, geometry_.stripe_site(rank, stripe), grant);
+}
+
+/// Locks the stripe of one key. The look at a remote stripe's kind and the read of the key's bucket
+/// line, which comes next in any case, are one round trip.
+template <fabric::Endpoint E>
+Result<locks::StripeGrant> Session<E>::lock_place(const Location& location, locks::Mode mode) {
+  const auto read_line = [&] {
+    ep_.post_read(fabric::rma, geometry_.bucket(location.rank, location.bucket),
+                  std::as_writable_bytes(std::span(line_read_.words)));
+  };
+  const std::uint64_t contended = agent_.stats.contended;
+  auto grant = lock_.acquire(agent_, geometry_.stripe_site(location.rank, location.stripe), mode,
+                             deadline_, known(location.rank, location.stripe), read_line);
+  if (choice_ != nullptr && grant.ok() && --until_sample_ == 0) {
+    leave_sample(location, mode, agent_.stats.contended != contended);
+  }
+  return grant;
+}
+
+/// The stripe is locked: a remote sample rides on the flush of its release.
+template <fabric::Endpoint E>
+void Session<E>::leave_sample(const Location& location, locks::Mode mode, bool waited) {
+  const fabric::Address line = geometry_.stripe_counters(location.rank, location.stripe);
+  const std::uint64_t one = Samples::one(mode == locks::Mode::kRead, waited);
+  if (ep_.is_local(location.rank)) {
+    ep_.fetch_add(fabric::cpu, line + kLocalSamplesOffset, one);
+  } else {
+    ep_.post_fetch_add(fabric::rma, line + kRemoteSamplesOffset, one);
+  }
+  until_sample_ = kSampleEvery;
+  if (until_look_ > 0) --until_look_;
+}
+
+/// Word by word: others change them meanwhile.
+template <fabric::Endpoint E>
+StripeCounters Session<E>::counters_of(std::uint32_t rank, std::uint64_t stripe) {
+  const fabric::Address line = geometry_.stripe_counters(rank, stripe);
+  StripeCounters counters;
+  with_access(rank, [&](auto access) {
+    std::array<fabric::Pending, StripeCounters::kWords> pending;
+    for (std::size_t i = 0; i < pending.size(); ++i) {
+      pending[i] = ep_.post_load(access, line + i * 8);
+    }
+    const fabric::Flushed flushed = ep_.flush(rank);
+    for (std::size_t i = 0; i < pending.size(); ++i) counters.words[i] = pending[i].value(flushed);
+  });
+  return counters;
+}
+
+template <fabric::Endpoint E>
+StripeView Session<E>::look_at(const StripeCounters& counters, locks::KindIndex in_force) const {
+  return view_of(counters.local(), counters.remote(), choice_->kinds[in_force]->readers_share,
+                 counters.regret().others);
+}
+
+/// Looks at a stripe's samples, and switches its lock when that is due. The stripe is not locked.
+template <fabric::Endpoint E>
+void Session<E>::weigh(std::uint32_t rank, std::uint64_t stripe) {
+  until_look_ = kLookEvery;
+  const fabric::Address line = geometry_.stripe_counters(rank, stripe);
+  const StripeCounters counters = counters_of(rank, stripe);
+  const locks::KindIndex in_force = kind_of(rank, stripe).kind();
+  const StripeView view = look_at(counters, in_force);
+  if (view.samples < kLookEvery) return;  // let them gather: others look as well
+  Regret regret = counters.regret();
+  const bool due = store::weigh(*choice_, in_force, view, regret);
+  if (due) regret.ns = 0;
+  const std::uint64_t seen[] = {counters.words[1], counters.words[2], regret.word()};
+  with_access(rank, [&](auto access) {
+    for (std::size_t i = 0; i < std::size(seen); ++i) {
+      ep_.store(access, line + kSeenOffset + i * 8, seen[i]);
+    }
+  });
+  // A switch that cannot be had in time is tried again when it is due again.
+  if (due) static_cast<void>(switch_kind(rank, stripe, locks::KindIndex(regret.best - 1)).ok());
+}
+
+template <fabric::Endpoint E>
+StripeReport Session<E>::stripe_report(std::uint32_t rank, std::uint64_t stripe) {
+  const locks::KindWord word = lock_.kinds() == 1 ? locks::KindWord() : kind_of(rank, stripe);
+  StripeReport report{.kind = std::string(lock_.kind(word.kind()).traits().name),
+                      .switches = word.switches(),
+                      .why = "the store has this kind only, or does not choose"};
+  if (choice_ == nullptr) return report;
+  const StripeCounters counters = counters_of(rank, stripe);
+  const StripeView view = look_at(counters, word.kind());
+  report.samples = view.samples;
+  report.why = "no visit has been sampled since the last look";
+  if (view.samples == 0) return report;
+  report.reads = view.workload.reads;
+  report.local = view.workload.local;
+  report.others = view.workload.others;
+  report.why = locks::why(choice_->kinds, view.workload, choice_->costs);
+  return report;
+}
+
+/// The bucket line that lock_place() has read, if it has.
+template <fabric::Endpoint E>
+const Bucket* Session<E>::line_of(const locks::StripeGrant& grant) const {
+  return grant.read_first ? &line_read_ : nullptr;
+}
+
+template <fabric::Endpoint E>
+Status Session<E>::switch_kind(std::uint32_t rank, std::uint64_t stripe, locks::KindIndex target) {
+  if (rank >= ep_.ranks() || stripe >= geometry_.stripes() || target >= lock_.kinds()) {
+    return {
+        Code::kInvalidArgument,
+        fmt::format("there is no stripe {} at rank {}, or no lock kind {}", stripe, rank, target)};
+  }
+  return lock_.switch_to(agent_, geometry_.stripe_site(rank, stripe), target, deadline_,
+                         known(rank, stripe));
+}
+
+template <fabric::Endpoint E>
+Status Session<E>::switch_kind(std::uint32_t rank, std::uint64_t stripe, std::string_view kind) {
+  for (std::size_t i = 0; i < lock_.kinds(); ++i) {
+    const auto index = static_cast<locks::KindIndex>(i);
+    if (lock_.kind(index).traits().name == kind) return switch_kind(rank, stripe, index);
+  }
+  return {Code::kInvalidArgument,
+          fmt::format("the store's stripes cannot have locks of kind '{}'; lock=auto opens it with "
+                      "all that may pay",
+                      kind)};
+}
+
+template <fabric::Endpoint E>
+std::vector<LockKindReport> Session<E>::lock_kinds(std::uint32_t rank) {
+  std::vector<LockKindReport> reports(lock_.kinds());
+  for (std::size_t i = 0; i < lock_.kinds(); ++i) {
+    reports[i].kind = lock_.kind(static_cast<locks::KindIndex>(i)).traits().name;
+  }
+  for (std::uint64_t stripe = 0; stripe < geometry_.stripes(); ++stripe) {
+    const locks::KindWord word = lock_.kinds() == 1 ? locks::KindWord() : kind_of(rank, stripe);
+    ++reports[word.kind()].stripes;
+    reports[word.kind()].switches += word.switches();
+  }
+  return reports;
+}
+
+template <fabric::Endpoint E>
+locks::KindWord Session<E>::kind_of(std::uint32_t rank, std::uint64_t stripe) {
+  return lock_.word(agent_, geometry_.stripe_site(rank, stripe));
+}
+
+}  // namespace keyway::store
