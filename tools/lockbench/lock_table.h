@@ -1,8 +1,8 @@
 // LockTable: where the locks of a run and the records that they guard lie.
 //
-// *What.* Lock k lives at rank (home + k) % ranks, beside a record of its own: words that its
-// holders read and write by plain operations. Every rank's segment is laid out alike.
-// *Thread safety.* Immutable.
+// *What.* Locks lie `stride` ranks apart, from rank `home` on; when they come round to where they
+// began, one rank further. Beside each is a record of its own: words that its holders read and
+// write by plain operations. Every rank's segment is laid out alike. *Thread safety.* Immutable.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,10 @@ class LockTable {
   static constexpr std::uint32_t kNodesPerAgent = 4 * Topology::kMostLevels;
 
   explicit LockTable(const Plan& plan)
-      : ranks_(plan.ranks), home_(plan.options.home), locks_(plan.locks) {
+      : ranks_(plan.ranks),
+        home_(plan.options.home),
+        stride_(plan.options.stride),
+        locks_(plan.locks) {
     group_ = layout_.reserve(locks::kLockLineBytes);
     const std::uint64_t on_each = (plan.locks + plan.ranks - 1) / plan.ranks;
     first_ = layout_.reserve(on_each * kBytes);
@@ -40,7 +43,11 @@ class LockTable {
   static std::uint32_t agents_per_rank(const Plan& plan) { return plan.threads + 1; }
 
   std::uint32_t size() const { return locks_; }
-  std::uint32_t home(std::uint32_t k) const { return (home_ + k) % ranks_; }
+  /// As the stride divides the ranks, each `ranks` consecutive locks have a rank of their own.
+  std::uint32_t home(std::uint32_t k) const {
+    const std::uint64_t walked = std::uint64_t{k} * stride_;
+    return static_cast<std::uint32_t>((home_ + walked + walked / ranks_) % ranks_);
+  }
   locks::LockSite site(std::uint32_t k) const {
     return {.line = {home(k), offset(k)},
             .group = {home_, group_},
@@ -62,6 +69,7 @@ class LockTable {
   fabric::SegmentLayout layout_;
   std::uint32_t ranks_;
   std::uint32_t home_;
+  std::uint32_t stride_;
   std::uint32_t locks_;
   std::uint64_t group_ = 0;
   std::uint64_t first_ = 0;

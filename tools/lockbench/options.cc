@@ -59,6 +59,11 @@ void add_lock_options(CLI::App& app, RunOptions& run) {
                  "share, 0 to 1, of acquires of locks on the agent's own node (default: uniform)")
       ->check(CLI::Range(0.0, 1.0));
   app.add_option("--home", run.home, "rank at which the first lock lies")->capture_default_str();
+  app.add_option("--stride", run.stride,
+                 "ranks from one lock to the next; the ranks of a node: even few locks are spread\n"
+                 "over all nodes")
+      ->check(CLI::Range(1, 65535))
+      ->capture_default_str();
 }
 
 void add_size_options(CLI::App& app, RunOptions& run) {
@@ -247,6 +252,7 @@ std::vector<std::string> words_of(const RunOptions& run) {
   say("threads", run.threads, standard.threads);
   say("locks", run.locks, standard.locks);
   say("home", run.home, standard.home);
+  say("stride", run.stride, standard.stride);
   if (run.locality) words.push_back(fmt::format("--locality={}", *run.locality));
   say("fw", run.fw, standard.fw);
   say("roles", run.roles, standard.roles);

@@ -30,6 +30,7 @@ struct RunOptions {
   std::uint32_t threads = 1;          // agents of each rank
   std::uint32_t locks = 0;            // 0: by the bench
   std::uint32_t home = 0;             // rank of the first lock
+  std::uint32_t stride = 1;           // ranks from one lock's home to the next
   std::optional<double> locality;     // share of acquires of locks on the agent's own node
   double fw = 1;                      // share of writes (roles=operation) or writers (=process)
   std::string roles = "operation";

@@ -83,6 +83,9 @@ Result<Plan> make_plan(const RunOptions& options, std::uint32_t ranks) {
     return refuse(
         fmt::format("--home {} is no rank: there are {}, counted from 0", options.home, ranks));
   }
+  if (ranks % options.stride != 0) {
+    return refuse(fmt::format("--stride {} does not divide the {} ranks", options.stride, ranks));
+  }
   if (options.work_min_ns > options.work_max_ns) {
     return refuse(fmt::format("--work-min-ns {} is above --work-max-ns {}: swap them",
                               options.work_min_ns, options.work_max_ns));

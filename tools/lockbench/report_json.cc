@@ -78,6 +78,7 @@ ordered_json configuration_json(const RunResult& result) {
                       {"threads", plan.threads},
                       {"locks", plan.locks},
                       {"home", o.home},
+                      {"stride", o.stride},
                       {"fw", o.fw},
                       {"roles", o.roles},
                       {"warmup_acquires", plan.warm_up},

@@ -32,6 +32,7 @@ class BadInput(Case):
                 (["--acquires"], ["--lock", "d-mcs", "--acquires", "1"]),
                 (["--seconds"], [*RUN, "--seconds", "1"]),
                 (["--home 9"], [*RUN, "--ranks", "2", "--home", "9"]),
+                (["--stride 3"], [*RUN, "--ranks", "4", "--stride", "3"]),
                 (["--work-min-ns 9"], [*RUN, "--work-min-ns", "9", "--work-max-ns", "1"]),
                 (["--bench dht"], ["--lock", "fompi-a", "--acquires", "10"]),
                 (["two ranks"], [*RUN, "--bench", "dht", "--ranks", "1"]),
