@@ -6,11 +6,13 @@ import importlib.util
 import json
 import pathlib
 import sys
+import types
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 sys.path.insert(0, str(HERE.parent / "common"))
 from measuring import ROOT, provenance  # noqa: E402
+from claim import remake  # noqa: E402
 from stage import Stage  # noqa: E402
 
 EXIT_USAGE = 2
@@ -26,9 +28,14 @@ def find_claims():
 
 
 def load(spec):
+    """A claim's title, figure and run(stage): told as data (claim.py), or by itself."""
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module
+    told = getattr(module, "CLAIM", None)
+    if told is None:
+        return types.SimpleNamespace(title=module.TITLE, figure=module.FIGURE, run=module.run)
+    return types.SimpleNamespace(title=told.title, figure=told.figure,
+                                 run=lambda stage: remake(told, stage))
 
 
 def main():
@@ -48,7 +55,7 @@ def main():
     if args.list:
         for name, spec in claims.items():
             claim = load(spec)
-            print(f"{name:<4} {claim.FIGURE:<22} {claim.TITLE}")
+            print(f"{name:<4} {claim.figure:<27} {claim.title}")
         return 0
     unknown = [name for name in args.claim if name.upper() not in claims]
     if unknown:
@@ -66,12 +73,12 @@ def main():
     for name in [name.upper() for name in args.claim] or claims:
         claim = load(claims[name])
         stage = Stage(name, args.build.resolve(), {"svg": plots, "json": numbers}, args.quick)
-        print(f"\n{name}: {claim.TITLE} ({claim.FIGURE})"
+        print(f"\n{name}: {claim.title} ({claim.figure})"
               + (", at sizes that show only that it runs" if args.quick else ""))
         row = claim.run(stage)
         row.show()
         stage.file("json").write_text(json.dumps(
-            {**about, "claim": name, "title": claim.TITLE, "figure": claim.FIGURE,
+            {**about, "claim": name, "title": claim.title, "figure": claim.figure,
              "quick": args.quick, **row.as_json()}, indent=1) + "\n")
         print(f"written: {stage.file('svg')}, {stage.file('json')}")
     return 0

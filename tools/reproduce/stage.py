@@ -1,10 +1,15 @@
 """What claims share: sweeps of lockbench, sensitivity to a machine's figures, tables, plots."""
 
+import concurrent.futures
 import dataclasses
 import json
 import tomllib
 
 from measuring import output_of, plot
+
+# Simulated points at once; each is a process of one thread.
+AT_ONCE = 2
+TICKS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 
 
 @dataclasses.dataclass
@@ -12,6 +17,7 @@ class Row:
     """A claim beside what we see: (what, paper, ours, verdict) lines, and tables below them."""
     lines: list = dataclasses.field(default_factory=list)
     tables: list = dataclasses.field(default_factory=list)  # (title, header, rows)
+    notes: list = dataclasses.field(default_factory=list)
 
     def line(self, what, paper, ours, verdict):
         self.lines.append((what, paper, ours, verdict))
@@ -21,6 +27,8 @@ class Row:
 
     def show(self):
         print_table(("", "paper", "ours", ""), self.lines)
+        for note in self.notes:
+            print(f"  note: {note}")
         for title, header, rows in self.tables:
             print(f"\n{title}")
             print_table(header, rows)
@@ -29,7 +37,8 @@ class Row:
         keys = ("what", "paper", "ours", "verdict")
         return {"lines": [dict(zip(keys, line)) for line in self.lines],
                 "tables": [{"title": title, "header": header, "rows": rows}
-                           for title, header, rows in self.tables]}
+                           for title, header, rows in self.tables],
+                "notes": self.notes}
 
 
 def print_table(header, rows):
@@ -65,6 +74,16 @@ class Stage:
         points, _ = self.lockbench(*words)
         return {tuple(point["sweep"][key] for key in keys): point for point in points}
 
+    def points(self, runs):
+        """One point for each of many runs, given by their words; like runs are made once."""
+        def one(words):
+            points, _ = self.lockbench("--jobs", 1, *words)
+            return points[0]
+        runs = [tuple(str(word) for word in words) for words in runs]
+        with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
+            made = {words: pool.submit(one, words) for words in dict.fromkeys(runs)}
+            return [made[words].result() for words in runs]
+
     def unmeasured(self, machine):
         """Figures of a machine that may well lie elsewhere, by the range in its file: estimates
         and not measurements of the paper. Name -> (value, least, most)."""
@@ -82,10 +101,9 @@ class Stage:
         walk("", tomllib.loads(files[machine]))
         return ranges
 
-    def sensitivity(self, machine, words, levers=(), unused=()):
-        """A sweep over locks while one parameter at a time goes to the ends of its range, but for
-        those whose names begin or end as `unused` says: lines of (change, point of each lock in the
-        order of the sweep)."""
+    def changes(self, machine, levers=(), unused=()):
+        """One parameter of the machine at a time at the ends of its range, but for those whose
+        names begin or end as `unused` says: (change, words), "as in the file" first, levers last."""
         ranges = {name: values for name, values in self.unmeasured(machine).items()
                   if not any(name.startswith(part) or name.endswith(part) for part in unused)}
         gap_ns = ranges.get("atomicity.gap_ns", (0,))[0]
@@ -98,15 +116,20 @@ class Stage:
         changes = [("as in the file", ())]
         for name, (_, least, most) in ranges.items():
             changes += [(f"{name} = {value:g}", changed(name, value)) for value in (least, most)]
-        changes += list(levers)
+        return [*changes, *levers][:2 if self.quick else None]
+
+    def sensitivity(self, machine, words, levers=(), unused=()):
+        """A sweep over locks under each of the changes: lines of (change, point of each lock in the
+        order of the sweep)."""
         lines = []
-        for name, more in changes:
+        for name, more in self.changes(machine, levers, unused):
             points, _ = self.lockbench("--machine", machine, *words, *more)
             lines.append((name, *points))
         return lines
 
-    def draw(self, panels, size=(720, 420)):
-        """One SVG with a plot for each (title, y label, {line: [(x, y)]}); both axes logarithmic."""
+    def draw(self, panels, size=(720, 420), x_label="P, processes", xs=TICKS, log_y=True):
+        """One SVG with a plot for each (title, y label, {line: [(x, y)]}); x is logarithmic when it
+        is P."""
         blocks, plots = [], []
         for number, (title, label, lines) in enumerate(panels):
             parts = []
@@ -123,7 +146,9 @@ class Stage:
             "font 'sans,12' background 'white'",
             f"set output '{self.file('svg')}'",
             *blocks,
-            "set logscale xy; set xlabel 'P, processes'; set grid; set key top left",
-            "set xtics (8,16,32,64,128,256,512,1024); set format y '%.0e'",
+            f"set xlabel '{x_label}'; set grid; set key top left; set format y '%.0e'",
+            *(["set logscale x"] if x_label.startswith("P,") else []),
+            *(["set logscale y"] if log_y else ["set yrange [0:*]"]),
+            f"set xtics ({','.join(str(x) for x in xs)})",
             f"set multiplot layout {rows},{columns}",
             *plots, "unset multiplot"]))
