@@ -58,6 +58,11 @@ void add_lock_options(CLI::App& app, RunOptions& run) {
   app.add_option("--locality", run.locality,
                  "share, 0 to 1, of acquires of locks on the agent's own node (default: uniform)")
       ->check(CLI::Range(0.0, 1.0));
+  app.add_option("--draws", run.draws,
+                 "own: each agent draws its locks for itself; published: as SPAA'24's published\n"
+                 "benchmark does, whose agents all draw the same numbers (see lock_draw.h)")
+      ->check(CLI::IsMember({"own", "published"}))
+      ->capture_default_str();
   app.add_option("--home", run.home, "rank at which the first lock lies")->capture_default_str();
   app.add_option("--stride", run.stride,
                  "ranks from one lock to the next; the ranks of a node: even few locks are spread\n"
@@ -254,6 +259,7 @@ std::vector<std::string> words_of(const RunOptions& run) {
   say("home", run.home, standard.home);
   say("stride", run.stride, standard.stride);
   if (run.locality) words.push_back(fmt::format("--locality={}", *run.locality));
+  say("draws", run.draws, standard.draws);
   say("fw", run.fw, standard.fw);
   say("roles", run.roles, standard.roles);
   say("acquires", run.acquires, standard.acquires);

@@ -32,6 +32,7 @@ struct RunOptions {
   std::uint32_t home = 0;             // rank of the first lock
   std::uint32_t stride = 1;           // ranks from one lock's home to the next
   std::optional<double> locality;     // share of acquires of locks on the agent's own node
+  std::string draws = "own";          // or "published", see lock_draw.h
   double fw = 1;                      // share of writes (roles=operation) or writers (=process)
   std::string roles = "operation";
   std::uint64_t acquires = 0;  // of each agent, warm-up included; 0: by the fabric

@@ -79,6 +79,7 @@ ordered_json configuration_json(const RunResult& result) {
                       {"locks", plan.locks},
                       {"home", o.home},
                       {"stride", o.stride},
+                      {"draws", o.draws},
                       {"fw", o.fw},
                       {"roles", o.roles},
                       {"warmup_acquires", plan.warm_up},

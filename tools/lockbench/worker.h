@@ -20,6 +20,7 @@
 #include "keyway/locks/distributed/lock.h"
 #include "keyway/locks/distributed/lock_agent.h"
 #include "keyway/locks/fabric/endpoint.h"
+#include "lock_draw.h"
 #include "lock_table.h"
 #include "measured.h"
 #include "plan.h"
@@ -51,13 +52,13 @@ class Worker {
         host_(host),
         latencies_(latencies),
         rng_(plan.agent_seed(number)),
+        draw_(plan, table, agent.ep.topology(), agent.ep.rank()),
         number_(number),
         takes_part_(plan.takes_part(agent.ep.rank())) {
     result_.use.resize(table.size());
     const double fw = plan.options.fw;
     const auto writers_before = [fw](double n) { return std::floor(n * fw + 1e-9); };
     writer_ = writers_before(number + 1) > writers_before(number);
-    if (plan.options.locality) sort_by_place();
     if (plan.has_volume()) volume_.emplace(agent.ep, table.volume(), plan.volume);
   }
 
@@ -160,7 +161,7 @@ class Worker {
   /// Draws the lock and the mode of the next acquire.
   void choose() {
     const RunOptions& options = plan_.options;
-    if (table_.size() > 1) at_ = draw_lock();
+    if (table_.size() > 1) at_ = draw_.next(rng_);
     const bool drawn = options.roles == "process" ? writer_ : rng_.unit() < options.fw;
     const bool write = filling_ || drawn;
     mode_ = write ? locks::Mode::kWrite : locks::Mode::kRead;
@@ -171,21 +172,6 @@ class Worker {
     auto agent = static_cast<std::uint32_t>(rng_.below(plan_.agents() - threads));
     if (agent >= plan_.options.home * threads) agent += threads;  // not of the volume's own rank
     return volume_key(agent, rng_.below(plan_.warm_up));
-  }
-  std::uint32_t draw_lock() {
-    if (near_.empty() || far_.empty()) {
-      return static_cast<std::uint32_t>(rng_.below(table_.size()));
-    }
-    const auto& among = rng_.unit() < *plan_.options.locality ? near_ : far_;
-    return among[rng_.below(among.size())];
-  }
-  /// Local is what lies on the agent's own node (SPAA'24, definition 4.1).
-  void sort_by_place() {
-    const E& ep = agent_.ep;
-    for (std::uint32_t k = 0; k < table_.size(); ++k) {
-      const bool near = ep.topology().same_node(ep.rank(), table_.home(k));
-      (near ? near_ : far_).push_back(k);
-    }
   }
 
   /// Work that goes wrong when the lock does: a lost update, or two words that differ.
@@ -244,13 +230,12 @@ class Worker {
   Latencies& latencies_;
   Rng rng_;
   AgentResult result_;
+  LockDraw draw_;
   std::uint32_t number_;
   bool takes_part_;
   std::optional<store::AtomicTable<E>> volume_;  // of bench dht
   bool filling_ = false;                         // the volume, in the warm-up
   bool writer_ = true;                           // under --roles process
-  std::vector<std::uint32_t> near_;              // locks by place; empty without --locality
-  std::vector<std::uint32_t> far_;
   std::uint32_t at_ = 0;  // the lock of this visit
   locks::Mode mode_ = locks::Mode::kWrite;
   bool alone_ = true;       // whether this visit excludes everybody

@@ -1,6 +1,8 @@
-// Where the locks of a run lie: each in a place of its own, and spread as the stride says.
-#include "lock_table.h"
+// Where the locks of a run lie, each in a place of its own, spread as the stride says; and which of
+// them an agent takes.
+#include "lock_draw.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <set>
 #include <utility>
@@ -53,4 +55,52 @@ TEST_CASE("with a node's ranks as the stride, all nodes have as many locks") {
     for (std::uint32_t k = 0; k < locks; ++k) ++on_node[table.home(k) / 12];
     CHECK(on_node == std::vector<std::uint32_t>(20, locks / 20));
   }
+}
+
+namespace {
+
+/// The first draws of an agent at `rank`, on 20 nodes of 12 ranks.
+std::vector<std::uint32_t> draws_of(std::uint32_t rank, const char* draws, std::uint32_t locks,
+                                    double locality, std::uint64_t own_seed) {
+  RunOptions options;
+  options.locks = locks;
+  options.stride = 12;
+  options.draws = draws;
+  options.locality = locality;
+  const auto plan = make_plan(options, 240);
+  REQUIRE(plan.ok());
+  std::vector<std::uint32_t> node_of(240);
+  for (std::uint32_t r = 0; r < 240; ++r) node_of[r] = r / 12;
+  LockDraw draw(*plan, LockTable(*plan), Topology::from_nodes(node_of), rank);
+  Rng own(own_seed);
+  std::vector<std::uint32_t> drawn(2000);
+  for (std::uint32_t& lock : drawn) lock = draw.next(own);
+  return drawn;
+}
+
+/// With a stride of 12, lock k lies on node k % 20.
+std::set<std::uint32_t> far_nodes(const std::vector<std::uint32_t>& drawn, std::uint32_t own) {
+  std::set<std::uint32_t> nodes;
+  for (const std::uint32_t lock : drawn) nodes.insert(lock % 20);
+  nodes.erase(own);
+  return nodes;
+}
+
+}  // namespace
+
+TEST_CASE("an agent that draws for itself takes as many local locks as it was told") {
+  const auto drawn = draws_of(25, "own", 100, 0.9, 1);
+  const auto local = std::count_if(drawn.begin(), drawn.end(), [](auto k) { return k % 20 == 2; });
+  CHECK(local > 1700);
+  CHECK(local < 1900);
+  CHECK(far_nodes(drawn, 2).size() == 19);
+  CHECK(draws_of(26, "own", 100, 0.9, 2) != drawn);
+}
+
+TEST_CASE("as published, a node's agents draw alike and remote accesses meet at few locks") {
+  CHECK(draws_of(25, "published", 100, 0.95, 1) == draws_of(26, "published", 100, 0.95, 2));
+  CHECK(far_nodes(draws_of(25, "published", 20, 0.85, 1), 2).empty());
+  CHECK(far_nodes(draws_of(25, "published", 100, 0.95, 1), 2) == std::set<std::uint32_t>{19});
+  CHECK(far_nodes(draws_of(25, "published", 100, 0.85, 1), 2) ==
+        std::set<std::uint32_t>{17, 18, 19});
 }
