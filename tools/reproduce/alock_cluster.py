@@ -1,8 +1,10 @@
 """The setting of SPAA'24, section 6: a table of locks spread equally over the nodes of a simulated
 cluster, each thread a rank with queue pairs of its own."""
 
+from claim import Line, Panel
+
 MACHINE = "alock-cluster"
-SPIN = "fompi-spin"
+SPIN = "rdma-spin"
 MCS = "rdma-mcs"
 ALOCK = "alock:local_budget=5,remote_budget=20"  # as chosen in section 6.1
 NAMES = {ALOCK: "ALock", MCS: "RDMA MCS", SPIN: "RDMA spinlock"}
@@ -14,9 +16,37 @@ THREADS_LABEL = "threads per node"
 # Figures that cannot matter: the machine has no racks, and locks move no bulk bytes.
 UNUSED = ("ns_per_byte", "path.rack")
 
+# What the paper says of its workload, and what the authors' published benchmark does, differ; see
+# tools/lockbench/lock_draw.h.
+LEVERS = (("locks drawn as published", ("--draws", "published")),
+          ("a card that caches all queue pairs", ("--set", "queue_pairs.cached=0")))
+
 
 def table(nodes, threads, locks, locality=None, seconds=0.002):
     """Words of a run; the time is virtual, after ten acquires of each thread as warm-up."""
     near = () if locality is None else ("--locality", locality)
     return ("--bench", "table", "--set", f"shape.ranks_per_node={threads}", "--ranks",
             nodes * threads, "--stride", threads, "--locks", locks, *near, "--seconds", seconds)
+
+
+def panel(nodes, locks, locality, locks_of=(ALOCK, MCS, SPIN), **more):
+    """Throughput of each lock over the threads per node, at one size of table and cluster."""
+    local = f"{locality:.0%} local"
+    return Panel(title=f"{locks} locks, {nodes} nodes, {local}",
+                 lines=tuple(Line(NAMES[lock], ("--lock", lock)) for lock in locks_of),
+                 xs=THREADS,
+                 at=lambda threads: table(nodes, threads, locks, locality, **more),
+                 label="operations per s",
+                 x_label=THREADS_LABEL)
+
+
+def ratios(seen, panel, over, under):
+    """Of two locks' throughputs, by threads per node."""
+    a, b = seen.line(panel, NAMES[over]), seen.line(panel, NAMES[under])
+    return {threads: a[threads] / b[threads] for threads in a}
+
+
+def most(titles, over, under):
+    """A measure: the largest ratio of two locks in all of these panels, whichever were run."""
+    return lambda seen: max(max(ratios(seen, title, over, under).values())
+                            for title in titles if title in seen.titles)

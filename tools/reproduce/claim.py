@@ -41,9 +41,6 @@ class Panel:
     show: str = "{:.0f}"
     log_y: bool = True
 
-    def line(self, name):
-        return next(line for line in self.lines if line.name == name)
-
 
 @dataclasses.dataclass(frozen=True)
 class Check:
@@ -89,6 +86,7 @@ class Sensitivity:
     xs: tuple
     checks: tuple
     panels: tuple = ()  # titles; none: all
+    lines: tuple = ()  # names, where the checks need no more; none: all
     more: tuple = ()
     levers: tuple = ()
     unused: tuple = ()  # parameters that cannot matter, by how they begin or end
@@ -112,6 +110,7 @@ class Seen:
 
     def __init__(self, panels, points):
         self._panels = {panel.title: panel for panel in panels}
+        self.titles = tuple(self._panels)
         self.points = points  # (panel, line, x) -> point
 
     def point(self, panel, line, x):
@@ -155,7 +154,9 @@ def add_tables(row, claim, seen):
 
 def add_sensitivity(row, stage, claim):
     to = claim.sensitivity
-    panels = tuple(panel for panel in claim.panels if not to.panels or panel.title in to.panels)
+    panels = tuple(dataclasses.replace(panel, lines=tuple(
+        line for line in panel.lines if not to.lines or line.name in to.lines))
+        for panel in claim.panels if not to.panels or panel.title in to.panels)
     xs = claim.quick_xs[-1:] if stage.quick else to.xs
     lines = []
     for name, words in stage.changes(claim.machine, to.levers, to.unused):
@@ -171,7 +172,7 @@ def add_sensitivity(row, stage, claim):
               ("changed", *(check.what for check in to.checks), "as in the paper"), lines)
 
 
-def remake(claim, stage):
+def remake(claim, stage, sensitive=True):
     """Runs a claim at full size, or at its quick one, and draws it."""
     xs_of = (lambda panel: claim.quick_xs) if stage.quick else (lambda panel: panel.xs)
     seen = see(stage, claim, claim.panels, xs_of, claim.quick if stage.quick else ())
@@ -181,7 +182,7 @@ def remake(claim, stage):
         row.line(check.what, check.paper, check.show.format(value), check.verdict(value))
     row.notes += claim.notes
     add_tables(row, claim, seen)
-    if claim.sensitivity:
+    if claim.sensitivity and sensitive:
         add_sensitivity(row, stage, claim)
     stage.draw([(panel.title, panel.label,
                  {line: list(seen.line(panel.title, line).items())

@@ -82,7 +82,11 @@ class Stage:
         runs = [tuple(str(word) for word in words) for words in runs]
         with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
             made = {words: pool.submit(one, words) for words in dict.fromkeys(runs)}
-            return [made[words].result() for words in runs]
+            try:
+                return [made[words].result() for words in runs]
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)  # one that failed is enough
+                raise
 
     def unmeasured(self, machine):
         """Figures of a machine that may well lie elsewhere, by the range in its file: estimates
