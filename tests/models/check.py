@@ -1,4 +1,4 @@
-"""Checks the models of this folder with spin, as suite.toml says.
+"""Checks the models of this folder with spin, as the .toml files beside them say.
 
 A run must end as it says: a clean one with every state searched and every statement reached, the
 others with the violation that they name. A model with a defect must show its violation."""
@@ -18,11 +18,14 @@ _MARK = re.compile(r"/\* unreached: \S+ \S+")
 
 
 class Suite:
-    """The entries of suite.toml that were asked for, and what went wrong with them."""
+    """The entries of the .toml files that were asked for, and what went wrong with them."""
 
     def __init__(self, arguments, work):
         self.models = arguments.models.resolve()
-        self.table = tomllib.loads((self.models / "suite.toml").read_text())
+        self.table = {}
+        for path in sorted(self.models.glob("*.toml")):
+            for kind, entries in tomllib.loads(path.read_text()).items():
+                self.table.setdefault(kind, []).extend(entries)
         self.work = work
         self.long = arguments.long
         self.model = arguments.model
@@ -55,7 +58,7 @@ class Suite:
         except pan.Broken as broken:
             self.fail(name, str(broken))
             return None
-        print(f"{entry['model']:9} {name:26} {entry['search']:9} {verdict.states:9} states "
+        print(f"{entry['model']:14} {name:33} {entry['search']:9} {verdict.states:9} states "
               f"{verdict.memory_mb:5.0f} MB {verdict.seconds:5.1f} s  "
               f"{verdict.symptom or 'no violation'}", flush=True)
         if verdict.symptom is None and expected is not None:
@@ -95,15 +98,15 @@ class Suite:
             defects = set(re.findall(r"DEFECT_([A-Z_]+)", path.read_text()))
             listed = {m["defect"] for m in self.table.get("mutant", []) if m["model"] == path.stem}
             if defects != listed:
-                self.fail(path.stem, f"defects of model and suite.toml differ: "
+                self.fail(path.stem, f"defects of model and suite differ: "
                           f"{' '.join(sorted(defects ^ listed))}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--models", type=pathlib.Path, default=pathlib.Path(__file__).parent,
-                        help="folder of the models and of suite.toml (default: this one)")
-    parser.add_argument("--model", help="one model only: d_mcs or fompi_rw")
+                        help="folder of the models and their .toml files (default: this one)")
+    parser.add_argument("--model", help="one model only: the name of its file, without .pml")
     parser.add_argument("--only", default="", help="only entries whose name matches this expression")
     parser.add_argument("--long", action="store_true", help="the large sizes as well")
     parser.add_argument("--work", help="folder for work files (default: the system's)")
@@ -116,7 +119,7 @@ def main():
         suite.coverage()
     suite.mutants()
     if suite.searches == 0:
-        suite.fail("suite.toml", "nothing in it is called that")
+        suite.fail("suite", "nothing in it is called that")
     if suite.failures:
         print(f"{suite.failures} failures; spin's files are left in {work}")
         return 1

@@ -84,7 +84,7 @@ class Check(unittest.TestCase):
                      model.replace("byte seen;\n", "byte seen;\n  seen = 1;  /* unreached: but it is */\n"))
 
     def test_a_defect_that_no_entry_names(self):
-        self.refused("defects of model and suite.toml differ: SPLIT", entry("run", "right"))
+        self.refused("defects of model and suite differ: SPLIT", entry("run", "right"))
 
     def test_a_search_that_is_cut_off(self):
         self.refused("was cut off", entry("run", "deep"), DEEP)

@@ -127,10 +127,12 @@ def trail(verdict):
     with open(verdict.model, encoding="utf-8") as model:
         lines = model.read().split("\n")
     _, said = _call([word for word in verdict.replay if word != "-g"], verdict.folder)
-    agents = int(_number(r"(\d+) processes created", said)) // 2    # each has a network process
+    agents = int(_number(r"(\d+) processes created", said))
+    if "(network:" in said:
+        agents //= 2    # each has a network process
     steps = []
     for step in said.split("\n"):
-        found = re.search(r"proc +(\d+) \((agent|network):\d+\) \S+:(\d+) .*\t\[(.*)\]", step)
+        found = re.search(r"proc +(\d+) \((\w+):\d+\) \S+:(\d+) .*\t\[(.*)\]", step)
         if found:
             process, name, number = int(found.group(1)), found.group(2), int(found.group(3))
             if "/*" in lines[number - 1] and found.group(4) not in ("(1)", ".(goto)", "break"):
