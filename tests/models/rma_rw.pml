@@ -1,5 +1,5 @@
 /* A model of RMA-RW (locks/distributed/rma_rw.h with rma_rw_counter.h, rma_rw_read.h,
- * rma_rw_write.h and mcs_queue.h), for spin.
+ * rma_rw_write.h, and the root of queue_tree.h), for spin.
  *
  * One step of an agent is one operation of the source, named beside it; what only the agent itself
  * can see (its variables, a post) stands in one step with an operation. A posted operation is
@@ -81,7 +81,7 @@
 #define IDLE 0
 #define WAITING 1
 #define GRANTED 2
-#define MODE_CHANGE 0               /* kModeChange; other payloads are the turn */
+#define MODE_CHANGE 0               /* kModeChange; other payloads are counts */
 
 /* The words of the lock: counters, the root's tail, the writers' nodes; and one word of data. */
 short word[COUNTERS];
@@ -328,7 +328,7 @@ active [READERS] proctype reader() {
 #endif
 #ifdef DEFECT_CLOSES_WHEN_EMPTY
 #define OPEN_STEPS(s) (!closed(s.seen) && empty_of(s.seen))
-#elif defined(DEFECT_CLOSES_CLOSED)
+#elif defined(DEFECT_OPENS_LATE)
 #define OPEN_STEPS(s) (empty_of(s.seen) || (arrive_of(s.seen) >= T_R && may_close(s.seen)))
 #else
 #define OPEN_STEPS(s) (!closed(s.seen) && \
@@ -473,41 +473,35 @@ inline give_up() {
   d_step { forget(); gave_up = true; wants[p] = false }
 }
 
-#define WAIT_FOR_LINK 255
+/* McsQueue::hand_over to the node in nxt, with what it is told. Nobody gives up in this queue. */
+inline hand_over(payload) {
+  d_step {
+    assert(taken[nxt] && status[nxt] == WAITING);  /* N1 */
+    status[nxt] = GRANTED + payload;               /* compare_swap(rma, next + kStatusOffset), D2 */
+    nxt = 0
+  }
+}
 
-/* McsQueue::pass, with what a waiter is told; `handed` says whether there was one. Nobody gives up
- * in this queue. */
-inline pass(payload) {
-  nxt = next[me];                                  /* load(rma, node + kNextOffset) */
-  if
-  :: nxt != 0
-  :: else ->
-     atomic {
-       if
-       :: tail == me -> tail = 0                   /* compare_swap(rma, tail, node, 0) */
-       :: else -> nxt = WAIT_FOR_LINK              /* the same, which fails */
-       fi
-     };
-     if
-     :: nxt == WAIT_FOR_LINK -> atomic { next[me] != 0 -> nxt = next[me] }  /* wait_for_link */
-     :: else
-     fi
-  fi;
+/* McsQueue::finish: empties the queue, or hands it to who has come. */
+inline finish(payload) {
+  nxt = 0;
   atomic {
     if
-    :: nxt != 0 ->
-       assert(taken[nxt] && status[nxt] == WAITING);  /* N1 */
-       status[nxt] = GRANTED + payload;            /* compare_swap(rma, next + kStatusOffset), D2 */
-       nxt = 0;
-       handed = true
-    :: else -> handed = false
+    :: tail == me -> tail = 0                      /* compare_swap(rma, tail, node, 0) */
+    :: else -> nxt = NODES + 1                     /* the same, which fails */
     fi
-  }
+  };
+  if
+  :: nxt == 0
+  :: else ->
+     atomic { next[me] != 0 -> nxt = next[me] };   /* wait_for_link */
+     hand_over(payload)
+  fi
 }
 
 inline open_at() { word[i] = (word[i] + PHASE) & MASK }  /* post_fetch_add(rma, counter, kPhase), flush */
 
-/* Acquire of a writer. `ready`: it is inside, its turn in `turn`. */
+/* Acquire of a writer. `ready`: it is inside, how often the phase was passed on in `turn`. */
 inline acquire_write() {
   atomic {
     wants[p] = true;
@@ -541,7 +535,7 @@ inline acquire_write() {
 #if WRITER_GIVES_UP
   if
   :: ready
-  :: else -> pass(MODE_CHANGE); d_step { gave_up = false; handed = false; taken[me] = false; status[me] = IDLE }
+  :: else -> finish(MODE_CHANGE); d_step { gave_up = false; taken[me] = false; status[me] = IDLE }
   fi
 #endif
 }
@@ -565,27 +559,25 @@ inline release_write() {
   fi;
 #endif
   atomic { ready = false; writers_in-- };
+  nxt = next[me];                                  /* linked(node) */
   if
-  :: MAY_PASS -> pass(NEXT_TURN)
-  :: else
-  fi;
-  if
-  :: handed
+  :: MAY_PASS && nxt != 0 -> hand_over(NEXT_TURN)
   :: else ->
-#ifdef DEFECT_DOES_NOT_OPEN
+#ifdef DEFECT_OPENS_LATE
+     finish(MODE_CHANGE);
+     EITHER(open_at())
+#elif defined(DEFECT_DOES_NOT_OPEN)
      if
      :: MAY_PASS
      :: else -> EITHER(open_at())
      fi;
+     finish(MODE_CHANGE)
 #else
-     EITHER(open_at());
+     EITHER(open_at());                            /* policy.yield() */
+     finish(MODE_CHANGE)
 #endif
-     if
-     :: turn + 1 == T_L -> pass(MODE_CHANGE)
-     :: else
-     fi
   fi;
-  atomic { i = 0; turn = 0; handed = false; taken[me] = false; status[me] = IDLE }  /* give_back(grant.node) */
+  d_step { i = 0; turn = 0; taken[me] = false; status[me] = IDLE }  /* give_back(grant.node) */
 }
 
 /* Of the user: one word read, its successor written back with a post. L3: what the holder before
@@ -607,7 +599,7 @@ active [WRITERS] proctype writer() {
   byte me = p - READERS + 1;
   byte pred, nxt, turn, i, round, given_up;
   Slot slot[COUNTERS];
-  bool ready, handed, gave_up;
+  bool ready, gave_up;
   do
 #ifdef ROUNDS
   :: round == ROUNDS -> break
