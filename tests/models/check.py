@@ -54,7 +54,8 @@ class Suite:
         expected = entry["expect"] if entry["expect"] != "clean" else None
         try:
             verdict = pan.search(model, defines, entry["search"], folder,
-                                 entry.get("large", False), entry.get("collapse", False))
+                                 entry.get("large", False), entry.get("collapse", False),
+                                 entry.get("deep", False))
         except pan.Broken as broken:
             self.fail(name, str(broken))
             return None
