@@ -54,8 +54,7 @@ class Suite:
         expected = entry["expect"] if entry["expect"] != "clean" else None
         try:
             verdict = pan.search(model, defines, entry["search"], folder,
-                                 entry.get("large", False), entry.get("collapse", False),
-                                 entry.get("deep", False))
+                                 entry.get("large", False), entry.get("collapse", False))
         except pan.Broken as broken:
             self.fail(name, str(broken))
             return None

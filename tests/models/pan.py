@@ -9,7 +9,6 @@ import subprocess
 # Depth of the search, and bits of its hash table: small ones are set up quickly.
 SMALL = ["-m500000", "-w18"]
 LARGE = ["-m2000000", "-w24"]
-DEEP = ["-m8000000", "-w24"]
 MEMORY_MB = 1000
 MOST_STEPS = 150      # of a trail
 # How a search is compiled, and how it is started. -b: a path that is cut off is an error.
@@ -92,7 +91,7 @@ def _preprocess(model, defines, folder):
     return name
 
 
-def search(model, defines, kind, folder, large=False, collapse=False, deep=False):
+def search(model, defines, kind, folder, large=False, collapse=False):
     """Lets spin search `model` with the definitions given, in `folder`. Raises Broken."""
     os.makedirs(folder, exist_ok=True)
     source = _preprocess(model, defines, folder)
@@ -105,7 +104,7 @@ def search(model, defines, kind, folder, large=False, collapse=False, deep=False
                           "-o", "pan", "pan.c"], folder)
     if status != 0:
         raise Broken(f"gcc refused pan.c:\n{said}")
-    _, said = _call(["./pan", *(DEEP if deep else LARGE if large else SMALL), "-b", *started], folder)
+    _, said = _call(["./pan", *(LARGE if large else SMALL), "-b", *started], folder)
     if "Full statespace search for:" not in said:
         raise Broken(f"not a full search:\n{said}")
     found = re.search(r"^pan:\d+: (.*) \(at depth", said, re.M)
