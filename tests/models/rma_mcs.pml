@@ -234,7 +234,7 @@ inline finish(queue, front, payload) {
      atomic {
        if
        :: tail[queue] == at -> tail[queue] = 0; nxt = 0  /* compare_swap(tail, last, 0) */
-       :: else -> nxt = NODES + 1                  /* the same, which fails */
+       :: else -> nxt = 255                        /* the same, which fails */
        fi
      };
      if

@@ -488,7 +488,7 @@ inline finish(payload) {
   atomic {
     if
     :: tail == me -> tail = 0                      /* compare_swap(rma, tail, node, 0) */
-    :: else -> nxt = NODES + 1                     /* the same, which fails */
+    :: else -> nxt = 255                           /* the same, which fails */
     fi
   };
   if
