@@ -316,7 +316,7 @@ active [READERS] proctype reader() {
 /* States of a slot: CounterMap::Slot::State. */
 #define OPEN 0
 #define CLOSING 1
-#define READY 2
+#define READY 2                     /* kClosed */
 
 /* CounterWriter::steps: whether a slot, as it was seen, can go a step further. */
 #ifdef DEFECT_WAITS_FOR_REGISTERED
@@ -388,9 +388,7 @@ inline advance_at() {
   d_step {
     if
     :: slot[i].state == CLOSING && STEPS(slot[i]) ->
-       RESET(p, i) = reset_of(slot[i].snapshot) & MASK;  /* post_fetch_add(rma, counter, reset_of) */
-       slot[i].state = READY;
-       slot[i].snapshot = 0
+       slot[i].state = READY
     :: else
     fi
   };
@@ -413,10 +411,10 @@ inline advance_at() {
 #define ANY_CHANGED (slot[0].state != READY && word[0] != slot[0].seen)
 #endif
 
-/* CounterWriter::close; `ready` says whether, and then the writer is inside. */
+/* CounterWriter::seize; `ready` says whether, and then the writer is inside. */
 inline close() {
   do
-  :: atomic { ALL_READY -> ready = true; ghost_enter_writer(); forget(); break }
+  :: atomic { ALL_READY -> post_resets(); ready = true; ghost_enter_writer(); forget(); break }
   :: !ALL_READY ->
      EITHER(look_at());
      do                                            /* retry_until(look) */
@@ -436,6 +434,13 @@ inline close() {
 #endif
   od;
   i = 0
+}
+inline post_resets() {                             /* post_fetch_add(rma, counter, reset_of) */
+  RESET(p, 0) = reset_of(slot[0].snapshot) & MASK;
+#if COUNTERS > 1
+  RESET(p, 1) = reset_of(slot[1].snapshot) & MASK;
+#endif
+  skip
 }
 inline forget() {
   slot[0].state = OPEN; slot[0].seen = 0; slot[0].snapshot = 0;
@@ -461,13 +466,13 @@ inline open_given_up_at() {
                   + GIVEN_UP
 #endif
                   - depart_of(slot[i].seen) * (ARRIVE + DEPART)) & MASK
-    :: slot[i].state == READY -> word[i] = (word[i] + PHASE) & MASK
+    :: slot[i].state == READY ->
+       word[i] = (word[i] + reset_of(slot[i].snapshot) + PHASE) & MASK
     :: else
     fi
   }
 }
 inline give_up() {
-  SETTLED(p);                                      /* settle() */
   EITHER(give_up_at());
   EITHER(open_given_up_at());
   d_step { forget(); gave_up = true; wants[p] = false }
