@@ -6,8 +6,8 @@ from claim import Check, Claim, Sensitivity, above, below
 FEW_WRITERS = "ECSB, F_W = 0.2%"
 MORE_WRITERS = {percent: f"ECSB, F_W = {percent}%" for percent in (2, 5)}
 # T_R = 6000 takes 375 acquires of each of a counter's 16 processes.
-FEW = {16: 4000, 32: 4000, 64: 3000, 128: 2000, 256: 1000, 512: 600, 1024: 600}
-MORE = {16: 1000, 32: 1000, 64: 500, 128: 500, 256: 300, 512: 200, 1024: 100}
+FEW = {16: 1500, 32: 1500, 64: 1500, 128: 1000, 256: 800, 512: 500, 1024: 400}
+MORE = {16: 500, 32: 500, 64: 300, 128: 200, 256: 150, 512: 80, 1024: 50}
 T_R = (1000, 2000, 3000, 4000, 5000, 6000)
 FALLING = tuple(f"T_R = {t_r}" for t_r in (1000, 2000))
 LEAST, MOST = (f"T_R = {t_r}" for t_r in (T_R[0], T_R[-1]))

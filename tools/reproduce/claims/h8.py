@@ -5,7 +5,7 @@ from claim import Check, Claim, Sensitivity, above, below, up_to
 
 PANEL = "ECSB, RMA-RW"
 PERCENTS = (0.2, 2, 5, 10, 20, 30, 50, 75, 100)
-ACQUIRES = {16: 1000, 32: 1000, 64: 500, 128: 500, 256: 300, 512: 200, 1024: 100}
+ACQUIRES = {16: 500, 32: 500, 64: 300, 128: 200, 256: 100, 512: 60, 1024: 30}
 
 
 def name(percent):
