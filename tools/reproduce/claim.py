@@ -40,6 +40,7 @@ class Panel:
     x_label: str = "P, processes"
     show: str = "{:.0f}"
     log_y: bool = True
+    quick: tuple = ()  # words that make a run small, where the claim's do not fit
 
 
 @dataclasses.dataclass(frozen=True)
@@ -137,10 +138,12 @@ def see(stage, claim, panels, xs_of, more=()):
     """Runs all points of the panels."""
     keys, runs = [], []
     for panel in panels:
+        small = (panel.quick or claim.quick) if stage.quick else ()
         for line in panel.lines:
             for x in xs_of(panel):
                 keys.append((panel.title, line.name, x))
-                runs.append(("--machine", claim.machine, *panel.at(x), *line.words, *more))
+                runs.append(("--machine", claim.machine, *panel.at(x), *line.words, *small,
+                             *more))
     return Seen(panels, dict(zip(keys, stage.points(runs))))
 
 
@@ -161,7 +164,7 @@ def add_sensitivity(row, stage, claim):
     lines = []
     for name, words in stage.changes(claim.machine, to.levers, to.unused):
         seen = see(stage, claim, panels, lambda _: xs,
-                   (*to.more, *(claim.quick if stage.quick else ()), *words))
+                   (*to.more, *words))
         values = [check.measure(seen) for check in to.checks]
         lines.append((name, *(check.show.format(value)
                               for check, value in zip(to.checks, values)),
@@ -175,7 +178,7 @@ def add_sensitivity(row, stage, claim):
 def remake(claim, stage, sensitive=True):
     """Runs a claim at full size, or at its quick one, and draws it."""
     xs_of = (lambda panel: claim.quick_xs) if stage.quick else (lambda panel: panel.xs)
-    seen = see(stage, claim, claim.panels, xs_of, claim.quick if stage.quick else ())
+    seen = see(stage, claim, claim.panels, xs_of)
     row = Row()
     for check in claim.checks:
         value = check.measure(seen)

@@ -3,7 +3,7 @@
 import rma_rw
 from claim import Check, Claim, Sensitivity, above
 
-PANEL, WAIT = "SOB, F_W = 25%", "SOB, F_W = 25%, a writer's wait"
+PANEL, WAIT = "SOB, F_W = 25%", "SOB, F_W = 25%, wait of a writer"
 SHARE = 0.25
 PRODUCTS = (100, 250, 500, 1000)
 LEAST, MOST = (f"T_W = {product}" for product in (PRODUCTS[0], PRODUCTS[-1]))
