@@ -24,6 +24,7 @@ namespace keyway::conformance {
 inline constexpr auto kKinds = std::to_array<std::string_view>({
     "fompi-spin",
     "fompi-spin:backoff_min_ns=50,backoff_max_ns=2000",
+    "rdma-spin",
     "fompi-rw",
     "gbh",
     "gbh:lockall=off",
