@@ -1,12 +1,14 @@
 // ALock: local agents by the `cpu` class alone, remote ones by `rma` alone, and no loopback.
 //
-// *What.* Mutual exclusion; readers are treated as writers. AlockCore, and the grant's record.
-// A dump names the holder and both queues. While one cohort waits, the other is granted at most as
-// often in a row as its budget says, and each queue is first come, first served.
-// With swap=on no agent starves; with swap=off (the default, as the paper does it, since RDMA verbs
-// have no swap) none does that has joined its queue, but the way into the remote queue is a loop
-// that is lock-free only (tail_swap.h). *Thread safety.* As lock.h says. *Invariants.* A1 to A5 of
-// alock_core.h, P1 to P3 of plain_queue.h. *Source.* SPAA'24; alock_core.h tells where it deviates.
+// *What.* Mutual exclusion; readers are treated as writers. AlockCore, and the grant's record. A
+// dump names the holder and both queues. While one cohort waits, the other is granted at most as
+// often in a row as its budget says, and each queue is first come, first served. With swap=on no
+// agent starves; with swap=off (the default, as the paper does it, since RDMA verbs have no swap)
+// none does that has joined its queue, but the way into the remote queue is a loop that is
+// lock-free only (tail_swap.h).
+// *Thread safety.* As lock.h says.
+// *Invariants.* A1 to A5 of alock_core.h, P1 to P3 of plain_queue.h.
+// *Source.* SPAA'24; alock_core.h tells where it deviates.
 #pragma once
 
 #include "keyway/locks/distributed/alock_core.h"

@@ -5,27 +5,26 @@
 // (remote). Each has a queue; the agents at the front of both, the leaders, settle by Peterson's
 // algorithm who goes first, with the queues' tails as its flags. A front hands its queue on with
 // the turns that its cohort has left; with none left the next one is a leader anew and yields
-// first. *Words of the line*: 0 local tail, 3 remote tail, 4 victim: the node of the leader that
-// yielded last | its cohort's number in the low bits. 0 is nobody. *Thread safety.* As lock.h says.
+// first.
+// *Words of the line.* 0 local tail, 3 remote tail, 4 victim: the node of the leader that yielded
+// last | its cohort's number in the low bits. 0 is nobody.
+// *Thread safety.* As lock.h says.
 // *Invariants.*
 //   A1  A leader enters when the other tail is null or the victim is not of its cohort; it waits
-//   while
-//       the other cohort is there *and* it is the victim. (The paper's Algorithm 4 prints *or*.)
+//       while the other cohort is there *and* it is the victim. (The paper's Algorithm 4 prints
+//       *or*.)
 //   A2  Budgets are at least 1: a hand-over with no turns left makes a leader. (With a budget of 0
-//   the
-//       paper passes on -1, its value for waiting.)
+//       the paper passes on -1, its value for waiting.)
 //   A3  The victim is stored by a leader only, so after its swap of the tail has completed, not in
-//   one
-//       doorbell with it.
+//       one doorbell with it.
 //   A4  The victim is changed by plain stores, and each tail by read-modify-writes of its own
-//   cohort's
-//       class: of the other class there are only loads on it.
+//       cohort's class: of the other class there are only loads on it.
 //   A5  No operation of class `rma` on a local address, ever.
-// Where the fabric has one class, all agents of the job reach every line by it: all are local, the
-// remote tail stays null, and A1 holds for whoever comes, so Peterson's part is left out.
-// O5 (an rma store that happens twice) may undo a local leader's yielding to a remote one that has
-// been seen but is not complete: the remote one is the victim then and waits for a turn more. Both
-// enter by A1 on what the words hold in the end, so no two at a time.
+//   Where the fabric has one class, all agents of the job reach every line by it: all are local,
+//   the remote tail stays null, and A1 holds for whoever comes, so Peterson's part is left out.
+//   O5 (an rma store that happens twice) may undo a local leader's yielding to a remote one that
+//   has been seen but is not complete: the remote one is the victim then and waits for a turn more.
+//   Both enter by A1 on what the words hold in the end, so no two at a time.
 // *Source.* SPAA'24, Algorithms 1 to 4, Appendix A; budgets of section 6.1. Ours: agents that
 // leave, and a leader that gives up hands its queue on with no turns left. Uncontended a remote
 // acquire is two round trips where the fabric keeps order: the tail's, and victim and other tail in

@@ -3,23 +3,23 @@
 // *What.* Writers enter by AlockCore. Readers of each class count themselves in a word of their
 // class; the write word, stored by the writer at the front, keeps them out while it is 1, over all
 // hand-overs within a cohort. Waiting readers are let in between one write phase and the next.
-// *Words of the line*: as in alock_core.h, and 5 write phase (0 or 1), 6 local readers, 7 remote
+// *Words of the line.* As in alock_core.h, and 5 write phase (0 or 1), 6 local readers, 7 remote
 // readers: bits 31..0 inside, 63..32 waiting.
 // *Thread safety.* As lock.h says.
 // *Invariants.* A1 to A5 of alock_core.h, and
 //   W1  A reader counts itself inside and then looks at the write word; a writer stores 1 there and
 //       then looks at both counts. Each is ordered, so of two at once at least one sees the other.
 //   W2  A count is changed by read-modify-writes of its own class only, the write word by plain
-//   stores
-//       of the writer at the front.
+//       stores of the writer at the front.
 //   W3  The write word is raised only after both waiting counts were seen at 0.
 //   W4  A reader stays counted as waiting until it has come in. (If it stopped counting as waiting
 //       before it looks at the write word again, each next writer could raise the word in between.)
-// By W3 and W4 a waiting reader is passed by the phase that it met and, if the next writer had
-// looked before it was counted, by one more; a phase is at most a budget of writers. A writer waits
-// for readers only: while the word is 1 none comes in, and while it is 0 those that wait do. So it
-// is let in as surely as by ALock. *Source.* Ours, on SPAA'24; the order of phases is that of
-// phase-fair locks (Brandenburg and Anderson, ECRTS'09).
+//   By W3 and W4 a waiting reader is passed by the phase that it met and, if the next writer had
+//   looked before it was counted, by one more; a phase is at most a budget of writers. A writer
+//   waits for readers only: while the word is 1 none comes in, and while it is 0 those that wait
+//   do. So it is let in as surely as by ALock.
+// *Source.* Ours, on SPAA'24; the order of phases is that of phase-fair locks (Brandenburg and
+// Anderson, ECRTS'09).
 #pragma once
 
 #include "keyway/locks/distributed/alock_core.h"

@@ -2,8 +2,8 @@
 //
 // *What.* For kinds that never send through the network card what a processor can reach. Plain
 // loads and stores of both classes may meet on a word; what may be changed by read-modify-writes of
-// one class only is for the lock to see to (ORDERING.md, O4). *Thread safety.* As the endpoint,
-// which outlives it.
+// one class only is for the lock to see to (ORDERING.md, O4).
+// *Thread safety.* As the endpoint, which outlives it.
 #pragma once
 
 #include <cstdint>

@@ -3,15 +3,14 @@
 //
 // *What.* Members join at the tail by read-modify-writes of the one class that they all have for
 // it, and wait on nodes of their own. A node is written by its agent with the `cpu` class, and by
-// others with whichever class they have for it: so granting cannot be a compare-and-swap. *Words of
-// a node*, each with one writer at a time:
+// others with whichever class they have for it: so granting cannot be a compare-and-swap.
+// *Words of a node.* Each has one writer at a time:
 //   0  next       the successor's address; bit 0: it may leave. By the successor; 0 by its agent
 //   1  status     abandoned by its agent as it leaves, idle by who steps over it (queue_node.h)
 //   5  grant      1 + payload, by the granter; back to 0 by who was granted, or who steps over it
 //   6  next turn  of the successor, where that may leave. By the successor, before the link
-//   7  stand      turn << 8 | kStays, kLeaving or kLeft. By its agent alone. The turn counts the
-//   uses
-//                 in which it may leave and is never reset
+//   7  stand      turn << 8 | kStays, kLeaving or kLeft. By its agent alone. The turn counts
+//                 the uses in which it may leave and is never reset
 // *Leaving.* Granter: store grant, order(), load stand. Who leaves: store kLeaving, fence, load
 // grant. By these fences at least one sees the other's store. Who leaves and sees no grant stores
 // kLeft; the granter then reads kLeaving, waits until it is decided, and steps over. Who leaves and
@@ -19,7 +18,8 @@
 // or a later turn: the grant stands. A granted agent may be gone and use its node anew before the
 // granter has looked: then the turn that the granter reads is not the one that came with the link,
 // and never comes again (56 bits), or it is the same in a use that does not leave. Both mean that
-// the grant stands. *Thread safety.* A queue object belongs to its agent; the words are shared.
+// the grant stands.
+// *Thread safety.* A queue object belongs to its agent; the words are shared.
 // *Invariants.*
 //   P1  Of one grant, either its agent takes it or its granter steps over the node; never both.
 //   P2  A node becomes idle only after whoever steps over it has read its link (queue_node.h N1).

@@ -11,15 +11,14 @@
 // *Thread safety.* A tree object belongs to its agent, and is made for each call. Words are shared.
 // *Invariants.*
 //   T1  An agent queues with nodes of its own only, one for each level, so it waits on its own
-//   memory. T2  An element stands in its parent's queue by at most one node: that of the agent that
-//   climbed.
-//       That node's parent link (word 2) is set before it is needed: an agent finds its own nodes
-//       from the leaf up.
+//       memory.
+//   T2  An element stands in its parent's queue by at most one node: that of the agent that
+//       climbed. That node's parent link (word 2) is set before it is needed: an agent finds its
+//       own nodes from the leaf up.
 //   T3  An agent that leaves while its element keeps the parent lends its nodes above: it marks
-//   each
-//       `lent`, with what it was told in that queue, and stores its address in the element's `up`
-//       word, all before it hands the element on. So `up` names the element's node whenever the
-//       front of its queue has not climbed itself.
+//       each `lent`, with what it was told in that queue, and stores its address in the element's
+//       `up` word, all before it hands the element on. So `up` names the element's node whenever
+//       the front of its queue has not climbed itself.
 //   T4  Whoever releases a queue in which a lent node stands makes that node idle, after it has
 //       passed the queue on; from then on nobody but its owner touches it.
 //   T5  The parent is passed on or emptied before the element's next is told to climb, so that the
@@ -27,7 +26,7 @@
 //   T6  An agent that gives up at some level holds nothing above it: it tells the next in each of
 //       the queues below, from the top down, to climb, or empties them.
 //   T7  A queue of level i is handed on with all above it at most `most_passings[i]` times in a
-//   row.
+//       row.
 // *Source.* HPDC'16 sections 3.2.2 to 3.3.4, Listings 4, 5, 7, 8. Deviations: the listings release
 // the parent by the releaser's own node, though it may never have stood in the parent's queue: T2
 // to T4 are ours. An agent hands a queue on to the first that has not given up (mcs_queue.h D2).

@@ -4,11 +4,13 @@
 // machine, made a tree (queue_tree.h): a holder hands the lock to the next in its own element, up
 // to t_l times in a row at each level, before it lets another element have it. Not first come,
 // first served; free of starvation. Word 0 of the line is the tail of the root's queue; the tails
-// of the other queues are satellites (satellite.h). *Thread safety.* As lock.h says. *Invariants.*
-// T1 to T7 of queue_tree.h. *Source.* HPDC'16 sections 3.1 to 3.3 and 3.5, Listings 4 and 5;
-// queue_tree.h tells where it deviates. Levers: t_l2, t_l3, ...: how many times in a row an element
-// of that level (2: the level below the whole machine) hands the lock on within itself; t_l for all
-// of them. Those of levels that a machine does not have say nothing.
+// of the other queues are satellites (satellite.h).
+// *Thread safety.* As lock.h says.
+// *Invariants.* T1 to T7 of queue_tree.h.
+// *Source.* HPDC'16 sections 3.1 to 3.3 and 3.5, Listings 4 and 5; queue_tree.h tells where it
+// deviates. Levers: t_l2, t_l3, ...: how many times in a row an element of that level (2: the level
+// below the whole machine) hands the lock on within itself; t_l for all of them. Those of levels
+// that a machine does not have say nothing.
 #pragma once
 
 #include "keyway/locks/distributed/grant_record.h"

@@ -5,12 +5,13 @@
 // the lock of the remembered kind and then, holding it, to look at the word; when it names another
 // kind, to give the lock back, to remember, and to begin anew. On a local stripe the look is a
 // load; on a remote one it is posted together with the caller's first read, and costs no round
-// trip. *Thread safety.* Immutable, as a kind. The byte belongs to the agent. *Invariants.*
+// trip.
+// *Thread safety.* Immutable, as a kind. The byte belongs to the agent.
+// *Invariants.*
 //   W1  The word changes only while its writer holds the locks of both kinds, the one that it names
 //       and the one that it will name, exclusively.
 //   W2  So whoever holds a stripe's lock of kind k in any mode finds the word equal to k, or
-//   unequal
-//       to k, from the grant to the release: one look at any time between them settles it.
+//       unequal to k, from the grant to the release: one look at any time between them settles it.
 //   W3  Holding a lock that is not in force, an agent waits for nothing but its look. So a switcher
 //       that waits for the second lock waits for agents that are about to leave.
 //   W4  The switcher hands the fencing token on while it holds both: tokens of one stripe grow with

@@ -2,7 +2,8 @@
 //
 // *What.* Locks lie `stride` ranks apart, from rank `home` on; when they come round to where they
 // began, one rank further. Beside each is a record of its own: words that its holders read and
-// write by plain operations. Every rank's segment is laid out alike. *Thread safety.* Immutable.
+// write by plain operations. Every rank's segment is laid out alike.
+// *Thread safety.* Immutable.
 #pragma once
 
 #include <cstdint>

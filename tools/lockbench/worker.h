@@ -236,7 +236,7 @@ class Worker {
   std::optional<store::AtomicTable<E>> volume_;  // of bench dht
   bool filling_ = false;                         // the volume, in the warm-up
   bool writer_ = true;                           // under --roles process
-  std::uint32_t at_ = 0;  // the lock of this visit
+  std::uint32_t at_ = 0;                         // the lock of this visit
   locks::Mode mode_ = locks::Mode::kWrite;
   bool alone_ = true;       // whether this visit excludes everybody
   std::uint64_t seen_ = 0;  // so that what readers load is used
