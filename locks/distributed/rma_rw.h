@@ -23,6 +23,9 @@
 // for a writer in the queue: where there is none it resets the counter and goes in; else it waits
 // until the writer closes, which counts it as inside. One that finds the counter closed is
 // registered and waits for the phase to end.
+// Nobody starves while a writer is there. Where none is, a reader at the t_r-th place can be passed
+// by others for as long as one of them resets the counter between its look and its own reset, each
+// time (tests/models, "Not promised").
 // *Thread safety.* As lock.h says.
 // *Invariants.*
 //   RW1  A writer is granted when each counter is closed and those who were counted as it was
