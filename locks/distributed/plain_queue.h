@@ -176,7 +176,13 @@ auto PlainQueue<E>::successor(fabric::Address at, std::uint64_t& payload, Closin
   std::uint64_t next = words_.load(at + kNextOffset);
   if (next == 0) {
     payload = closing(payload);
-    ep_.order(tail_.rank());  // what the agent has posted there is done before the lock is free
+    // What the agent has posted there is done before the lock is free (L3). The card's
+    // compare-and-swap stays behind it if told to; a processor's would not.
+    if (words_.is_near(tail_)) {
+      ep_.flush(tail_.rank());
+    } else {
+      ep_.order(tail_.rank());
+    }
     if (words_.compare_swap(tail_, at.word(), 0) == at.word()) return {};
     next = wait_for(at + kNextOffset, linked);
   } else if (at.rank() == ep_.rank() && !ep_.one_class()) {
