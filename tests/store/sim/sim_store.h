@@ -43,8 +43,10 @@ class SimStore {
                                           .buckets = 16,
                                           .stripes = 4,
                                           .agents_per_rank = 2,
-                                          .nodes_per_agent = 32,
-                                          .lock_kinds = plan.other_lock.empty() ? 1u : 2u})),
+                                          .nodes_per_agent = 128,
+                                          .lock_kinds = plan.other_lock.empty() ? 1u : 2u,
+                                          .satellite_kinds = satellite_kinds(plan),
+                                          .ranks = plan.ranks})),
         lock_(kinds_of(plan)),
         choice_(plan.choice),
         fabric_(std::move(*fabric::SimFabric::create({.machine = plan.machine,
@@ -65,6 +67,12 @@ class SimStore {
   std::uint32_t ranks() const { return fabric_.ranks(); }
 
  private:
+  /// Kinds with words on every rank are a plan's first ones, as the geometry wants it.
+  static std::uint32_t satellite_kinds(const SimPlan& plan) {
+    std::uint32_t found = 0;
+    for (const locks::AnyLock& kind : kinds_of(plan)) found += kind.traits().satellites ? 1 : 0;
+    return found;
+  }
   static std::vector<locks::AnyLock> kinds_of(const SimPlan& plan) {
     std::vector<locks::AnyLock> kinds = {*locks::AnyLock::make(plan.lock)};
     if (!plan.other_lock.empty()) kinds.push_back(*locks::AnyLock::make(plan.other_lock));

@@ -15,9 +15,11 @@ using PlainStore = SimStore<fabric::SimEndpoint>;
 #if defined(KEYWAY_SIM_SMALL)
 constexpr std::uint32_t kRounds = 2;
 constexpr std::uint64_t kSeeds = 1;
+constexpr std::uint64_t kLeastSwitches = 2;
 #else
 constexpr std::uint32_t kRounds = 16;
 constexpr std::uint64_t kSeeds = 4;
+constexpr std::uint64_t kLeastSwitches = 10;
 #endif
 constexpr double kJitterNs = 8000;
 constexpr std::uint32_t kRanks = 6;
@@ -26,7 +28,10 @@ struct Pair {
   const char* first;
   const char* second;
 };
-constexpr Pair kPairs[] = {{"gbh:lockall=off", "d-mcs"}, {"d-mcs", "fompi-spin"}};
+constexpr Pair kPairs[] = {{"gbh:lockall=off", "d-mcs"},
+                           {"d-mcs", "fompi-spin"},
+                           {"rma-rw", "alock-rw"},
+                           {"rma-rw", "alock"}};
 
 SimPlan plan_of(const Pair& pair, std::uint64_t seed) {
   return {.lock = pair.first,
@@ -34,7 +39,7 @@ SimPlan plan_of(const Pair& pair, std::uint64_t seed) {
           .ranks = kRanks,
           .machine = shaken_machine(2, kJitterNs),
           .seed = seed,
-          .memory_bytes = kRanks * (64ULL << 10) + store::kMinMemoryBytes};
+          .memory_bytes = kRanks * (128ULL << 10) + store::kMinMemoryBytes};
 }
 
 auto restless_sessions(PlainStore& store, std::uint64_t seed) {
@@ -65,7 +70,7 @@ TEST_CASE("switching in simulation: histories are linearizable") {
       const RecordPlan record{.rounds = kRounds, .keys = 2, .operations = 5, .seed = seed};
       const History all = recorded(SimCrew(store.fabric()), record, restless_sessions(store, seed));
       CHECK(LinearizabilityChecker::violation(all).value_or("") == "");
-      CHECK(switches_of(store) > 10);
+      CHECK(switches_of(store) > kLeastSwitches);
       check_after(store, plain_sessions(store));
     }
   }
@@ -77,7 +82,7 @@ TEST_CASE("switching in simulation: transfers keep the sum") {
       INFO(sim_replay(fmt::format("{} and {}", pair.first, pair.second), seed));
       PlainStore store(plan_of(pair, seed));
       CHECK(transfer_in(store, seed, 2 * kRounds, restless_sessions(store, seed)) == "");
-      CHECK(switches_of(store) > 10);
+      CHECK(switches_of(store) > kLeastSwitches);
       check_after(store, plain_sessions(store));
     }
   }
