@@ -18,7 +18,7 @@ file(MAKE_DIRECTORY ${staging}/keyway/client_backend)
 file(CREATE_LINK ${client} ${staging}/keyway/client SYMBOLIC)
 file(CREATE_LINK ${client}/backend/without_mpi/backends.h
      ${staging}/keyway/client_backend/backends.h SYMBOLIC)
-add_library(keyway_local_client STATIC ${client}/backend_shm.cc ${client}/session.cc
-            ${client}/store.cc ${client}/uri.cc)
+add_library(keyway_local_client STATIC ${client}/backend_shm.cc ${client}/lock_policy.cc
+            ${client}/session.cc ${client}/store.cc ${client}/uri.cc)
 target_include_directories(keyway_local_client PUBLIC ${staging})
 target_link_libraries(keyway_local_client PUBLIC keyway::kvstore PRIVATE keyway_build_flags)
