@@ -8,7 +8,6 @@ from stage import Row
 TITLE = "hashtable: total time of RMA-RW below foMPI-RW and foMPI-A at F_W 2, 5 and 20%"
 FIGURE = "HPDC'16, figure 6"
 MACHINE = "piz-daint"
-# A kind that comes later is one more line.
 LOCKS = {
     "fompi-a": "foMPI-A",
     "fompi-rw": "foMPI-RW",
