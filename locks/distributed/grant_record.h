@@ -1,8 +1,14 @@
 // The grant record: fencing token and holder, beside every lock word. One piece for all kinds.
 //
-// The holder of an exclusive grant raises the token and writes its name. Nobody else writes
-// either word, so on local memory plain stores will do; a remote holder posts both, and they
-// ride on the flush that its release makes anyway: no round trip of their own.
+// *Holder.* Whoever is granted the lock exclusively writes its name. Nobody else writes that word,
+// so on local memory a plain store will do; a remote holder posts it.
+// *Token.* Raised when a holder first asks for its token: only who presents tokens to somebody
+// pays for them. Only an exclusive holder changes the word, so a load and a store are enough: by
+// the processor on local memory; else a load that goes through the fabric and a posted store. The
+// store is over before anybody else is granted: release() completes what the holder has posted to
+// the home rank (L3), before it changes any word that could let another in. By the same rule the
+// load finds what the last one who asked has left. So each token is one more than the last, and
+// given out once (L4).
 #pragma once
 
 #include "keyway/locks/distributed/by_class.h"
@@ -10,34 +16,23 @@
 
 namespace keyway::locks {
 
-/// Call once exclusive access is certain. L4. `holder_word` names the holder: AgentId::word(), or
-/// for the queued kinds its node, which leads to the queue as well.
+/// Call once exclusive access is certain. `holder_word` names the holder: AgentId::word(), or for
+/// the queued kinds its node, which leads to the queue as well.
 template <fabric::Endpoint E>
 void record_grant(LockAgent<E>& agent, const LockSite& site, Grant& grant,
                   std::uint64_t holder_word) {
-  const fabric::Address token = site.line + kTokenOffset;
-  const fabric::Address holder = site.line + kHolderOffset;
-  E& ep = agent.ep;
-  if (ep.is_local(site.line.rank())) {
-    grant.token = ep.load(fabric::cpu, token) + 1;
-    ep.store(fabric::cpu, token, grant.token);
-    ep.store(fabric::cpu, holder, holder_word);
-  } else {
-    ep.post_fetch_add(fabric::rma, token, 1);
-    grant.token_known = false;
-    ep.post_store(fabric::rma, holder, holder_word);
-  }
+  grant.token_known = false;
+  ByClass(agent.ep).post_store(site.line + kHolderOffset, holder_word);
 }
 
 /// The fencing token of an exclusive grant, 0 of a shared one. Call while the lock is held. The
-/// first time on a remote lock it costs a flush and a load: the holder may have posted any number
-/// of operations since the grant, so the posted increment's own result need not be there any more,
-/// while the word is ours until the release.
+/// first time it costs a load, through the fabric where the lock is remote, and raises the word.
 template <fabric::Endpoint E>
 std::uint64_t fencing_token(LockAgent<E>& agent, const LockSite& site, Grant& grant) {
   if (!grant.token_known) {
-    agent.ep.flush(site.line.rank());
-    grant.token = agent.ep.load(fabric::rma, site.line + kTokenOffset);
+    const ByClass words(agent.ep);
+    grant.token = words.load(site.line + kTokenOffset) + 1;
+    words.post_store(site.line + kTokenOffset, grant.token);
     grant.token_known = true;
   }
   return grant.token;

@@ -38,9 +38,12 @@ class [[nodiscard]] Guard {
   }
   ~Guard() { release(); }
 
-  /// The fencing token (L4), 0 of a shared grant. Asked for the first time on a remote lock it
-  /// costs a flush and a load.
-  std::uint64_t token() { return fencing_token(*agent_, site_, grant_); }
+  /// The fencing token (L4), 0 of a shared grant. The first time it costs a load of the lock's
+  /// home. Not after release().
+  std::uint64_t token() {
+    KW_CHECK(lock_ != nullptr);
+    return fencing_token(*agent_, site_, grant_);
+  }
   /// Releases early; later calls do nothing.
   void release() {
     if (lock_ != nullptr) std::exchange(lock_, nullptr)->release(*agent_, site_, grant_);

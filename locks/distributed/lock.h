@@ -8,7 +8,8 @@
 //   L2  A failed or timed-out acquire leaves nothing behind that could hold up others.
 //   L3  release() completes everything that the holder posted to the lock's home rank before
 //       anybody else is granted. What it posted to other ranks the holder flushes itself.
-//   L4  Every exclusive grant of one lock has a greater fencing token than the ones before it.
+//   L4  Every fencing token that is given out for one lock is greater than all given out before it.
+//       An exclusive grant has one token, and has it from when it is asked for it first.
 // *Source.* Design section 5.
 #pragma once
 
@@ -31,7 +32,7 @@ enum class Mode : std::uint8_t { kRead, kWrite };
 
 /// Bytes of one lock at its home rank: one cache line, so that a lock costs one miss.
 ///   word 0  the kind's main word (a state or a queue tail)
-///   word 1  fencing token: exclusive grants so far
+///   word 1  the last fencing token that was given out
 ///   word 2  last exclusive holder: AgentId::word(), or its node's address for queued kinds;
 ///           meaningful while word 0 says "held"
 ///   word 3  the kind's second word
@@ -64,7 +65,7 @@ struct LockTraits {
 struct Grant {
   Mode mode = Mode::kWrite;
   std::uint32_t node = 0;      // queue node, for queued kinds
-  bool token_known = true;     // else the lock line has it after a flush of the home rank
+  bool token_known = true;     // false: exclusive, and not asked for its token yet
   std::uint64_t token = 0;     // 0 for a shared grant
   std::uint64_t timed_ns = 0;  // when it was granted, if its times are taken (lock_agent.h)
   // Of the kinds whose queues form a tree: where the climb ended, and what the agent was told there
@@ -84,10 +85,10 @@ struct LockDump {
   fabric::AgentId holder;
   std::uint64_t readers = 0;
   std::uint64_t all_holders = 0;  // agents that hold LOCKALL on the lock's group
-  std::uint64_t token = 0;
+  std::uint64_t token = 0;        // the last one that was given out; the holder may not have asked
   std::vector<fabric::AgentId> queue;  // waiting, in order, where the kind knows it
 
-  /// One line: "gbh at rank 2 +0x1240: written by agent 1.3 (token 17), waiting: 0.1 2.0".
+  /// One line: "gbh at rank 2 +0x1240: written by agent 1.3 (last token 17), waiting: 0.1 2.0".
   std::string describe() const;
 };
 

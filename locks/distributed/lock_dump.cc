@@ -9,9 +9,9 @@ namespace keyway::locks {
 std::string LockDump::describe() const {
   std::string text = fmt::format("{} at rank {} +{:#x}: ", kind, line.rank(), line.offset());
   if (write_held && holder_known) {
-    text += fmt::format("written by agent {}.{} (token {})", holder.rank, holder.slot, token);
+    text += fmt::format("written by agent {}.{} (last token {})", holder.rank, holder.slot, token);
   } else if (write_held) {
-    text += fmt::format("written by an agent not yet named (token {})", token);
+    text += fmt::format("written by an agent not yet named (last token {})", token);
   } else if (readers > 0) {
     text += fmt::format("read by {} agent{}", readers, readers == 1 ? "" : "s");
   } else {

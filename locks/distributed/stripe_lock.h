@@ -14,8 +14,9 @@
 //       unequal to k, from the grant to the release: one look at any time between them settles it.
 //   W3  Holding a lock that is not in force, an agent waits for nothing but its look. So a switcher
 //       that waits for the second lock waits for agents that are about to leave.
-//   W4  The switcher hands the fencing token on while it holds both: tokens of one stripe grow with
-//       every exclusive grant of whatever kind (L4).
+//   W4  The switcher copies the token's word while it holds both, and an agent asks for its token
+//       only when it knows that its kind is in force: tokens of one stripe grow, whatever the kind
+//       that gives them out (L4).
 // *Source.* Ours. What is protected is that a holder may trust the word, as in the revalidation of
 // lock-coupling trees; ARCHITECTURE.md has the rejected alternative, locks that are left closed.
 #pragma once
@@ -189,8 +190,7 @@ class BasicStripeLock {
     auto grant = kinds_[target].acquire(agent, there, Mode::kWrite, deadline);
     if (!grant.ok()) return grant.status();
     E& ep = agent.ep;
-    const std::uint64_t token = fencing_token(agent, site.of(held.kind), held.grant);
-    ep.flush(there.line.rank());  // what the second grant has posted to its token
+    const auto token = ep.load(fabric::rma, site.of(held.kind).line + kTokenOffset);
     ep.store(fabric::rma, there.line + kTokenOffset, token);                       // W4
     ep.store(fabric::rma, site.word, word(agent, site).switched_to(target).word);  // W1
     known = target;

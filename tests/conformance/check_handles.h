@@ -164,8 +164,10 @@ Outcome check_dump(const L& lock, const Setting& setting) {
     {
       std::optional<decltype(me.hold(lock, 0, Mode::kWrite))> held;
       if (me.is(1)) held.emplace(me.hold(lock, 0, Mode::kWrite));
-      const std::uint64_t token = me.is(1) ? held->token() : 0;  // the record is complete
-      if (me.is(1)) me.set(kFreeWords + 1, token);
+      if (me.is(1)) {
+        me.set(kFreeWords + 1, held->token());
+        me.ep().flush(me.site().line.rank());  // the record is complete
+      }
       me.meet();
       const auto seen = look();
       me.expect(seen.write_held && seen.holder_known && seen.holder == me.id_of(1) &&

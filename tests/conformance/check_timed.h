@@ -33,7 +33,8 @@ Outcome check_giving_up(const L& lock, const Setting& setting) {
         if (me.is(0) && somebody_waits) {
           me.await_word(begun, round / 2 + 1, "the last agent did not come");
           if (lock.traits().queued) {
-            held->token();  // completes the record, so that the dump starts at us
+            me.ep().flush(
+                me.site().line.rank());  // completes the record, so that the dump starts at us
             me.await([&] { return lock.dump(me.agent(), me.site()).queue.size() == 1; },
                      "dump does not show exactly the one agent that waits");
           }

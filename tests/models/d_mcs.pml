@@ -9,6 +9,7 @@
  * ROUNDS      times that each acquires; without it they go on for ever
  * GIVE_UP     any wait may expire, and an acquire may be a try_acquire
  * STARVATION  the claim that whoever wants the lock gets it (or gives up), under weak fairness
+ * TOKENS      holders ask for their fencing token, or not
  * BYPASS      how many may enter before an agent in the queue; the bound holds, and no lower one
  * DEFECT_x    one defect, for the test of the model itself
  */
@@ -38,12 +39,14 @@
 #define ABANDONED 3
 
 /* The words of the lock's line, of every node, and one word of data that the lock guards. */
-byte tail, token, holder, data;
+byte tail, holder, data;
+byte token;                         /* the last one given out */
 byte next[NODES + 1], status[NODES + 1];
 
 /* What agent p has posted and the network has not carried out. */
 bool posted_next[AGENTS], posted_status[AGENTS];
 bool posted_token[AGENTS], posted_holder[AGENTS], posted_data[AGENTS];
+byte token_of[AGENTS];              /* the value that it stores to token */
 byte node_of[AGENTS];               /* the node that its posts name */
 byte data_of[AGENTS];               /* the value that it stores to data */
 
@@ -57,6 +60,7 @@ byte pool[NODES + 1];
 /* Ghosts: no agent acts on them. */
 byte inside;                        /* agents that hold the lock */
 byte grants;                        /* exclusive grants so far */
+byte tokens;                        /* given out so far */
 bool wants[AGENTS];                 /* from the call of acquire to the grant or the timeout */
 bool queued[AGENTS];                /* from the swap of the tail to the grant or the timeout */
 byte bypassed[AGENTS];              /* grants of others while queued */
@@ -68,7 +72,7 @@ end:
   do
   :: d_step { posted_next[p] -> next[node_of[p]] = 0; posted_next[p] = false }  /* the network */
   :: d_step { posted_status[p] -> status[node_of[p]] = WAITING; posted_status[p] = false }  /* the network */
-  :: d_step { posted_token[p] -> token = PLUS_ONE(token); posted_token[p] = false }  /* the network */
+  :: d_step { posted_token[p] -> token = token_of[p]; posted_token[p] = false }  /* the network */
   :: d_step { posted_holder[p] -> holder = node_of[p]; posted_holder[p] = false }  /* the network */
   :: d_step { posted_data[p] -> data = data_of[p]; posted_data[p] = false }  /* the network */
   od
@@ -156,19 +160,9 @@ inline hold() {
 #else
   if
   :: p == 0 ->
-     seen = token;                                 /* load(cpu, token) */
-#ifndef DEFECT_TOKEN_STAYS
-     d_step {
-       token = PLUS_ONE(seen);                     /* store(cpu, token, grant.token), L4 */
-       assert(token == grants)
-     };
-#endif
      holder = me                                   /* store(cpu, holder, holder_word) */
   :: else ->
      atomic {
-#ifndef DEFECT_TOKEN_STAYS
-       posted_token[p] = true;                     /* post_fetch_add(rma, token, 1) */
-#endif
        node_of[p] = me;
        posted_holder[p] = true                     /* post_store(rma, holder, holder_word) */
      }
@@ -182,12 +176,28 @@ inline hold() {
     posted_data[p] = true;                         /* post_store(rma, data, seen + 1) */
     seen = 0
   };
-  /* Of the user: fencing_token of grant_record.h, or not. L4: it counts the grants. */
+#ifdef TOKENS
+  /* Of the user: fencing_token of grant_record.h, or not. L4: each is one more than the last. */
   if
-  :: p != 0 && FLUSHED(p) ->                       /* flush(site.line.rank()) */
-     assert(token == grants)                       /* load(rma, site.line + kTokenOffset) */
+  :: d_step {
+       tokens = PLUS_ONE(tokens);
+       seen = token;                               /* load(cpu or rma, site.line + kTokenOffset) */
+       assert(PLUS_ONE(seen) == tokens)
+     };
+#ifndef DEFECT_TOKEN_STAYS
+     if
+     :: p == 0 -> token = PLUS_ONE(seen)           /* store(cpu, token, grant.token) */
+     :: else ->
+        d_step {
+          token_of[p] = PLUS_ONE(seen);
+          posted_token[p] = true                   /* post_store(rma, token, grant.token) */
+        }
+     fi;
+#endif
+     seen = 0
   :: true
   fi
+#endif
 #endif
 }
 
@@ -360,7 +370,7 @@ inline ghost_finish() {
   :: finished == AGENTS ->
      assert(tail == 0);
 #ifndef STARVATION
-     assert(token == grants && data == grants);
+     assert(token == tokens && data == grants);
 #endif
      at = 1;
      do

@@ -9,6 +9,7 @@
  * ROUNDS                 times that each acquires; without it they go on for ever
  * GIVE_UP                a retry may meet its deadline, after any number of attempts (or none, which
  *                        does nothing); try_acquire is one attempt of these
+ * TOKENS                 writers ask for their fencing token, or not
  * PROGRESS               for the search for cycles in which nobody enters
  * STARVATION             the claim that agent STARVING gets what it wants, under weak fairness,
  *                        which this lock does not promise: the search must find a cycle
@@ -37,15 +38,18 @@
 
 /* The word of the lock, its grant record, the master word, and one word of data. */
 short line, group;
-byte token, holder, data;
+byte holder, data;
+byte token;                         /* the last one given out */
 
 /* What agent p has posted and the network has not carried out. */
 bool posted_token[AGENTS], posted_holder[AGENTS], posted_data[AGENTS], posted_load[AGENTS];
 byte data_of[AGENTS];               /* the value that it stores to data */
+byte token_of[AGENTS];              /* the value that it stores to token */
 
 /* Ghosts: no agent acts on them. */
 byte readers_in, writers_in, alls_in;
 byte grants;                        /* exclusive grants so far */
+byte tokens;                        /* given out so far */
 byte version[AGENTS];               /* of a reader: the grants there were when it entered */
 bool wants[AGENTS];                 /* from the call of acquire to the grant or the timeout */
 byte finished;
@@ -59,7 +63,7 @@ active [AGENTS] proctype network() {
   byte p = _pid;
 end:
   do
-  :: d_step { posted_token[p] -> token = PLUS_ONE(token); posted_token[p] = false }  /* the network */
+  :: d_step { posted_token[p] -> token = token_of[p]; posted_token[p] = false }  /* the network */
   :: d_step { posted_holder[p] -> holder = p; posted_holder[p] = false }  /* the network */
   :: d_step { posted_data[p] -> data = data_of[p]; posted_data[p] = false }  /* the network */
   :: d_step { posted_load[p] -> posted_load[p] = false; assert(data == version[p]) }  /* the network, L3 */
@@ -189,27 +193,13 @@ inline attempt_all() {
 /* record_grant of grant_record.h. */
 inline record_grant() {
   if
-  :: LOCAL(p) ->
-     old = token;                                  /* load(cpu, token) */
-     d_step {
-#ifdef DEFECT_TOKEN_STAYS
-       token = old;
-#else
-       token = PLUS_ONE(old);                      /* store(cpu, token, grant.token), L4 */
-#endif
-       old = 0;
-       assert(token == grants)
-     };
-     holder = p                                    /* store(cpu, holder, holder_word) */
-  :: else ->
-     d_step {
-       posted_token[p] = true;                     /* post_fetch_add(rma, token, 1) */
-       posted_holder[p] = true                     /* post_store(rma, holder, holder_word) */
-     }
+  :: LOCAL(p) -> holder = p                        /* store(cpu, holder, holder_word) */
+  :: else -> posted_holder[p] = true               /* post_store(rma, holder, holder_word) */
   fi
 }
 
-/* What a writer does inside. L3: what the holder before posted is there. L4: the token counts. */
+/* What a writer does inside. L3: what the holder before posted is there. L4: each token
+ * is one more than the last. */
 inline hold_write() {
   record_grant();
   d_step {
@@ -219,11 +209,27 @@ inline hold_write() {
     posted_data[p] = true;                         /* post_store(rma, data, old + 1) */
     old = 0
   };
-  if
-  :: !LOCAL(p) && FLUSHED(p) ->                    /* fencing_token: flush(site.line.rank()) */
-     assert(token == grants)                       /* load(rma, site.line + kTokenOffset) */
+#ifdef TOKENS
+  if                                               /* fencing_token, or not */
+  :: d_step {
+       tokens = PLUS_ONE(tokens);
+       old = token;                                /* load(cpu or rma, site.line + kTokenOffset) */
+       assert(PLUS_ONE(old) == tokens)
+     };
+#ifndef DEFECT_TOKEN_STAYS
+     if
+     :: LOCAL(p) -> token = PLUS_ONE(old)          /* store(cpu, token, grant.token) */
+     :: else ->
+        d_step {
+          token_of[p] = PLUS_ONE(old);
+          posted_token[p] = true                   /* post_store(rma, token, grant.token) */
+        }
+     fi;
+#endif
+     old = 0
   :: true
   fi
+#endif
 }
 
 inline release_read() {
@@ -272,7 +278,7 @@ inline ghost_finish() {
   if
   :: finished == AGENTS ->
      assert(line == 0 && group == 0);
-     assert(token == grants && data == grants)
+     assert(token == tokens && data == grants)
   :: else
   fi
 }

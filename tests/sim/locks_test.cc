@@ -115,7 +115,14 @@ TEST_CASE("explore: deadlines that pass and tries that fail leave nothing behind
       require_clean(kind, {.readers = 1, .writers = 1, .manner = manner});
     }
     if (!kSmall) require_clean(kind, {.writers = 2, .rounds = 2, .manner = Manner::kTry});
-    require_clean(kind, {.writers = 2, .ask_token = true});
+  }
+}
+
+TEST_CASE("explore: holders of every kind who ask for their fencing tokens, every order") {
+  for (const std::string_view name : locks::AnyLock::kNames) {
+    const std::string kind(name);
+    require_clean(kind.c_str(), {.writers = 2, .nodes = 3, .ask_token = true});
+    require_clean(kind.c_str(), {.readers = 1, .writers = 1, .nodes = 3, .ask_token = true});
   }
 }
 

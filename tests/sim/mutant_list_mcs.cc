@@ -12,13 +12,14 @@ using D = conformance::McsDefect;
 
 void add_mcs_mutants(std::vector<Mutant>& list) {
   const LockShape two{.writers = 2};
+  const LockShape asking{.writers = 2, .ask_token = true};
   const LockShape timed{.writers = 2, .manner = Manner::kTimed};
   const LockShape timed_twice{.writers = 2, .rounds = 2, .manner = Manner::kTimed};
   list.push_back(mutant<MutantMcs<D::kDoesNotWait>>(
       "d-mcs/does-not-wait", "missing wait: a waiter enters as soon as it has linked itself", "L1",
       two));
   list.push_back(mutant<MutantMcs<D::kReleaseSkipsFlush>>(
-      "d-mcs/release-skips-flush", "missing flush: release hands the lock on at once", "L4", two));
+      "d-mcs/release-skips-flush", "missing flush: release hands the lock on at once", "L3", two));
   list.push_back(mutant<MutantMcs<D::kFlagAfterSwap>>(
       "d-mcs/flag-after-swap",
       "wrong order: a waiter links itself, and then sets the flag that wakes it", "deadlock", two));
@@ -56,8 +57,8 @@ void add_mcs_mutants(std::vector<Mutant>& list) {
       "d-mcs/waits-for-empty-tail", "unfair: whoever comes waits for an empty queue, not in it",
       "starvation", {.writers = 2, .forever = true}));
   list.push_back(mutant<MutantMcs<D::kTokenAfterRelease>>(
-      "d-mcs/token-after-release", "the token is raised when the lock is free again",
-      "L4: tokens out of order", two));
+      "d-mcs/token-after-release", "the token's word follows when the lock is free again", "L4",
+      asking));
   list.push_back(mutant<MutantMcs<D::kWritesBeside>>(
       "d-mcs/writes-beside", "the holder's node goes to the line behind the lock's", "footprint",
       two));

@@ -9,6 +9,7 @@ using D = conformance::WpDefect;
 void add_mcs_wp_mutants(std::vector<Mutant>& list) {
   const LockShape both{.readers = 1, .writers = 1};
   const LockShape two{.writers = 2};
+  const LockShape asking{.writers = 2, .ask_token = true};
   const LockShape two_read{.readers = 2, .writers = 1};
   const LockShape timed{.readers = 1, .writers = 1, .manner = Manner::kTimed};
   list.push_back(mutant<MutantMcsWp<D::kWriterIgnoresReaders>>(
@@ -67,8 +68,8 @@ void add_mcs_wp_mutants(std::vector<Mutant>& list) {
   list.push_back(mutant<MutantMcsWp<D::kReleaseSkipsFlush>>(
       "mcs-wp/release-skips-flush", "missing flush: release frees the lock at once", "L3", both));
   list.push_back(mutant<MutantMcsWp<D::kTokenAfterRelease>>(
-      "mcs-wp/token-after-release", "the token is raised when the lock is free again",
-      "L4: tokens out of order", two));
+      "mcs-wp/token-after-release", "the token's word follows when the lock is free again", "L4",
+      asking));
 }
 
 }  // namespace keyway::lockcheck

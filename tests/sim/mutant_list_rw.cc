@@ -8,6 +8,7 @@ using D = conformance::RwDefect;
 
 void add_rw_mutants(std::vector<Mutant>& list) {
   const LockShape two{.writers = 2};
+  const LockShape asking{.writers = 2, .ask_token = true};
   const LockShape both{.readers = 1, .writers = 1};
   const LockShape all{.alls = 1, .writers = 1};
   const LockShape all_two{.alls = 1, .writers = 2};
@@ -46,8 +47,8 @@ void add_rw_mutants(std::vector<Mutant>& list) {
       "wrong order: a writer leaves the master word before it flushes and frees the lock", "L3",
       all));
   list.push_back(mutant<MutantRw<D::kTokenAfterRelease>>(
-      "fompi-rw/token-after-release", "the token is raised when the lock is free again",
-      "L4: tokens out of order", two));
+      "fompi-rw/token-after-release", "the token's word follows when the lock is free again", "L4",
+      asking));
   list.push_back(mutant<MutantRw<D::kWritesBeside>>(
       "fompi-rw/writes-beside", "the holder's name goes to the line behind the lock's", "footprint",
       two));

@@ -24,16 +24,17 @@ const std::vector<Mutant>& all_mutants() {
 
 void add_spin_mutants(std::vector<Mutant>& list) {
   const LockShape two{.writers = 2};
+  const LockShape asking{.writers = 2, .ask_token = true};
   const LockShape timed{.writers = 2, .rounds = 2, .manner = Manner::kTimed};
   list.push_back(mutant<MutantSpin<D::kEntersAfterOneRetry>>(
       "fompi-spin/enters-after-one-retry",
       "missing wait: the second attempt counts as granted, whatever it found", "L1", two));
   list.push_back(mutant<MutantSpin<D::kReleaseSkipsFlush>>(
-      "fompi-spin/release-skips-flush", "missing flush: release frees the lock at once", "L4",
+      "fompi-spin/release-skips-flush", "missing flush: release frees the lock at once", "L3",
       two));
   list.push_back(mutant<MutantSpin<D::kFlushAfterRelease>>(
       "fompi-spin/flush-after-release", "wrong order: release frees the lock and then flushes",
-      "L4", two));
+      "L3", two));
   list.push_back(mutant<MutantSpin<D::kAttemptAdds>>(
       "fompi-spin/attempt-adds",
       "lost back-out: an attempt adds one, which a failed one does not take back", "deadlock",
@@ -46,11 +47,11 @@ void add_spin_mutants(std::vector<Mutant>& list) {
       {.writers = 2, .manner = Manner::kTry}));
   list.push_back(mutant<MutantSpin<D::kReleaseForgets>>("fompi-spin/release-forgets",
                                                         "the word stays taken", "deadlock", two));
-  list.push_back(mutant<MutantSpin<D::kTokenStaysSame>>("fompi-spin/token-stays-same",
-                                                        "no grant raises the token", "L4", two));
+  list.push_back(mutant<MutantSpin<D::kTokenStaysSame>>(
+      "fompi-spin/token-stays-same", "every grant tells the same token", "L4", asking));
   list.push_back(mutant<MutantSpin<D::kTokenAfterRelease>>(
-      "fompi-spin/token-after-release", "the token is raised when the lock is free again",
-      "L4: tokens out of order", two));
+      "fompi-spin/token-after-release", "the token's word follows when the lock is free again",
+      "L4", asking));
   list.push_back(mutant<MutantSpin<D::kWritesBeside>>(
       "fompi-spin/writes-beside", "the holder's name goes to the line behind the lock's",
       "footprint", two));

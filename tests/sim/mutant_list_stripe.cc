@@ -29,6 +29,8 @@ void add_stripe_mutants(std::vector<Mutant>& list) {
   const SwitchShape two{.readers = 0, .writers = 2};
   // Agent 0 has the second kind in mind: it may be at that lock before the switcher.
   const SwitchShape stale{.readers = 0, .writers = 2, .stale = 0b01};
+  // ... agent 1, and its look and its first read go through the network together.
+  const SwitchShape stale_far{.readers = 0, .writers = 2, .stale = 0b10};
   list.push_back(stripe_mutant<D::kDoesNotLook>(
       "does-not-look", "whoever has a lock is in, in force or not", "L1", stale));
   list.push_back(stripe_mutant<D::kLooksBefore>(
@@ -40,7 +42,7 @@ void add_stripe_mutants(std::vector<Mutant>& list) {
   list.push_back(stripe_mutant<D::kWithoutOld>(
       "without-old", "W1: the switcher takes the new lock only", "L4", two));
   list.push_back(stripe_mutant<D::kWithoutNew>(
-      "without-new", "W1: the switcher takes the old lock only", "L4", stale));
+      "without-new", "W1: the switcher takes the old lock only", "W2", stale_far));
   list.push_back(stripe_mutant<D::kSharesOld>("shares-old",
                                               "W1: the switcher takes the old lock as a reader",
                                               "L1", {.readers = 1, .writers = 1, .stale = 0b10}));

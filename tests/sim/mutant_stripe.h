@@ -36,16 +36,19 @@ class MutantStripe {
   std::size_t kinds() const { return kinds_.size(); }
   const locks::AnyLock& kind(Index index) const { return kinds_[index]; }
 
+  template <class PostFirst>
   Result<Held> acquire(Agent& agent, const Site& site, locks::Mode mode, Deadline deadline,
-                       Index& known) const {
+                       Index& known, PostFirst&& post_first) const {
     while (true) {
-      if (is(StripeDefect::kLooksBefore)) in_force(agent, site, known);
+      if (is(StripeDefect::kLooksBefore)) in_force(agent, site, known, Nothing());
       const Index kind = known;
       auto grant = kinds_[kind].acquire(agent, site.of(kind), mode, deadline);
       if (!grant.ok()) return grant.status();
       if (is(StripeDefect::kDoesNotLook) || is(StripeDefect::kLooksBefore))
         return Held{*grant, kind};
-      if (in_force(agent, site, known) || is(StripeDefect::kEntersStale)) return Held{*grant, kind};
+      if (in_force(agent, site, known, post_first) || is(StripeDefect::kEntersStale)) {
+        return Held{*grant, kind, looks_remotely(agent, site)};
+      }
       if (!is(StripeDefect::kKeepsStale)) kinds_[kind].release(agent, site.of(kind), *grant);
       deadline = deadline.started(agent.ep.now_ns());
     }
@@ -55,7 +58,7 @@ class MutantStripe {
     while (true) {
       const Index kind = known;
       auto grant = kinds_[kind].try_acquire(agent, site.of(kind), mode);
-      const bool current = in_force(agent, site, known);
+      const bool current = in_force(agent, site, known, Nothing());
       if (grant.ok() && current) return Held{*grant, kind};
       if (grant.ok() && !is(StripeDefect::kTryKeepsStale)) {
         kinds_[kind].release(agent, site.of(kind), *grant);
@@ -78,7 +81,7 @@ class MutantStripe {
       if (!grant.ok()) return grant.status();
       held->grant = *grant;
     } else if (!is(StripeDefect::kWithoutOld)) {
-      held = acquire(agent, site, mode, deadline, known);
+      held = acquire(agent, site, mode, deadline, known, Nothing());
       if (!held.ok()) return held.status();
     }
     Status status;
@@ -94,8 +97,22 @@ class MutantStripe {
  private:
   static constexpr bool is(StripeDefect defect) { return D == defect; }
 
-  static bool in_force(Agent& agent, const Site& site, Index& known) {
-    const locks::KindWord found{agent.ep.load(fabric::rma, site.word)};
+  struct Nothing {
+    void operator()() const {}
+  };
+  static bool looks_remotely(const Agent& agent, const Site& site) {
+    return !agent.ep.is_local(site.word.rank());
+  }
+  template <class PostFirst>
+  static bool in_force(Agent& agent, const Site& site, Index& known, PostFirst&& post_first) {
+    locks::KindWord found;
+    if (looks_remotely(agent, site)) {
+      const fabric::Pending look = agent.ep.post_load(fabric::rma, site.word);
+      post_first();
+      found.word = look.value(agent.ep.flush(site.word.rank()));
+    } else {
+      found.word = agent.ep.load(fabric::cpu, site.word);
+    }
     return std::exchange(known, found.kind()) == found.kind();
   }
   static void name(Agent& agent, const Site& site, Index target) {
@@ -107,10 +124,8 @@ class MutantStripe {
                    Index& known) const {
     const locks::LockSite there = site.of(target);
     E& ep = agent.ep;
-    const std::uint64_t token =
-        is(StripeDefect::kWithoutOld) || is(StripeDefect::kSharesOld)
-            ? ep.load(fabric::rma, site.of(held.kind).line + locks::kTokenOffset)
-            : locks::fencing_token(agent, site.of(held.kind), held.grant);
+    ep.flush(site.word.rank());  // what the grant has posted: an attempt at the next lock may fail
+    const auto token = ep.load(fabric::rma, site.of(held.kind).line + locks::kTokenOffset);
     if (is(StripeDefect::kWordFirst)) name(agent, site, target);
     locks::Grant grant;
     if (!is(StripeDefect::kWithoutNew)) {
@@ -118,7 +133,6 @@ class MutantStripe {
       if (!taken.ok()) return taken.status();
       grant = *taken;
     }
-    ep.flush(there.line.rank());
     if (is(StripeDefect::kReleasesFirst)) release(agent, site, held);
     const fabric::Address its_token = there.line + locks::kTokenOffset;
     constexpr bool kLate = is(StripeDefect::kTokenAfterRelease);

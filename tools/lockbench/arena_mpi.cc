@@ -107,7 +107,7 @@ Result<std::optional<RunResult>> run(const Plan& plan, const LockTable& table,
   }
   std::optional<RunResult> result;
   if (fabric.rank() == 0) {
-    result = combine(plan, fabric.topology(), std::move(*crew), read_words(*outsider, table),
+    result = combine(plan, fabric.topology(), std::move(*crew), read_counters(*outsider, table),
                      read_volume(*outsider, table, plan), clocks);
     if (clocks == Clocks::kApart) {
       // Only from barrier to barrier is it sure that all work lies in between.

@@ -16,7 +16,7 @@ Result<RunResult> run(const Plan& plan, const LockTable& table, const locks::Any
   if (!crew.ok()) return crew.status();
   auto outsider = fabric.endpoint(0);
   if (!outsider.ok()) return outsider.status();
-  return combine(plan, fabric.topology(), std::move(*crew), read_words(*outsider, table),
+  return combine(plan, fabric.topology(), std::move(*crew), read_counters(*outsider, table),
                  read_volume(*outsider, table, plan), Clocks::kShared);
 }
 

@@ -71,7 +71,7 @@ Result<RunResult> run(const Plan& plan, const LockTable& table, const locks::Any
   auto outsider = fabric.endpoint(0);
   if (!outsider.ok()) return outsider.status();
   RunResult result =
-      combine(plan, fabric.topology(), std::move(*crew), read_words(*outsider, table),
+      combine(plan, fabric.topology(), std::move(*crew), read_counters(*outsider, table),
               read_volume(*outsider, table, plan), Clocks::kShared);
   result.simulation = Simulation{.machine_text = std::move(machine_text),
                                  .parameters = parameters(fabric.machine()),

@@ -2,11 +2,9 @@
 //
 // *What.* Each acquire of the warm-up (with --check every: each of all) added one to its lock's
 // record by a plain load and a plain store, so a lost update shows two inside at once; readers
-// compared two words that writers keep equal. The fencing token must have grown by one with every
-// exclusive grant of the whole run (lock.h, L4). In simulation overlaps are seen directly.
-// The volume of bench dht must hold exactly what was inserted, and every read must have found what
-// it asked for.
-// *Thread safety.* Free functions.
+// compared two words that writers keep equal. In simulation overlaps are seen directly. The volume
+// of bench dht must hold exactly what was inserted, and every read must have found what it asked
+// for. *Thread safety.* Free functions.
 #pragma once
 
 #include <cstdint>
@@ -19,17 +17,10 @@
 
 namespace keyway::lockbench {
 
-/// What the memory of one lock says when all have ended.
-struct LockWords {
-  std::uint64_t counter = 0;
-  std::uint64_t token = 0;
-};
-
 struct Check {
   std::uint64_t exclusive = 0;   // exclusive grants of the whole run
   std::uint64_t increments = 0;  // of the counters, as the agents have counted them
   std::uint64_t counter = 0;     // as memory has it
-  std::uint64_t token = 0;
   std::uint64_t torn = 0;
   std::uint64_t overlap = 0;
   std::uint64_t inserted = 0;  // of bench dht, as the agents have counted
@@ -40,18 +31,17 @@ struct Check {
   bool passed() const { return failure.empty(); }
 };
 
-/// By an endpoint of an agent that takes no part, when all have ended.
+/// The counter of each lock, by an endpoint of an agent that takes no part, when all have ended.
 template <fabric::Endpoint E>
-std::vector<LockWords> read_words(E& ep, const LockTable& table) {
-  std::vector<LockWords> words;
+std::vector<std::uint64_t> read_counters(E& ep, const LockTable& table) {
+  std::vector<std::uint64_t> counters;
   for (std::uint32_t k = 0; k < table.size(); ++k) {
-    words.push_back({ep.load(fabric::rma, table.record(k) + kCounterOffset),
-                     ep.load(fabric::rma, table.site(k).line + locks::kTokenOffset)});
+    counters.push_back(ep.load(fabric::rma, table.record(k) + kCounterOffset));
   }
-  return words;
+  return counters;
 }
 
-/// All integers of the volume of bench dht, as for read_words(); none in other benches.
+/// All integers of the volume of bench dht, as for read_counters(); none in other benches.
 template <fabric::Endpoint E>
 std::vector<std::uint64_t> read_volume(E& ep, const LockTable& table, const Plan& plan) {
   std::vector<std::uint64_t> values;
@@ -62,7 +52,7 @@ std::vector<std::uint64_t> read_volume(E& ep, const LockTable& table, const Plan
 }
 
 /// `agents` in the order of their numbers.
-Check check_run(const std::vector<AgentResult>& agents, const std::vector<LockWords>& words,
+Check check_run(const std::vector<AgentResult>& agents, const std::vector<std::uint64_t>& counters,
                 std::vector<std::uint64_t> volume = {});
 
 }  // namespace keyway::lockbench

@@ -55,10 +55,9 @@ ordered_json counts_json(const RunResult& result) {
 }
 
 ordered_json check_json(const Check& check) {
-  ordered_json out = {{"passed", check.passed()}, {"exclusive_grants", check.exclusive},
-                      {"token", check.token},     {"increments", check.increments},
-                      {"counter", check.counter}, {"torn_reads", check.torn},
-                      {"overlaps", check.overlap}};
+  ordered_json out = {{"passed", check.passed()},       {"exclusive_grants", check.exclusive},
+                      {"increments", check.increments}, {"counter", check.counter},
+                      {"torn_reads", check.torn},       {"overlaps", check.overlap}};
   if (check.inserted != 0) {
     out["inserted"] = check.inserted;
     out["found"] = check.found;

@@ -90,9 +90,8 @@ std::string text_report(const RunResult& result) {
   const Check& check = result.check;
   fmt::format_to(std::back_inserter(text), "{:<18}{}\n", "check",
                  check.passed()
-                     ? fmt::format("passed: {} exclusive grants, token {}; {} checked "
-                                   "increments, counter {}",
-                                   check.exclusive, check.token, check.increments, check.counter)
+                     ? fmt::format("passed: {} exclusive grants; {} checked increments, counter {}",
+                                   check.exclusive, check.increments, check.counter)
                      : "FAILED: " + check.failure);
   if (check.inserted != 0) {
     fmt::format_to(std::back_inserter(text), "{:<18}{} integers inserted, {} found, {} missed\n",

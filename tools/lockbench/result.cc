@@ -39,7 +39,7 @@ void measure_fairness(RunResult& result, const std::vector<AgentResult>& agents)
 }  // namespace
 
 RunResult combine(const Plan& plan, const Topology& topology, Crew crew,
-                  const std::vector<LockWords>& words, std::vector<std::uint64_t> volume,
+                  const std::vector<std::uint64_t>& counters, std::vector<std::uint64_t> volume,
                   Clocks clocks) {
   RunResult result{.plan = plan, .topology = topology.describe(), .levels = level_names(topology)};
   std::uint64_t begin = kEndOfOrder;
@@ -52,7 +52,7 @@ RunResult combine(const Plan& plan, const Topology& topology, Crew crew,
     begin = std::min(begin, agent.begin_ns);
     end = std::max(end, agent.end_ns);
   }
-  result.check = check_run(crew.agents, words, std::move(volume));
+  result.check = check_run(crew.agents, counters, std::move(volume));
   if (clocks == Clocks::kShared) {
     if (end > begin) result.seconds = static_cast<double>(end - begin) / 1e9;
     measure_fairness(result, crew.agents);

@@ -55,7 +55,7 @@ enum class Clocks { kShared, kApart };
 
 /// Puts together what agents have measured. With clocks apart the caller sets `seconds`.
 RunResult combine(const Plan& plan, const Topology& topology, Crew crew,
-                  const std::vector<LockWords>& words, std::vector<std::uint64_t> volume,
+                  const std::vector<std::uint64_t>& counters, std::vector<std::uint64_t> volume,
                   Clocks clocks);
 
 }  // namespace keyway::lockbench

@@ -2,14 +2,13 @@
 //
 // *What.* Each agent asks for the lock so many times, or for ever. A writer adds one to a record by
 // a load and a posted store, which only the lock makes whole; a reader loads it twice. LockWatch
-// checks every operation; at the end the record and the token must tell the number of exclusive
-// visits, and every agent must be able to take the lock and give it back (L2).
-// *For ever.* An agent that has given the lock back rests: it forgets its results and comes back at
-// any time, or never. What it does next depends on its pool of nodes alone, whose content is what
-// it does not forget; tokens and the record count modulo two. So states return, and a cycle in the
-// state graph is an endless execution.
-// *LOCKALL.* Some agents may take all locks of the group at once: readers, for the record.
-// *Thread safety.* None, as the explorer.
+// checks every operation; at the end the record must tell the number of exclusive visits and the
+// token how many were asked for, and every agent must be able to take the lock and give it back
+// (L2). *For ever.* An agent that has given the lock back rests: it forgets its results and comes
+// back at any time, or never. What it does next depends on its pool of nodes alone, whose content
+// is what it does not forget; tokens and the record count modulo two. So states return, and a cycle
+// in the state graph is an endless execution. *LOCKALL.* Some agents may take all locks of the
+// group at once: readers, for the record. *Thread safety.* None, as the explorer.
 #pragma once
 
 #include <fmt/format.h>
@@ -80,8 +79,9 @@ class LockProgram final : public fabric::sim::Program {
                          watch_.visits(), record);
     }
     const std::uint64_t token = endpoints_[0]->load(fabric::rma, watch_.token());
-    if (token != watch_.visits()) {
-      return fmt::format("L4: {} exclusive grants, token {}", watch_.visits(), token);
+    if (token != watch_.tokens()) {
+      return fmt::format("L4: {} tokens were given out, and the word says {}", watch_.tokens(),
+                         token);
     }
     if (shape_.alls != 0) {  // cannot but wait for ever if anything is left behind
       if (!acquire_all(0, Deadline::never()).ok()) return "L2: all have gone and LOCKALL fails";
@@ -174,7 +174,7 @@ class LockProgram final : public fabric::sim::Program {
       if (!may_fail(grant.code())) execution_->fail(i, std::string(grant.status().message()));
     } else {
       require(i, watch_.enters(i, alone));
-      if (alone) look_at_token(i, *grant);
+      if (shape_.ask_token) look_at_token(i, *grant, alone);
       visit(i, alone);
       watch_.leaves(i);
       release(i, *grant);
@@ -185,9 +185,15 @@ class LockProgram final : public fabric::sim::Program {
     if (grant.ok()) require(i, watch_.has_left(i));
   }
 
-  void look_at_token(std::uint32_t i, locks::Grant& grant) {
-    if (shape_.ask_token) locks::fencing_token(*agents_[i], watch_.site(), grant);
-    if (grant.token_known) require(i, watch_.token_told(i, grant.token));
+  /// Asked twice: a grant has one token, and a shared one has none.
+  void look_at_token(std::uint32_t i, locks::Grant& grant, bool alone) {
+    if (alone) watch_.asks_token(i);
+    for (int times = 0; times < 2; ++times) {
+      const auto told = locks::fencing_token(*agents_[i], watch_.site(), grant);
+      require(i, alone       ? watch_.token_told(i, told)
+                 : told != 0 ? fmt::format("L4: the shared grant of agent {} has a token", i)
+                             : "");
+    }
   }
 
   void visit(std::uint32_t i, bool alone) {

@@ -26,7 +26,7 @@ struct LockShape {
   std::uint32_t nodes = 2;    // queue nodes of each agent
   bool forever = false;       // instead of `rounds`: each comes back at any time, or never
   Manner manner = Manner::kWait;
-  bool ask_token = false;  // writers ask for their fencing token inside
+  bool ask_token = false;  // who is inside asks for its fencing token
 
   std::uint32_t agents() const { return readers + alls + writers; }
 };

@@ -75,14 +75,14 @@ std::string LockWatch::value(std::uint64_t word) const {
 
 void LockWatch::reset() {
   std::fill(agents_.begin(), agents_.end(), Agent());
-  visits_ = published_ = 0;
+  visits_ = tokens_ = published_ = 0;
 }
 
 // --- what an agent does
 
 void LockWatch::asks(std::uint32_t agent) {
   Agent& me = agents_[agent];
-  me.raised = me.owes = me.overtaken = me.alone = false;
+  me.owes = me.overtaken = me.alone = false;
   me.asks = true;
   if (shape_.manner != Manner::kTry) me.standing = Standing::kComing;
 }
@@ -99,13 +99,17 @@ std::string LockWatch::enters(std::uint32_t agent, bool alone) {
   me.standing = Standing::kInside;
   me.alone = alone;
   me.asks = me.dumps = false;
-  if (!alone) {
-    return me.raised ? fmt::format("L4: the shared grant of agent {} raised the token", agent) : "";
+  if (alone) {
+    for (Agent& other : agents_) other.overtaken = other.overtaken || other.owes;
   }
-  for (Agent& other : agents_) other.overtaken = other.overtaken || other.owes;
-  me.owes = !me.raised;
-  me.overtaken = false;
   return {};
+}
+
+void LockWatch::asks_token(std::uint32_t agent) {
+  Agent& me = agents_[agent];
+  me.owes = true;
+  me.overtaken = false;
+  me.token = tokens_ = counted(tokens_ + 1);
 }
 
 std::string LockWatch::finds(std::uint32_t agent, std::uint64_t record) const {
@@ -124,8 +128,8 @@ void LockWatch::leaves(std::uint32_t agent) {
 
 std::string LockWatch::has_left(std::uint32_t agent) {
   Agent& me = agents_[agent];
-  if (me.owes) return fmt::format("L4: the grant of agent {} did not raise the token", agent);
-  me.raised = me.alone = false;
+  if (me.owes) return fmt::format("L4: agent {} was told a token and did not raise it", agent);
+  me.alone = false;
   me.token = 0;
   return {};
 }
@@ -137,9 +141,8 @@ void LockWatch::settles(std::uint32_t agent, const std::vector<std::uint32_t>& f
 
 std::string LockWatch::token_told(std::uint32_t agent, std::uint64_t token) const {
   const Agent& me = agents_[agent];
-  if (me.owes || counted(token) == me.token) return {};
-  return fmt::format("L4: agent {} is told token {}, its grant raised it to {}", agent, token,
-                     me.token);
+  if (counted(token) == me.token) return {};
+  return fmt::format("L4: agent {} is told token {}, where {} is the next", agent, token, me.token);
 }
 
 // --- operations
@@ -185,21 +188,19 @@ std::string LockWatch::touches_node(std::uint32_t agent, const Operation& op, st
 
 std::string LockWatch::raises_token(std::uint32_t agent, std::uint64_t old, std::uint64_t left) {
   Agent& me = agents_[agent];
-  if ((!me.owes && !me.asks) || me.raised) {
-    return fmt::format("L4: agent {} changes the token, {} to {}, without a grant for it", agent,
+  if (!me.owes) {
+    return fmt::format("L4: agent {} changes the token, {} to {}, and was not asked for one", agent,
                        old, left);
   }
-  if (left != counted(old + 1)) {
+  if (me.overtaken) {
+    return fmt::format("L4: tokens out of order: agent {} raises to {} after a later grant", agent,
+                       left);
+  }
+  if (left != counted(old + 1) || left != me.token) {
     return fmt::format("L4: the token goes from {} to {} by the grant of agent {}", old, left,
                        agent);
   }
-  if (me.overtaken) {
-    return fmt::format("L4: tokens out of order: agent {} gets {} after a later grant", agent,
-                       left);
-  }
-  me.raised = true;
   me.owes = false;
-  me.token = left;
   return {};
 }
 
@@ -222,11 +223,11 @@ std::string LockWatch::observe(std::uint32_t agent, const Operation& op, std::ui
 }
 
 std::uint64_t LockWatch::remembered() const {
-  std::uint64_t hash = mixed(visits_, published_);
+  std::uint64_t hash = mixed(mixed(visits_, tokens_), published_);
   for (const Agent& agent : agents_) {
-    hash = mixed(hash, agent.token << 8 | (agent.asks ? 32 : 0) | (agent.alone ? 16 : 0) |
-                           (agent.owes ? 8 : 0) | (agent.raised ? 4 : 0) |
-                           (agent.overtaken ? 2 : 0) | (agent.dumps ? 1 : 0));
+    hash =
+        mixed(hash, agent.token << 8 | (agent.asks ? 32 : 0) | (agent.alone ? 16 : 0) |
+                        (agent.owes ? 4 : 0) | (agent.overtaken ? 2 : 0) | (agent.dumps ? 1 : 0));
   }
   return hash;
 }

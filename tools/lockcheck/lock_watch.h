@@ -64,6 +64,8 @@ class LockWatch {
     agents_[agent].asks = false;
   }
   std::string enters(std::uint32_t agent, bool alone);
+  /// From now on its grant has a token, which nobody was given before; token_told() looks at it.
+  void asks_token(std::uint32_t agent);
   /// The record as a visitor found it.
   std::string finds(std::uint32_t agent, std::uint64_t record) const;
   void leaves(std::uint32_t agent);
@@ -78,17 +80,17 @@ class LockWatch {
   std::uint64_t remembered() const;
   /// Exclusive visits so far.
   std::uint64_t visits() const { return visits_; }
+  std::uint64_t tokens() const { return tokens_; }
 
  private:
   struct Agent {
     fabric::sim::Standing standing = fabric::sim::Standing::kOutside;
-    bool asks = false;       // is in a call of acquire or try_acquire
-    bool alone = false;      // its grant is exclusive
-    bool owes = false;       // its exclusive grant has not raised the token yet
-    bool raised = false;     // ... has
-    bool overtaken = false;  // somebody was granted while it owed
-    bool dumps = false;      // it has given up, and looks around for its message
-    std::uint64_t token = 0;
+    bool asks = false;        // is in a call of acquire or try_acquire
+    bool alone = false;       // its grant is exclusive
+    bool owes = false;        // it was asked for its token, and the word is not raised yet
+    bool overtaken = false;   // somebody was granted while it owed
+    bool dumps = false;       // it has given up, and looks around for its message
+    std::uint64_t token = 0;  // the one that it must be told, and raise the word to
   };
 
   bool in_nodes(fabric::Address a) const {
@@ -119,6 +121,7 @@ class LockWatch {
   std::uint64_t segment_bytes_ = 0;
   std::vector<Agent> agents_;
   std::uint64_t visits_ = 0;
+  std::uint64_t tokens_ = 0;     // given out
   std::uint64_t published_ = 0;  // nodes that others may know of, a bit each
 };
 

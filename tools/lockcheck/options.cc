@@ -106,7 +106,7 @@ void declare(CLI::App& app, Options& options, Texts& texts) {
   auto* timed = app.add_flag("--timed", texts.timed, "agents acquire with a deadline");
   app.add_flag("--try", texts.tried, "agents use try_acquire")->excludes(timed);
   app.add_flag("--ask-token", options.shape.ask_token,
-               "writers ask for their fencing token while they hold the lock");
+               "agents ask for their fencing token while they hold the lock");
   app.add_flag("--split-rma", options.explorer.split_rma,
                "rma read-modify-writes in two steps, between which the cpu class may come");
   app.add_option("--explore", options.explore, "which orders, see below")

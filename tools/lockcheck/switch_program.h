@@ -3,9 +3,9 @@
 //
 // *What.* Readers and writers visit a record as in lock_program.h; switchers put one kind in force
 // after the other. Checked: exclusion across kinds (L1), updates that only the lock makes whole
-// (L3), tokens that grow across kinds (L4). At the end every lock, in force or not, must be free
-// (L2), and an agent that remembers any kind must get in. Nodes and the words of each kind are the
-// business of that kind's own exploration.
+// (L3), what is read beside the look at the kind's word (W2), tokens that grow across kinds (L4).
+// At the end every lock, in force or not, must be free (L2), and an agent that remembers any kind
+// must get in. Nodes and the words of each kind are the business of that kind's own exploration.
 // *Stale agents.* Who begins with the other kind in mind is as one that came long ago.
 // *Thread safety.* None, as the explorer.
 #pragma once
@@ -16,6 +16,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -149,14 +150,20 @@ class SwitchProgram final : public fabric::sim::Program {
     const bool alone = i >= shape_.readers;
     const auto mode = alone ? locks::Mode::kWrite : locks::Mode::kRead;
     if (shape_.manner != Manner::kTry) standings_[i] = fabric::sim::Standing::kWaiting;
+    std::uint64_t first = 0;
+    const auto post_first = [&] {
+      endpoints_[i]->post_read(fabric::rma, {0, record_},
+                               std::as_writable_bytes(std::span(&first, 1)));
+    };
     auto held = shape_.manner == Manner::kTry
                     ? stripe_.try_acquire(*agents_[i], site(), mode, known_[i])
-                    : stripe_.acquire(*agents_[i], site(), mode, deadline(), known_[i]);
+                    : stripe_.acquire(*agents_[i], site(), mode, deadline(), known_[i], post_first);
     if (!held.ok()) {
       standings_[i] = fabric::sim::Standing::kOutside;
       return require(i, may_fail(held.code()), "an acquire failed");
     }
     enter(i, alone);
+    require(i, !held->read_first || first == visits_, "W2: a read beside the look is out of date");
     look(i, alone, *held);
     standings_[i] = fabric::sim::Standing::kOutside;
     if (alone) ++visits_;

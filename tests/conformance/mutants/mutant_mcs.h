@@ -26,7 +26,7 @@ enum class McsDefect {
   kAnnouncesFirst,     // fifo: an atomic on the lock's line comes before the one that queues
   kWaitsForEmptyTail,  // fifo: whoever comes waits for an empty queue instead of joining it
   kWritesBeside,       // the holder's node goes to the line behind the lock's
-  kTokenAfterRelease,  // L4: the token is raised when the lock is free again
+  kTokenAfterRelease,  // L4: the word follows the token when the lock is free again
 };
 
 template <McsDefect D>
@@ -90,7 +90,7 @@ class MutantMcs {
     }
     agent.nodes.give_back(grant.node);
     if (D == McsDefect::kTokenAfterRelease) {
-      ep.fetch_add(fabric::rma, site.line + locks::kTokenOffset, 1);
+      ep.store(fabric::rma, site.line + locks::kTokenOffset, grant.token);
     }
   }
 
@@ -232,7 +232,7 @@ class MutantMcs {
                           agent.nodes.address(node).word());
     }
     if (D == McsDefect::kTokenAfterRelease) {
-      grant.token_known = false;
+      grant.token = agent.ep.load(fabric::rma, site.line + locks::kTokenOffset) + 1;
       return grant;
     }
     locks::record_grant(agent, site, grant, agent.nodes.address(node).word());

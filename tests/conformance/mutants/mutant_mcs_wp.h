@@ -78,7 +78,7 @@ class MutantMcsWp {
     }
     agent.nodes.give_back(grant.node);
     if (D == WpDefect::kTokenAfterRelease) {
-      agent.ep.fetch_add(fabric::rma, site.line + locks::kTokenOffset, 1);
+      agent.ep.store(fabric::rma, site.line + locks::kTokenOffset, grant.token);
     }
   }
 
@@ -331,7 +331,7 @@ class MutantMcsWp {
     locks::Grant grant{.mode = locks::Mode::kWrite, .node = node};
     ++agent.stats.writes;
     if (D == WpDefect::kTokenAfterRelease) {
-      grant.token_known = false;
+      grant.token = agent.ep.load(fabric::rma, site.line + locks::kTokenOffset) + 1;
     } else {
       locks::record_grant(agent, site, grant, agent.nodes.address(node).word());
     }

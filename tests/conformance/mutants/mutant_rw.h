@@ -22,7 +22,7 @@ enum class RwDefect {
   kEntersAfterOneRetry,      // the second attempt counts as granted, whatever it found
   kTimeoutKeepsCount,        // L2: a reader that gives up stays counted
   kWritesBeside,             // the holder's name goes to the line behind the lock's
-  kTokenAfterRelease,        // L4: the token is raised when the lock is free again
+  kTokenAfterRelease,        // L4: the word follows the token when the lock is free again
 };
 
 template <RwDefect D>
@@ -78,7 +78,7 @@ class MutantRw {
     if (D != RwDefect::kMasterLeftEarly) ep.fetch_add(fabric::rma, site.group, minus(1));
     if (D == RwDefect::kFlushAfterRelease) ep.flush(site.line.rank());
     if (D == RwDefect::kTokenAfterRelease) {
-      ep.fetch_add(fabric::rma, site.line + locks::kTokenOffset, 1);
+      ep.store(fabric::rma, site.line + locks::kTokenOffset, grant.token);
     }
   }
 
@@ -156,7 +156,7 @@ class MutantRw {
                             agent.ep.agent().word());
       }
       if (D == RwDefect::kTokenAfterRelease) {
-        grant.token_known = false;
+        grant.token = agent.ep.load(fabric::rma, site.line + locks::kTokenOffset) + 1;
         return grant;
       }
       locks::record_grant(agent, site, grant, agent.ep.agent().word());

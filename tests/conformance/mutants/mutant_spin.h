@@ -12,7 +12,7 @@ enum class SpinDefect {
   kEntersAfterOneRetry,   // the second attempt counts as granted, whatever it found
   kReleaseSkipsFlush,     // L3
   kFlushAfterRelease,     // L3: the right steps in the wrong order
-  kTokenStaysSame,        // L4
+  kTokenStaysSame,        // L4: every grant tells the same token
   kTryTakesOver,          // try succeeds on a lock that is held
   kClaimsSharing,         // readers_share is claimed, readers are treated as writers
   kClaimsFifo,            // fifo is claimed, there is no queue
@@ -24,7 +24,7 @@ enum class SpinDefect {
   kAttemptAdds,        // L2: attempts add one to the word, and a failed one does not take it back
   kTimeoutReleases,    // L2: a timed-out acquire frees the lock, which is another's
   kWritesBeside,       // the holder's name goes to the line behind the lock's
-  kTokenAfterRelease,  // L4: the token is raised when the lock is free again
+  kTokenAfterRelease,  // L4: the word follows the token when the lock is free again
 };
 
 template <SpinDefect D>
@@ -67,7 +67,7 @@ class MutantSpin {
   }
 
   template <fabric::Endpoint E>
-  void release(locks::LockAgent<E>& agent, const locks::LockSite& site, locks::Grant&) const {
+  void release(locks::LockAgent<E>& agent, const locks::LockSite& site, locks::Grant& grant) const {
     if (D == SpinDefect::kReleaseForgets) return;
     const bool first = D != SpinDefect::kReleaseSkipsFlush && D != SpinDefect::kFlushAfterRelease;
     if (first) agent.ep.flush(site.line.rank());
@@ -78,7 +78,7 @@ class MutantSpin {
     agent.ep.store(fabric::rma, site.line, 0);
     if (D == SpinDefect::kFlushAfterRelease) agent.ep.flush(site.line.rank());
     if (D == SpinDefect::kTokenAfterRelease) {
-      agent.ep.fetch_add(fabric::rma, site.line + locks::kTokenOffset, 1);
+      agent.ep.store(fabric::rma, site.line + locks::kTokenOffset, grant.token);
     }
   }
 
@@ -111,7 +111,7 @@ class MutantSpin {
     if (D == SpinDefect::kTokenStaysSame) {
       grant.token = 1;
     } else if (D == SpinDefect::kTokenAfterRelease) {
-      grant.token_known = false;
+      grant.token = agent.ep.load(fabric::rma, site.line + locks::kTokenOffset) + 1;
     } else {
       locks::record_grant(agent, site, grant, agent.ep.agent().word());
     }

@@ -222,7 +222,7 @@ class Help(Case):
     def test_a_run_says_what_it_simulated_and_checked(self):
         text = self.good("--lock", "d-mcs", *SIM).stdout
         self.assertRegex(text, r"\d+ events/s, \d+ operations/s")
-        self.assertRegex(text, r"check +passed: (\d+) exclusive grants, token \1")
+        self.assertRegex(text, r"check +passed: \d+ exclusive grants; (\d+) checked increments, counter \1")
         self.assertRegex(text, r"(?m)^throughput_per_s +[\d.]+$")
 
     def test_more_agents_than_cores_is_a_note(self):

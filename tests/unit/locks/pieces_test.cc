@@ -91,13 +91,14 @@ TEST_CASE("a dump reads as one line") {
   CHECK(dump.describe() == "gbh at rank 2 +0x1240: free, LOCKALL held by 2 agents");
   dump.all_holders = 0;
   dump.write_held = true;
-  CHECK(dump.describe() == "gbh at rank 2 +0x1240: written by an agent not yet named (token 0)");
+  CHECK(dump.describe() ==
+        "gbh at rank 2 +0x1240: written by an agent not yet named (last token 0)");
   dump.holder_known = true;
   dump.holder = {1, 3};
   dump.token = 17;
   dump.queue = {{0, 1}, {2, 0}};
   const std::string text =
-      "gbh at rank 2 +0x1240: written by agent 1.3 (token 17), waiting: 0.1 2.0";
+      "gbh at rank 2 +0x1240: written by agent 1.3 (last token 17), waiting: 0.1 2.0";
   CHECK(dump.describe() == text);
   CHECK(timed_out(dump) == Code::kTimeout);
   CHECK(timed_out(dump).message().find(text) != std::string_view::npos);
