@@ -3,7 +3,7 @@
 // *What.* Mutual exclusion; readers are treated as writers. Word 0 of the line is the tail: the
 // address of the last waiter's node, 0 when free.
 // *Thread safety.* As lock.h says.
-// *Invariants.* D1 to D3 of mcs_queue.h.
+// *Invariants.* D1 to D4 of mcs_queue.h.
 // *Source.* HPDC'16 Listings 2 and 3; mcs_queue.h tells where it deviates. As "rdma-mcs" it is
 // SPAA'24's RDMA MCS lock (section 6): the same with compare-and-swap for the tail's swap, local
 // memory through the network card as well. Its way into the queue is lock-free, so nothing is
@@ -44,7 +44,7 @@ class DMcs {
       ++agent.stats.timeouts;
       return timed_out(dump(agent, site));
     }
-    return granted(agent, site, mode, *node);
+    return granted(agent, mode, *node);
   }
 
   template <fabric::Endpoint E>
@@ -52,7 +52,7 @@ class DMcs {
     auto queue = queue_of(agent, site);
     auto node = queue.prepare();
     if (!node.ok()) return node.status();
-    if (queue.try_enter(*node)) return granted(agent, site, mode, *node);
+    if (queue.try_enter(*node)) return granted(agent, mode, *node);
     agent.nodes.give_back(*node);
     ++agent.stats.try_failures;
     return Code::kBusy;
@@ -69,11 +69,8 @@ class DMcs {
   LockDump dump(LockAgent<E>& agent, const LockSite& site) const {
     LockDump dump{.kind = std::string(name())};
     dump.write_held = agent.ep.load(fabric::rma, site.line) != 0;
-    const std::uint64_t holder = dump_record(agent, site, dump);
-    if (holder == 0) return dump;
-    const auto node = fabric::Address::from_word(holder);
-    dump.holder = agent.nodes.region().owner(node);
-    dump_queue(agent, node, dump.queue);
+    dump_line(agent, site, dump);
+    name_holder(agent, dump_queue(agent, site.line, dump.queue), dump);
     return dump;
   }
 
@@ -85,11 +82,9 @@ class DMcs {
   }
 
   template <fabric::Endpoint E>
-  static Grant granted(LockAgent<E>& agent, const LockSite& site, Mode mode, std::uint32_t node) {
+  static Grant granted(LockAgent<E>& agent, Mode mode, std::uint32_t node) {
     ++(mode == Mode::kRead ? agent.stats.reads : agent.stats.writes);
-    Grant grant{.mode = mode, .node = node};
-    record_grant(agent, site, grant, agent.nodes.address(node).word());
-    return grant;
+    return {.mode = mode, .node = node, .token_known = false};
   }
 
   TailSwap tail_ = TailSwap::kSwap;

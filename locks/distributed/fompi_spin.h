@@ -40,12 +40,12 @@ class FompiSpin {
         return timed_out(dump(agent, site));
       }
     }
-    return granted(agent, site, mode);
+    return granted(agent, mode);
   }
 
   template <fabric::Endpoint E>
   Result<Grant> try_acquire(LockAgent<E>& agent, const LockSite& site, Mode mode) const {
-    if (attempt(agent, site)) return granted(agent, site, mode);
+    if (attempt(agent, site)) return granted(agent, mode);
     ++agent.stats.try_failures;
     return Code::kBusy;
   }
@@ -61,7 +61,7 @@ class FompiSpin {
     LockDump dump{.kind = std::string(name_)};
     const std::uint64_t word = agent.ep.load(fabric::rma, site.line);
     dump.write_held = word != 0;
-    dump_record(agent, site, dump);
+    dump_line(agent, site, dump);
     if (dump.write_held) {
       dump.holder = fabric::AgentId::from_word(word);
       dump.holder_known = true;
@@ -76,11 +76,9 @@ class FompiSpin {
   }
 
   template <fabric::Endpoint E>
-  static Grant granted(LockAgent<E>& agent, const LockSite& site, Mode mode) {
+  static Grant granted(LockAgent<E>& agent, Mode mode) {
     ++(mode == Mode::kRead ? agent.stats.reads : agent.stats.writes);
-    Grant grant{.mode = mode};
-    record_grant(agent, site, grant, agent.ep.agent().word());
-    return grant;
+    return {.mode = mode, .token_known = false};
   }
 
   fabric::Backoff backoff_;

@@ -33,8 +33,8 @@ enum class Mode : std::uint8_t { kRead, kWrite };
 /// Bytes of one lock at its home rank: one cache line, so that a lock costs one miss.
 ///   word 0  the kind's main word (a state or a queue tail)
 ///   word 1  the last fencing token that was given out
-///   word 2  last exclusive holder: AgentId::word(), or its node's address for queued kinds;
-///           meaningful while word 0 says "held"
+///   word 2  of kinds whose other words do not lead to the holder: the last one, AgentId::word() or
+///           its node's address; meaningful while the lock is held
 ///   word 3  the kind's second word
 ///   words 4..7 reserved for kinds that need more
 inline constexpr std::uint64_t kLockLineBytes = 64;

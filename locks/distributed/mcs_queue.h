@@ -10,12 +10,18 @@
 //   D2  A node's status leaves `waiting` by one compare-and-swap, the granter's or its agent's, so
 //       a waiter that gives up and a releaser that grants cannot both succeed.
 //   D3  A node becomes idle only after whoever steps over it has read its link (queue_node.h N1).
+//   D4  While nothing moves, a walk from the tail by the words `before` leads to the front: to a
+//       node that has been granted (or lent), or had nobody before it. Only dumps look at them, so
+//       a grant need not be written down at the lock's home, and who is handed the lock by a
+//       neighbour has nothing under way to there.
 // *Source.* HPDC'16 Listings 2 and 3. Deviations: the waiter's flag is set before the tail is
 // swapped (the listing leaves the two Puts unflushed); granting is a compare-and-swap instead of a
 // Put, so that a wait can time out; and a releaser steps over abandoned nodes.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
+#include <vector>
 
 #include "keyway/locks/base/log.h"
 #include "keyway/locks/distributed/lock_agent.h"
@@ -46,7 +52,14 @@ class McsQueue {
   Entered enter(std::uint32_t node, Deadline deadline);
   /// Joins if nobody is there.
   bool try_enter(std::uint32_t node) {
-    return agent_.ep.compare_swap(access_, tail_, 0, agent_.nodes.address(node).word()) == 0;
+    const fabric::Address me = agent_.nodes.address(node);
+    if (agent_.ep.compare_swap(access_, tail_, 0, me.word()) != 0) return false;
+    stands_behind(me, 0);
+    return true;
+  }
+  /// The agent's own node `me` has been told who is in front of it: 0, it is at the front. D4.
+  void stands_behind(fabric::Address me, std::uint64_t before) {
+    agent_.ep.store(fabric::cpu, me + kBeforeOffset, before);
   }
   /// Who has linked itself behind `node`, or null; it may have given up since.
   fabric::Address linked(fabric::Address node) {
@@ -110,6 +123,7 @@ Entered McsQueue<E, Access>::enter(std::uint32_t node, Deadline deadline) {
   E& ep = agent_.ep;
   const fabric::Address me = agent_.nodes.address(node);
   const std::uint64_t predecessor = swap_tail(OfClass{ep, access_}, how_, tail_, me.word());
+  stands_behind(me, predecessor);
   if (predecessor == 0) return {};
   ep.store(access_, fabric::Address::from_word(predecessor) + kNextOffset, me.word());
   auto waited = ep.wait_until(
@@ -169,20 +183,27 @@ std::uint64_t McsQueue<E, Access>::wait_for_link(fabric::Address at) {
   }
 }
 
-/// The agents that wait behind `node`, in order, for a dump. Racy by nature, so bounded: the queue
-/// may move on, and nodes join it anew, while we walk it.
+/// For a dump: the node at the front of the queue of `tail`, and behind the others in `waiting` the
+/// agents that wait, in order. Null when nobody stands there, or the front was not found: the queue
+/// may move on, and nodes join it anew, while we walk it (D4). So the walk is bounded.
 template <fabric::Endpoint E>
-void dump_queue(LockAgent<E>& agent, fabric::Address node, std::vector<fabric::AgentId>& queue) {
+fabric::Address dump_queue(LockAgent<E>& agent, fabric::Address tail,
+                           std::vector<fabric::AgentId>& waiting) {
   constexpr std::size_t kMostNodes = 256;  // abandoned ones included
-  const NodeRegion& region = agent.nodes.region();
-  auto next = agent.ep.load(fabric::rma, node + kNextOffset);
-  for (std::size_t steps = 0; next != 0 && steps < kMostNodes; ++steps) {
-    const auto waiter = fabric::Address::from_word(next);
-    if (agent.ep.load(fabric::rma, waiter + kStatusOffset) == kNodeWaiting) {
-      queue.push_back(region.owner(waiter));
+  const auto behind = static_cast<std::ptrdiff_t>(waiting.size());
+  std::uint64_t word = agent.ep.load(fabric::rma, tail);
+  for (std::size_t steps = 0; word != 0 && steps < kMostNodes; ++steps) {
+    const auto node = fabric::Address::from_word(word);
+    word = agent.ep.load(fabric::rma, node + kBeforeOffset);
+    const auto state = node_state(agent.ep.load(fabric::rma, node + kStatusOffset));
+    if (state == kNodeGranted || state == kNodeLent || word == 0) {
+      std::reverse(waiting.begin() + behind, waiting.end());
+      return node;
     }
-    next = agent.ep.load(fabric::rma, waiter + kNextOffset);
+    if (state == kNodeWaiting) waiting.push_back(agent.nodes.region().owner(node));
   }
+  waiting.resize(static_cast<std::size_t>(behind));
+  return {};
 }
 
 }  // namespace keyway::locks

@@ -8,7 +8,7 @@
 //   readers who were inside, or being let in, when it said that it waits, and for no others.
 //   Not promised to readers: while writers keep coming, readers wait. They can starve.
 // *Thread safety.* As lock.h says.
-// *Words of the line.* 0 state, 1 token, 2 holder (its node), 3 tail of the writers' queue, 4 head
+// *Words of the line.* 0 state, 1 token, 3 tail of the writers' queue, 4 head
 // of the readers' list, 5 the writer at the front that waits. State: bit 0 a writer is active, bit
 // 1 a writer waits at the front, bits 29..2 readers inside, bits 63..30 readers listed.
 // *Invariants.*
@@ -145,38 +145,34 @@ class McsWp {
   template <fabric::Endpoint E>
   static void let_writer_in(LockAgent<E>& agent, const LockSite& site, std::uint64_t state);
   template <fabric::Endpoint E>
-  static Grant granted_write(LockAgent<E>& agent, const LockSite& site, std::uint32_t node) {
+  static Grant granted_write(LockAgent<E>& agent, std::uint32_t node) {
     ++agent.stats.writes;
-    Grant grant{.mode = Mode::kWrite, .node = node};
-    record_grant(agent, site, grant, agent.nodes.address(node).word());
-    return grant;
+    return {.mode = Mode::kWrite, .node = node, .token_known = false};
   }
 };
 
 /// Waiting writers in order, then waiting readers, the last to come first.
 template <fabric::Endpoint E>
 LockDump McsWp::dump(LockAgent<E>& agent, const LockSite& site) const {
+  constexpr std::size_t kMostNodes = 256;  // of a list that may move while we walk it
   E& ep = agent.ep;
+  const auto owner = [&](fabric::Address node) { return agent.nodes.region().owner(node); };
   LockDump dump{.kind = std::string(kName)};
   const std::uint64_t state = ep.load(fabric::rma, state_word(site));
   dump.write_held = (state & kActive) != 0;
   dump.readers = readers(state);
-  const std::uint64_t holder = dump_record(agent, site, dump);
-  if (holder != 0) dump.holder = agent.nodes.region().owner(fabric::Address::from_word(holder));
-  const auto add_from = [&](std::uint64_t first) {
-    if (first == 0) return;
-    const auto node = fabric::Address::from_word(first);
+  dump_line(agent, site, dump);
+  const fabric::Address front = dump_queue(agent, site.line + kSecondOffset, dump.queue);
+  name_holder(agent, front, dump);
+  if (!dump.write_held && !front.is_null()) dump.queue.insert(dump.queue.begin(), owner(front));
+  std::uint64_t word = ep.load(fabric::rma, list_word(site));
+  for (std::size_t steps = 0; word != 0 && steps < kMostNodes; ++steps) {
+    const auto node = fabric::Address::from_word(word);
     if (ep.load(fabric::rma, node + kStatusOffset) == kNodeWaiting) {
-      dump.queue.push_back(agent.nodes.region().owner(node));
+      dump.queue.push_back(owner(node));
     }
-    dump_queue(agent, node, dump.queue);
-  };
-  if ((state & kWaits) != 0) {
-    add_from(ep.load(fabric::rma, front_word(site)));
-  } else if (holder != 0) {
-    dump_queue(agent, fabric::Address::from_word(holder), dump.queue);
+    word = ep.load(fabric::rma, node + kNextOffset);
   }
-  add_from(ep.load(fabric::rma, list_word(site)));
   return dump;
 }
 

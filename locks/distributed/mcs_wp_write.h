@@ -16,11 +16,11 @@ Result<Grant> McsWp::acquire_write(LockAgent<E>& agent, const LockSite& site,
   const bool first = entered.how == Entered::How::kFirst;
   if (!first) ++agent.stats.contended;
   if (entered.how != Entered::How::kExpired) {
-    if (entered.payload == kTheLock) return granted_write(agent, site, *taken);
-    if (enter_free(agent, site)) return granted_write(agent, site, *taken);
+    if (entered.payload == kTheLock) return granted_write(agent, *taken);
+    if (enter_free(agent, site)) return granted_write(agent, *taken);
     if (first) ++agent.stats.contended;
     if (enter_from_front(agent, site, *taken, deadline)) {
-      return granted_write(agent, site, *taken);
+      return granted_write(agent, *taken);
     }
   }
   ++agent.stats.timeouts;
@@ -33,7 +33,7 @@ Result<Grant> McsWp::try_write(LockAgent<E>& agent, const LockSite& site) {
   auto taken = queue.prepare();
   if (!taken.ok()) return taken.status();
   if (queue.try_enter(*taken)) {
-    if (enter_free(agent, site)) return granted_write(agent, site, *taken);
+    if (enter_free(agent, site)) return granted_write(agent, *taken);
     queue.pass(agent.nodes.address(*taken), kTheFront);  // somebody may have come behind us
   }
   agent.nodes.give_back(*taken);
@@ -74,6 +74,7 @@ bool McsWp::enter_from_front(LockAgent<E>& agent, const LockSite& site, std::uin
                              Deadline deadline) {
   E& ep = agent.ep;
   const fabric::Address me = agent.nodes.address(node);
+  writers(agent, site).stands_behind(me, 0);
   ep.post_store(fabric::rma, me + kStatusOffset, kNodeWaiting);  // the queue may have granted it
   ep.post_store(fabric::rma, front_word(site), me.word());
   ep.flush(me.rank());

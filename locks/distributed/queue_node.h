@@ -53,6 +53,8 @@ static_assert(node_state(granted_with(kMaxPayload)) == kNodeGranted);
 inline constexpr std::uint64_t kNodeBytes = fabric::kCacheLine;
 inline constexpr std::uint64_t kNextOffset = 0;
 inline constexpr std::uint64_t kStatusOffset = 8;
+// Word 2 is queue_tree.h's. Word 3, by the node's agent alone, for dumps (mcs_queue.h D4):
+inline constexpr std::uint64_t kBeforeOffset = 24;
 // Words 5 to 7 belong to plain_queue.h, between uses of the node as well.
 inline constexpr std::uint64_t kGrantOffset = 40;
 inline constexpr std::uint64_t kNextTurnOffset = 48;

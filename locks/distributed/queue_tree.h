@@ -114,9 +114,10 @@ class QueueTree {
   template <RootPolicy P>
   void descend(const TreeHold& hold, P&& policy);
 
-  /// Who waits in the queues on the way of the agent that holds the tree by `leaf`, smallest
-  /// element first. Agents that wait for other elements below are not seen.
-  void dump(fabric::Address leaf, std::vector<fabric::AgentId>& queue);
+  /// For a dump: the leaf's node of the agent at the front of the whole tree, from the root down;
+  /// null when there is none or it was not found. And in `queue` who waits in the queues on its
+  /// way, smallest element first. Agents that wait for other elements below are not seen.
+  fabric::Address dump(std::vector<fabric::AgentId>& queue);
 
  private:
   /// The node by which a queue is held: one of this agent's own, or a lent one.
@@ -338,22 +339,20 @@ void QueueTree<E>::retire(Access access, const Front& front) {
 }
 
 template <fabric::Endpoint E>
-void QueueTree<E>::dump(fabric::Address leaf, std::vector<fabric::AgentId>& queue) {
-  E& ep = agent_.ep;
-  const NodeRegion& region = agent_.nodes.region();
-  const TreePath path = TreePath::of(ep, leaf.rank());
-  fabric::Address node = leaf;
-  for (std::uint32_t step = path.depth - 1; !node.is_null(); --step) {
-    dump_queue(agent_, node, queue);
-    if (step == 0) return;
-    const std::uint64_t status = ep.load(fabric::rma, node + kStatusOffset);
-    const bool climbed = node_state(status) == kNodeWaiting ||
-                         (node_state(status) == kNodeGranted && !is_count(node_payload(status)));
-    node = climbed
-               ? region.node(region.owner(node),
-                             static_cast<std::uint32_t>(ep.load(fabric::rma, node + kParentOffset)))
-               : fabric::Address::from_word(ep.load(fabric::rma, up(path, step)));
+fabric::Address QueueTree<E>::dump(std::vector<fabric::AgentId>& queue) {
+  std::array<std::vector<fabric::AgentId>, Topology::kMostLevels> waiting;
+  fabric::Address front = dump_queue(agent_, site_.line, waiting[0]);
+  std::uint32_t step = 0;
+  while (!front.is_null()) {  // own or lent: of an agent of the element that stands there
+    const TreePath path = TreePath::of(agent_.ep, front.rank());
+    if (++step >= path.depth) break;
+    const TreePath::Step& below = path.steps[step];
+    front = dump_queue(agent_, tail_word(site_, below.leader, below.level), waiting[step]);
   }
+  for (auto at = waiting.rbegin(); at != waiting.rend(); ++at) {
+    queue.insert(queue.end(), at->begin(), at->end());
+  }
+  return front;
 }
 
 }  // namespace keyway::locks

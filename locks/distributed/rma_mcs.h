@@ -41,7 +41,7 @@ class RmaMcs {
   Result<Grant> acquire(LockAgent<E>& agent, const LockSite& site, Mode mode,
                         Deadline deadline) const {
     const auto hold = tree(agent, site).climb(WritersOnly(), deadline);
-    if (hold.ok()) return granted(agent, site, mode, *hold);
+    if (hold.ok()) return granted(agent, mode, *hold);
     if (hold.code() != Code::kTimeout) return hold.status();
     ++agent.stats.timeouts;
     return timed_out(dump(agent, site));
@@ -50,7 +50,7 @@ class RmaMcs {
   template <fabric::Endpoint E>
   Result<Grant> try_acquire(LockAgent<E>& agent, const LockSite& site, Mode mode) const {
     const auto hold = tree(agent, site).try_climb(WritersOnly());
-    if (hold.ok()) return granted(agent, site, mode, *hold);
+    if (hold.ok()) return granted(agent, mode, *hold);
     if (hold.code() == Code::kBusy) ++agent.stats.try_failures;
     return hold.status();
   }
@@ -65,10 +65,8 @@ class RmaMcs {
   LockDump dump(LockAgent<E>& agent, const LockSite& site) const {
     LockDump dump{.kind = std::string(kName)};
     dump.write_held = agent.ep.load(fabric::rma, site.line) != 0;
-    const auto holder = fabric::Address::from_word(dump_record(agent, site, dump));
-    if (holder.is_null()) return dump;
-    dump.holder = agent.nodes.region().owner(holder);
-    tree(agent, site).dump(holder, dump.queue);
+    dump_line(agent, site, dump);
+    name_holder(agent, tree(agent, site).dump(dump.queue), dump);
     return dump;
   }
 
@@ -78,11 +76,10 @@ class RmaMcs {
     return {agent, site, most_passings_};
   }
   template <fabric::Endpoint E>
-  static Grant granted(LockAgent<E>& agent, const LockSite& site, Mode mode, const TreeHold& hold) {
+  static Grant granted(LockAgent<E>& agent, Mode mode, const TreeHold& hold) {
     ++(mode == Mode::kRead ? agent.stats.reads : agent.stats.writes);
-    Grant grant{.mode = mode, .node = hold.node, .top = hold.top, .told = hold.told};
-    record_grant(agent, site, grant, agent.nodes.address(hold.node).word());
-    return grant;
+    return {
+        .mode = mode, .node = hold.node, .token_known = false, .top = hold.top, .told = hold.told};
   }
 
   MostPassings most_passings_{};

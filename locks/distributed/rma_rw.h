@@ -148,11 +148,13 @@ class BasicRmaRw {
   template <fabric::Endpoint E>
   Result<Grant> try_acquire_write(LockAgent<E>& agent, const LockSite& site) const;
   template <fabric::Endpoint E>
-  static Grant granted(LockAgent<E>& agent, const LockSite& site, const TreeHold& hold) {
+  static Grant granted(LockAgent<E>& agent, const TreeHold& hold) {
     ++agent.stats.writes;
-    Grant grant{.mode = Mode::kWrite, .node = hold.node, .top = hold.top, .told = hold.told};
-    record_grant(agent, site, grant, agent.nodes.address(hold.node).word());
-    return grant;
+    return {.mode = Mode::kWrite,
+            .node = hold.node,
+            .token_known = false,
+            .top = hold.top,
+            .told = hold.told};
   }
 
   std::uint64_t t_r_ = kDefaultTr;
@@ -188,7 +190,7 @@ Result<Grant> BasicRmaRw<Word>::acquire_write(LockAgent<E>& agent, const LockSit
   const std::uint64_t contended = agent.stats.contended;
   const auto hold = tree(agent, site).climb(counters, deadline);
   if (counters.waited() && agent.stats.contended == contended) ++agent.stats.contended;
-  if (hold.ok()) return granted(agent, site, *hold);
+  if (hold.ok()) return granted(agent, *hold);
   if (hold.code() != Code::kTimeout) return hold.status();
   ++agent.stats.timeouts;
   return timed_out(dump(agent, site));
@@ -198,7 +200,7 @@ template <class Word>
 template <fabric::Endpoint E>
 Result<Grant> BasicRmaRw<Word>::try_acquire_write(LockAgent<E>& agent, const LockSite& site) const {
   const auto hold = tree(agent, site).try_climb(writer(agent, site));
-  if (hold.ok()) return granted(agent, site, *hold);
+  if (hold.ok()) return granted(agent, *hold);
   if (hold.code() == Code::kBusy) ++agent.stats.try_failures;
   return hold.status();
 }
@@ -214,11 +216,12 @@ LockDump BasicRmaRw<Word>::dump(LockAgent<E>& agent, const LockSite& site) const
     if (!Word::closed(word)) dump.readers += Word::arrive(word) - Word::depart(word);
     dump.write_held = dump.write_held && Word::closed(word);
   }
-  const std::uint64_t holder = dump_record(agent, site, dump);
-  if (holder == 0) return dump;
-  const auto node = fabric::Address::from_word(holder);
-  dump.holder = agent.nodes.region().owner(node);
-  tree(agent, site).dump(node, dump.queue);
+  dump_line(agent, site, dump);
+  const fabric::Address front = tree(agent, site).dump(dump.queue);
+  name_holder(agent, front, dump);
+  if (!dump.write_held && !front.is_null()) {  // it waits for readers
+    dump.queue.insert(dump.queue.begin(), agent.nodes.region().owner(front));
+  }
   return dump;
 }
 

@@ -39,13 +39,13 @@
 #define ABANDONED 3
 
 /* The words of the lock's line, of every node, and one word of data that the lock guards. */
-byte tail, holder, data;
+byte tail, data;
 byte token;                         /* the last one given out */
 byte next[NODES + 1], status[NODES + 1];
 
 /* What agent p has posted and the network has not carried out. */
 bool posted_next[AGENTS], posted_status[AGENTS];
-bool posted_token[AGENTS], posted_holder[AGENTS], posted_data[AGENTS];
+bool posted_token[AGENTS], posted_data[AGENTS];
 byte token_of[AGENTS];              /* the value that it stores to token */
 byte node_of[AGENTS];               /* the node that its posts name */
 byte data_of[AGENTS];               /* the value that it stores to data */
@@ -73,13 +73,12 @@ end:
   :: d_step { posted_next[p] -> next[node_of[p]] = 0; posted_next[p] = false }  /* the network */
   :: d_step { posted_status[p] -> status[node_of[p]] = WAITING; posted_status[p] = false }  /* the network */
   :: d_step { posted_token[p] -> token = token_of[p]; posted_token[p] = false }  /* the network */
-  :: d_step { posted_holder[p] -> holder = node_of[p]; posted_holder[p] = false }  /* the network */
   :: d_step { posted_data[p] -> data = data_of[p]; posted_data[p] = false }  /* the network */
   od
 }  /* unreached: the network never ends */
 
 #define FLUSHED(p) (!posted_next[p] && !posted_status[p] && !posted_token[p] && \
-                    !posted_holder[p] && !posted_data[p])
+                    !posted_data[p])
 
 /* L1, and a bound on bypass: from its first atomic on, every other agent enters at most once
  * before it. */
@@ -153,20 +152,11 @@ inline prepare_node() {
 #endif
 }
 
-/* record_grant of grant_record.h, then what a user of the lock does with it. */
+/* What a user of the lock does with it. */
 inline hold() {
 #ifdef STARVATION
   skip  /* the claim is on the queue: who holds posts nothing, which spares states */
 #else
-  if
-  :: p == 0 ->
-     holder = me                                   /* store(cpu, holder, holder_word) */
-  :: else ->
-     atomic {
-       node_of[p] = me;
-       posted_holder[p] = true                     /* post_store(rma, holder, holder_word) */
-     }
-  fi;
   /* Of the user: one word read, its successor written back with a post. L3: what the holder
    * before posted is there. */
   d_step {

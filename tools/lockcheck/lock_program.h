@@ -213,6 +213,7 @@ class LockProgram final : public fabric::sim::Program {
       const fabric::Address node = agents_[i]->nodes.address(index);
       execution_->poison(node + locks::kNextOffset);
       execution_->poison(node + locks::kStatusOffset);
+      execution_->poison(node + locks::kBeforeOffset);
     }
   }
 

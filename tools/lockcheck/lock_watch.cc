@@ -38,9 +38,10 @@ std::string LockWatch::name(Address a) const {
   if (in_nodes(a)) {
     const std::uint64_t in_region = a.offset() - nodes_.offset;
     const std::uint64_t node = in_region / locks::kNodeBytes % nodes_.nodes_per_agent;
-    const std::uint64_t in_node = in_region % locks::kNodeBytes;
+    const std::uint64_t in_node = word_of_node(a);
     const char* word = in_node == locks::kNextOffset       ? "next"
                        : in_node == locks::kStatusOffset   ? "status"
+                       : in_node == locks::kBeforeOffset   ? "before"
                        : in_node == locks::kGrantOffset    ? "grant"
                        : in_node == locks::kNextTurnOffset ? "next turn"
                        : in_node == locks::kStandOffset    ? "stand"
@@ -166,7 +167,7 @@ bool LockWatch::may_write(std::uint32_t agent, Address a) const {
 
 std::string LockWatch::touches_node(std::uint32_t agent, const Operation& op, std::uint64_t left,
                                     bool writes) {
-  const bool status = (op.at.offset() - nodes_.offset) % locks::kNodeBytes == locks::kStatusOffset;
+  const bool status = word_of_node(op.at) == locks::kStatusOffset;
   if (owner(op.at) == agent) {
     // Abandoned, or never known to others: either way its acquire has failed.
     const bool given_up =
@@ -176,7 +177,7 @@ std::string LockWatch::touches_node(std::uint32_t agent, const Operation& op, st
   }
   // plain_queue.h: who has granted a node looks at its stand, which tells by its turn whether the
   // node's agent has gone on.
-  const bool stand = (op.at.offset() - nodes_.offset) % locks::kNodeBytes == locks::kStandOffset;
+  const bool stand = word_of_node(op.at) == locks::kStandOffset;
   if (stand && !writes) return {};
   if ((published_ & bit(op.at)) == 0 && (writes || !agents_[agent].dumps)) {
     return fmt::format("N1: touch of a released node: agent {} {} {}, which nobody may know", agent,
@@ -216,7 +217,10 @@ std::string LockWatch::observe(std::uint32_t agent, const Operation& op, std::ui
     agents_[agent].standing = Standing::kWaiting;  // its doorway
   }
   const Address named = Address::from_word(left);
-  if (writes && op.is_word() && in_nodes(named) && owner(named) == agent) published_ |= bit(named);
+  const bool shows = !in_nodes(op.at) || word_of_node(op.at) != locks::kBeforeOffset;
+  if (writes && shows && op.is_word() && in_nodes(named) && owner(named) == agent) {
+    published_ |= bit(named);
+  }
   if (in_nodes(op.at)) return touches_node(agent, op, left, writes);
   if (op.at == token() && writes) return raises_token(agent, old, left);
   return {};

@@ -96,6 +96,9 @@ class LockWatch {
   bool in_nodes(fabric::Address a) const {
     return a.rank() < shape_.ranks && a.offset() >= nodes_.offset && a.offset() < nodes_end_;
   }
+  std::uint64_t word_of_node(fabric::Address a) const {
+    return (a.offset() - nodes_.offset) % locks::kNodeBytes;
+  }
   std::uint32_t owner(fabric::Address node) const {
     const fabric::AgentId id = nodes_.owner(node);
     return id.slot * shape_.ranks + id.rank;

@@ -4,6 +4,7 @@
 
 #include "keyway/locks/distributed/grant_record.h"
 #include "keyway/locks/distributed/lock.h"
+#include "keyway/locks/distributed/mcs_queue.h"
 
 namespace keyway::conformance {
 
@@ -58,6 +59,7 @@ class MutantMcs {
     if (!taken.ok()) return taken.status();
     const auto me = agent.nodes.address(*taken);
     if (agent.ep.compare_swap(fabric::rma, site.line, 0, me.word()) == 0) {
+      agent.ep.store(fabric::cpu, me + locks::kBeforeOffset, 0);
       return granted(agent, site, mode, *taken);
     }
     if (D != McsDefect::kTryKeepsNode) agent.nodes.give_back(*taken);
@@ -98,18 +100,8 @@ class MutantMcs {
   locks::LockDump dump(locks::LockAgent<E>& agent, const locks::LockSite& site) const {
     locks::LockDump dump{.kind = "mutant-mcs"};
     dump.write_held = agent.ep.load(fabric::rma, site.line) != 0;
-    const auto holder = fabric::Address::from_word(locks::dump_record(agent, site, dump));
-    if (holder.is_null()) return dump;
-    const auto& region = agent.nodes.region();
-    dump.holder = region.owner(holder);
-    auto next = agent.ep.load(fabric::rma, holder);
-    for (int steps = 0; next != 0 && steps < kMaxSteps; ++steps) {
-      const auto waiter = fabric::Address::from_word(next);
-      if (agent.ep.load(fabric::rma, waiter + locks::kStatusOffset) == locks::kNodeWaiting) {
-        dump.queue.push_back(region.owner(waiter));
-      }
-      next = agent.ep.load(fabric::rma, waiter);
-    }
+    locks::dump_line(agent, site, dump);
+    locks::name_holder(agent, locks::dump_queue(agent, site.line, dump.queue), dump);
     return dump;
   }
 
@@ -142,6 +134,7 @@ class MutantMcs {
     const std::uint64_t predecessor = D == McsDefect::kWaitsForEmptyTail
                                           ? barge(ep, site, me)
                                           : ep.swap(fabric::rma, site.line, me.word());
+    ep.store(fabric::cpu, me + locks::kBeforeOffset, predecessor);
     if (predecessor != 0) {
       ++agent.stats.contended;
       ep.store(fabric::rma, fabric::Address::from_word(predecessor), me.word());
@@ -235,7 +228,7 @@ class MutantMcs {
       grant.token = agent.ep.load(fabric::rma, site.line + locks::kTokenOffset) + 1;
       return grant;
     }
-    locks::record_grant(agent, site, grant, agent.nodes.address(node).word());
+    grant.token_known = false;
     return grant;
   }
 };

@@ -88,9 +88,9 @@ class MutantMcsWp {
     const auto state = agent.ep.load(fabric::rma, site.line);
     dump.write_held = (state & kActive) != 0;
     dump.readers = readers(state);
-    if (const auto holder = locks::dump_record(agent, site, dump); holder != 0) {
-      dump.holder = agent.nodes.region().owner(fabric::Address::from_word(holder));
-    }
+    locks::dump_line(agent, site, dump);
+    const auto front = locks::dump_queue(agent, site.line + locks::kSecondOffset, dump.queue);
+    locks::name_holder(agent, front, dump);
     return dump;
   }
 
@@ -265,6 +265,7 @@ class MutantMcsWp {
                                std::uint32_t node, Deadline deadline) {
     E& ep = agent.ep;
     const auto me = agent.nodes.address(node);
+    writers(agent, site).stands_behind(me, 0);
     ep.store(fabric::rma, me + locks::kStatusOffset, locks::kNodeWaiting);
     if (D != WpDefect::kFrontAfterWaits) ep.store(fabric::rma, front_word(site), me.word());
     const auto state = change(agent, site, kWaits);
@@ -333,7 +334,7 @@ class MutantMcsWp {
     if (D == WpDefect::kTokenAfterRelease) {
       grant.token = agent.ep.load(fabric::rma, site.line + locks::kTokenOffset) + 1;
     } else {
-      locks::record_grant(agent, site, grant, agent.nodes.address(node).word());
+      grant.token_known = false;
     }
     return grant;
   }

@@ -80,11 +80,8 @@ class MutantRmaRw {
       if (!Word::closed(word)) dump.readers += Word::arrive(word) - Word::depart(word);
       dump.write_held = dump.write_held && Word::closed(word);
     }
-    const std::uint64_t holder = locks::dump_record(agent, site, dump);
-    if (holder == 0) return dump;
-    const auto node = fabric::Address::from_word(holder);
-    dump.holder = agent.nodes.region().owner(node);
-    locks::dump_queue(agent, node, dump.queue);
+    locks::dump_line(agent, site, dump);
+    locks::name_holder(agent, locks::dump_queue(agent, site.line, dump.queue), dump);
     return dump;
   }
 
@@ -271,9 +268,7 @@ class MutantRmaRw {
     }
     locks::Grant granted(std::uint32_t node, std::uint64_t turn) {
       ++agent.stats.writes;
-      locks::Grant grant{.mode = locks::Mode::kWrite, .node = node, .told = turn};
-      locks::record_grant(agent, site, grant, agent.nodes.address(node).word());
-      return grant;
+      return {.mode = locks::Mode::kWrite, .node = node, .token_known = false, .told = turn};
     }
     void release(locks::Grant& grant) {
       if (D != Defect::kReleaseSkipsFlush) ep.flush(site.line.rank());

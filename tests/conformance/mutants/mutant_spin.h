@@ -87,7 +87,7 @@ class MutantSpin {
     locks::LockDump dump{.kind = "mutant-spin"};
     const std::uint64_t word = agent.ep.load(fabric::rma, site.line);
     dump.write_held = word != 0;
-    locks::dump_record(agent, site, dump);
+    locks::dump_line(agent, site, dump);
     if (dump.write_held) dump.holder = fabric::AgentId::from_word(word);
     dump.holder_known = dump.write_held && D != SpinDefect::kNamelessHolder;
     return dump;
@@ -113,7 +113,7 @@ class MutantSpin {
     } else if (D == SpinDefect::kTokenAfterRelease) {
       grant.token = agent.ep.load(fabric::rma, site.line + locks::kTokenOffset) + 1;
     } else {
-      locks::record_grant(agent, site, grant, agent.ep.agent().word());
+      grant.token_known = false;
     }
     return grant;
   }

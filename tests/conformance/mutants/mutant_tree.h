@@ -90,9 +90,11 @@ class MutantTree {
       }
       const bool handed = entered.how == locks::Entered::How::kHanded;
       if (step > 0 && !(handed && locks::is_count(entered.payload))) continue;
-      locks::Grant grant{.mode = mode, .node = nodes[leaf], .top = step, .told = entered.payload};
-      locks::record_grant(agent, site, grant, agent.nodes.address(nodes[leaf]).word());
-      return grant;
+      return locks::Grant{.mode = mode,
+                          .node = nodes[leaf],
+                          .token_known = false,
+                          .top = step,
+                          .told = entered.payload};
     }
   }
   template <fabric::Endpoint E>
