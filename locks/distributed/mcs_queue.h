@@ -3,7 +3,9 @@
 // *What.* Agents join at the tail word and wait on their own nodes. Whoever is at the front passes
 // the queue on with a payload, stepping over nodes whose agents have given up. The access class of
 // tail and nodes is the caller's choice: `rma` where any agent may join, `cpu` where all who join
-// share a node.
+// share a node. It is the class of read-modify-writes; a node that is near is loaded and stored by
+// the processor in any case (ORDERING.md, O5), so an agent does not go through its network card to
+// its own memory, except where all do so (RDMA MCS, told by its TailSwap).
 // *Thread safety.* A queue object belongs to its agent; the words are shared.
 // *Invariants.*
 //   D1  The tail never names a node that is idle.
@@ -63,7 +65,13 @@ class McsQueue {
   }
   /// Who has linked itself behind `node`, or null; it may have given up since.
   fabric::Address linked(fabric::Address node) {
-    return fabric::Address::from_word(agent_.ep.load(access_, node + kNextOffset));
+    const std::uint64_t next = load(node + kNextOffset);
+    // O5: our node is used again, and its link stored over, when we have left.
+    if (next != 0 && is_near(node) && node.rank() == agent_.ep.rank() && !agent_.ep.one_class()) {
+      agent_.ep.wait_until(
+          node + kNextOffset, [](std::uint64_t) { return true; }, Deadline::now());
+    }
+    return fabric::Address::from_word(next);
   }
   /// From the front, where `node` stands: hands the queue to the first waiter that has not given
   /// up, or leaves it empty (false). Nodes that it steps over become idle; `node` itself stays.
@@ -82,6 +90,16 @@ class McsQueue {
  private:
   /// How long a releaser waits for a link before it says so in the log, and goes on waiting.
   static constexpr std::chrono::seconds kLinkPatience{30};
+
+  bool is_near(fabric::Address node) const {
+    return how_ == TailSwap::kSwap && agent_.ep.is_local(node.rank());
+  }
+  std::uint64_t load(fabric::Address a) const {
+    return is_near(a) ? agent_.ep.load(fabric::cpu, a) : agent_.ep.load(access_, a);
+  }
+  void store(fabric::Address a, std::uint64_t v) const {
+    is_near(a) ? agent_.ep.store(fabric::cpu, a, v) : agent_.ep.store(access_, a, v);
+  }
 
   /// True when the waiter has given up; false when the grant came first. D2.
   bool abandon(fabric::Address me) {
@@ -112,9 +130,15 @@ Result<std::uint32_t> McsQueue<E, Access>::prepare() {
   auto taken = agent_.nodes.take();
   if (!taken.ok()) return taken;
   const fabric::Address me = agent_.nodes.address(*taken);
-  agent_.ep.post_store(access_, me + kNextOffset, 0);
-  agent_.ep.post_store(access_, me + kStatusOffset, kNodeWaiting);
-  agent_.ep.flush(me.rank());  // both in place before the tail can lead anybody here
+  // Both in place before the tail can lead anybody here.
+  if (is_near(me)) {
+    agent_.ep.store(fabric::cpu, me + kNextOffset, 0);
+    agent_.ep.store(fabric::cpu, me + kStatusOffset, kNodeWaiting);
+  } else {
+    agent_.ep.post_store(access_, me + kNextOffset, 0);
+    agent_.ep.post_store(access_, me + kStatusOffset, kNodeWaiting);
+    agent_.ep.flush(me.rank());
+  }
   return taken;
 }
 
@@ -125,7 +149,7 @@ Entered McsQueue<E, Access>::enter(std::uint32_t node, Deadline deadline) {
   const std::uint64_t predecessor = swap_tail(OfClass{ep, access_}, how_, tail_, me.word());
   stands_behind(me, predecessor);
   if (predecessor == 0) return {};
-  ep.store(access_, fabric::Address::from_word(predecessor) + kNextOffset, me.word());
+  store(fabric::Address::from_word(predecessor) + kNextOffset, me.word());
   auto waited = ep.wait_until(
       me + kStatusOffset, [](std::uint64_t status) { return status != kNodeWaiting; }, deadline);
   if (waited.expired) {
@@ -146,7 +170,7 @@ fabric::Address McsQueue<E, Access>::hand_over(fabric::Address node, fabric::Add
   while (!next.is_null()) {
     const bool handed = ep.compare_swap(access_, next + kStatusOffset, kNodeWaiting,
                                         granted_with(payload)) == kNodeWaiting;  // D2
-    if (at != node) ep.store(access_, at + kStatusOffset, kNodeIdle);            // D3
+    if (at != node) store(at + kStatusOffset, kNodeIdle);                        // D3
     if (handed) return {};
     at = next;
     next = linked(at);
@@ -161,10 +185,10 @@ bool McsQueue<E, Access>::finish(fabric::Address node, fabric::Address last,
   while (!last.is_null() && ep.compare_swap(access_, tail_, last.word(), 0) != last.word()) {
     const fabric::Address at = last;
     last = hand_over(at, fabric::Address::from_word(wait_for_link(at)), payload);
-    if (at != node) ep.store(access_, at + kStatusOffset, kNodeIdle);  // D3
+    if (at != node) store(at + kStatusOffset, kNodeIdle);  // D3
   }
   if (last.is_null()) return true;
-  if (last != node) ep.store(access_, last + kStatusOffset, kNodeIdle);
+  if (last != node) store(last + kStatusOffset, kNodeIdle);
   return false;
 }
 

@@ -37,6 +37,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "keyway/locks/distributed/by_class.h"
 #include "keyway/locks/distributed/mcs_queue.h"
 #include "keyway/locks/distributed/satellite.h"
 
@@ -154,8 +155,7 @@ class QueueTree {
                bool counts);
   std::uint32_t mark_above(std::uint32_t step, const TreeHold& hold, fabric::Address node,
                            Nodes& lent);
-  template <class Access>
-  void retire(Access access, const Front& front);
+  void retire(const Front& front);
 
   LockAgent<E>& agent_;
   const LockSite& site_;
@@ -244,7 +244,7 @@ template <fabric::Endpoint E>
 template <class P>
 void QueueTree<E>::leave(std::uint32_t step, const TreeHold& hold, const Front& front, P& policy) {
   if (step == 0) return leave_root(front, policy);
-  at(step, [&](auto queue, auto access) {
+  at(step, [&](auto queue, auto) {
     fabric::Address last = front.node;
     Nodes lent{};
     std::uint32_t marked = 0;
@@ -263,14 +263,14 @@ void QueueTree<E>::leave(std::uint32_t step, const TreeHold& hold, const Front& 
       leave(step - 1, hold, parent(step, hold, front, marked != 0, counts), policy);  // T5
       queue.finish(front.node, last, kAcquireParent);
     }
-    retire(access, front);
+    retire(front);
   });
 }
 
 template <fabric::Endpoint E>
 template <class P>
 void QueueTree<E>::leave_root(const Front& front, P& policy) {
-  at(0, [&](auto queue, auto access) {
+  at(0, [&](auto queue, auto) {
     const fabric::Address next = queue.linked(front.node);
     fabric::Address last = front.node;
     if (policy.goes_on(front.count) && !next.is_null()) {
@@ -282,7 +282,7 @@ void QueueTree<E>::leave_root(const Front& front, P& policy) {
       handed = queue.finish(front.node, last, kModeChange);
     }
     if (handed) agent_.stats.handed_over(path_.steps[0].level);
-    retire(access, front);
+    retire(front);
   });
 }
 
@@ -303,9 +303,7 @@ auto QueueTree<E>::parent(std::uint32_t step, const TreeHold& hold, const Front&
     return fabric::Address::from_word(ep.load(access, up(path_, step)));
   });
   if (!counts) return lent;
-  lent.count = at(step - 1, [&](auto, auto access) {
-    return count_of(node_payload(ep.load(access, lent.node + kStatusOffset)));
-  });
+  lent.count = count_of(node_payload(ByClass(ep).load(lent.node + kStatusOffset)));
   return lent;
 }
 
@@ -328,10 +326,9 @@ std::uint32_t QueueTree<E>::mark_above(std::uint32_t step, const TreeHold& hold,
 
 /// The queue has been passed on or emptied, and nobody looks for this node there any more.
 template <fabric::Endpoint E>
-template <class Access>
-void QueueTree<E>::retire(Access access, const Front& front) {
+void QueueTree<E>::retire(const Front& front) {
   if (!front.own) {
-    agent_.ep.store(access, front.node + kStatusOffset, kNodeIdle);  // T4
+    ByClass(agent_.ep).store(front.node + kStatusOffset, kNodeIdle);  // T4
     return;
   }
   if (front.marked) agent_.ep.store(fabric::cpu, front.node + kStatusOffset, kNodeIdle);

@@ -3,6 +3,7 @@
  * One step of an agent is one operation of the source, named beside it; what only the agent itself
  * can see (its variables, a post) stands in one step with an operation. A posted operation is
  * carried out by the agent's network process, at any time and in any order; flush() waits for it.
+ * prepare_node posts, as RDMA MCS does; D-MCS stores to its own node by the processor, at once.
  * Nodes are numbered from 1, agent p's are NODES_EACH in a row; 0 is the null address.
  *
  * AGENTS      agents; agent 0 is local to the lock's home rank, the others are remote
