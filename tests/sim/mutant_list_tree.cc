@@ -34,6 +34,12 @@ void add_tree_mutants(std::vector<Mutant>& list) {
   list.push_back(mutant<MutantTree<D::kGivesUpWithoutTelling>>(
       "rma-mcs/gives-up-without-telling",
       "lost back-out: who gives up at the root keeps the queue below", "L2", apart));
+  LockShape again = two;
+  again.rounds = 2;
+  again.most_in_a_row = 2;
+  list.push_back(mutant<MutantTree<D::kPassesWithoutEnd>>(
+      "rma-mcs/passes-without-end", "unfair: nobody counts how often an element hands the lock on",
+      "T7", again));
 }
 
 }  // namespace keyway::lockcheck

@@ -1,4 +1,6 @@
 // RMA-MCS on machines of two and three levels: every order of a few agents, drawn orders of many.
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 
 #include "keyway/locks/distributed/rma_mcs.h"
@@ -78,6 +80,23 @@ TEST_CASE("explore: nobody starves in RMA-MCS, though the slow to climb can be p
   CHECK_FALSE(waiting.livelock);
   // An agent that is first in its element and has not reached the root yet has no place there.
   CHECK_FALSE(waiting.bypass);
+}
+
+TEST_CASE("explore: an element hands RMA-MCS on T_L times, and then lets the root go") {
+  for (const std::uint32_t t_l : {1u, 2u}) {
+    if (kSmall && t_l != 1) continue;
+    LockShape shape = with(kTwoByTwo, 2);
+    shape.rounds = t_l + 1;
+    shape.most_in_a_row = t_l + 1;
+    const auto kind = fmt::format("rma-mcs:t_l={}", t_l);
+    require_clean(kind, shape);
+    --shape.most_in_a_row;  // and no bound is lower: the exploration would see it
+    LockProgram<locks::RmaMcs> program(rma_mcs(kind), shape);
+    fabric::sim::Explorer explorer(program);
+    const auto report = explorer.exhaust(20'000'000);
+    REQUIRE(report.violation);
+    CHECK_THAT(report.violation->what, Catch::StartsWith("T7"));
+  }
 }
 
 TEST_CASE("RMA-MCS refuses thresholds of zero") {

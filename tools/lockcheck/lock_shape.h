@@ -27,6 +27,9 @@ struct LockShape {
   bool forever = false;       // instead of `rounds`: each comes back at any time, or never
   Manner manner = Manner::kWait;
   bool ask_token = false;  // who is inside asks for its fencing token
+  // Of agents that share an element of a tree of queues: at most so many grants in a row while the
+  // main word, the root's tail, names somebody (queue_tree.h, T7). 0: not looked at.
+  std::uint32_t most_in_a_row = 0;
 
   std::uint32_t agents() const { return readers + alls + writers; }
 };

@@ -76,7 +76,7 @@ std::string LockWatch::value(std::uint64_t word) const {
 
 void LockWatch::reset() {
   std::fill(agents_.begin(), agents_.end(), Agent());
-  visits_ = tokens_ = published_ = 0;
+  visits_ = tokens_ = published_ = in_a_row_ = 0;
 }
 
 // --- what an agent does
@@ -100,6 +100,9 @@ std::string LockWatch::enters(std::uint32_t agent, bool alone) {
   me.standing = Standing::kInside;
   me.alone = alone;
   me.asks = me.dumps = false;
+  if (shape_.most_in_a_row != 0 && ++in_a_row_ > shape_.most_in_a_row) {
+    return fmt::format("T7: {} grants in a row, and the root was kept", in_a_row_);
+  }
   if (alone) {
     for (Agent& other : agents_) other.overtaken = other.overtaken || other.owes;
   }
@@ -222,12 +225,13 @@ std::string LockWatch::observe(std::uint32_t agent, const Operation& op, std::ui
     published_ |= bit(named);
   }
   if (in_nodes(op.at)) return touches_node(agent, op, left, writes);
+  if (op.at == site().line && writes && left == 0) in_a_row_ = 0;
   if (op.at == token() && writes) return raises_token(agent, old, left);
   return {};
 }
 
 std::uint64_t LockWatch::remembered() const {
-  std::uint64_t hash = mixed(mixed(visits_, tokens_), published_);
+  std::uint64_t hash = mixed(mixed(visits_, tokens_), mixed(published_, in_a_row_));
   for (const Agent& agent : agents_) {
     hash =
         mixed(hash, agent.token << 8 | (agent.asks ? 32 : 0) | (agent.alone ? 16 : 0) |

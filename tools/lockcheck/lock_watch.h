@@ -125,6 +125,7 @@ class LockWatch {
   std::vector<Agent> agents_;
   std::uint64_t visits_ = 0;
   std::uint64_t tokens_ = 0;     // given out
+  std::uint64_t in_a_row_ = 0;   // grants since the main word was 0, where that is looked at
   std::uint64_t published_ = 0;  // nodes that others may know of, a bit each
 };
 

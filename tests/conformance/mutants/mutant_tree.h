@@ -16,6 +16,7 @@ enum class TreeDefect {
   kForgetsUp,              // T3: nobody is told where the lent node is
   kNeverIdle,              // T4: a lent node stays lent
   kGivesUpWithoutTelling,  // T6: who gives up at the root leaves its element's queue as it is
+  kPassesWithoutEnd,       // T7: nobody counts how often an element has handed the lock on
 };
 
 template <TreeDefect D, std::uint64_t kPassings = 1>
@@ -119,7 +120,7 @@ class MutantTree {
     std::uint32_t lent = 0;
     if (step > 0 && count < kPassings && !next.is_null()) {
       if (own) lent = mark_above(agent, site, step, grant, front);
-      last = q.hand_over(front, next, count + 1);
+      last = q.hand_over(front, next, D == TreeDefect::kPassesWithoutEnd ? 0 : count + 1);
       if (last.is_null()) lend_above(agent, front, lent);
     }
     const std::uint64_t told =
