@@ -20,12 +20,10 @@
 //   counters_per_node, nodes_per_counter, t_dc: at most one of them: where the counters are, see
 //             counter_map.h. Default one on each node.
 // *Reading.* Arrivals that find the counter open are inside. One that is the t_r-th or later looks
-// for a writer in the queue: where there is none it resets the counter and goes in; else it waits
+// for a writer in the queue: where there is none it goes in, and resets the counter; else it waits
 // until the writer closes, which counts it as inside. One that finds the counter closed is
 // registered and waits for the phase to end.
-// Nobody starves while a writer is there. Where none is, a reader at the t_r-th place can be passed
-// by others for as long as one of them resets the counter between its look and its own reset, each
-// time (tests/models, "Not promised").
+// Nobody starves. A reader at the gate goes in with the next closing, or when it sees no writer.
 // *Thread safety.* As lock.h says.
 // *Invariants.*
 //   RW1  A writer is granted when each counter is closed and those who were counted as it was
@@ -213,7 +211,7 @@ LockDump BasicRmaRw<Word>::dump(LockAgent<E>& agent, const LockSite& site) const
   for (const std::uint32_t rank : map(agent).ranks) {
     const std::uint64_t word = agent.ep.load(fabric::rma, counter_word(site, rank));
     // Of a closed counter the word does not tell who is inside and who is registered.
-    if (!Word::closed(word)) dump.readers += Word::arrive(word) - Word::depart(word);
+    if (!Word::closed(word)) dump.readers += Word::inside(word);
     dump.write_held = dump.write_held && Word::closed(word);
   }
   dump_line(agent, site, dump);

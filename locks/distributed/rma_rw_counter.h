@@ -1,22 +1,23 @@
 // CounterWord: the word in which readers of an RMA-RW lock are counted, one per physical counter.
 //
 // *What.* A bit table and pure functions. Bits, most significant first:
-//   63..56  phase: odd while the counter is closed, for writers; one more with each closing and
-//           each opening, and 255 is followed by 0 (the carry leaves the word)
-//   55..49  given up: closings since the counter was last empty whose writer gave up before it was
-//   48..24  arrive: readers that have come since the last reset
-//   23..0   depart: those of them that have gone again
+//   63..38  arrive: readers that have come since the last reset; goes round, the carry leaves the
+//           word
+//   37..30  phase: odd while the counter is closed, for writers; one more with each closing and
+//           each opening. 255 is followed by 0, and the carry counts as a reader that has come and
+//           gone, one of t_r in every 128th phase
+//   29..23  given up: closings since the counter was last empty whose writer gave up before it was
+//   22..0   inside: readers that have come and not gone again
+// How many of those that came have gone again (`depart`) is the difference.
 // A reader that arrives in an even phase is inside at once. One that arrives in an odd phase is
 // registered: it is inside as soon as the phase is another.
 // *Thread safety.* Values.
 // *Invariants.*
-//   W1  arrive and depart never overflow. Only arrivals at a number below t_r go on without
-//       another condition. An agent that arrives at or above t_r stays in its acquire until the
-//       counter has been reset or closed, or else takes its arrival back; one that arrives while
-//       the counter is closed stays until it is opened, or takes its arrival back. A closing ends
-//       with a reset in any case. So between two resets each agent is counted at most once above
-//       t_r and at most once registered: arrive <= t_r + 2 * agents. t_r is at most kMostTr = 2^22,
-//       and there are at most 2^16 ranks with 64 agents each, 2^22: that makes 3 * 2^22 < 2^24.
+//   W1  Nothing overflows, however long the lock lives and whatever resets fail. An agent is
+//       counted in `inside` at most once: there are at most 2^16 ranks with 64 agents each, 2^22.
+//       That `arrive` goes round does no harm: what a writer compares is `depart` now and `arrive`
+//       as it closed, the remainders of numbers that are 2^22 apart at most. To t_r, which is at
+//       most 2^22, it may happen once in 2^26 readers that the count begins anew.
 //   W2  While a registered reader has not noticed that its phase is over, no later phase has its
 //       number. An opening by a writer that had the lock, or saw the counter empty, comes after all
 //       earlier readers have left, so those that may not have noticed are of the last odd phase
@@ -24,9 +25,10 @@
 //       and may_close() ends that before the phase has gone round.
 // *Source.* HPDC'16 section 3.2.1 with two words and a bit for the mode. Deviation: one word, so
 // that one read tells the mode and whether readers are inside (a model checker's advice, design
-// section 5: R1, R2, R3), and the number of the phase instead of a bit (R7). The numbers of bits
-// are parameters so that explorations of endless use go round soon; BasicCounterWord<2, 1> shows
-// every rule that the real one has.
+// section 5: R1, R2, R3), the number of the phase instead of a bit (R7), and who is inside instead
+// of who has gone, which needs no reset. The numbers of bits are parameters so that explorations of
+// endless use go round soon; BasicCounterWord<2, 1, 3> shows every rule that the real one has, to
+// seven agents.
 #pragma once
 
 #include <cstdint>
@@ -35,17 +37,18 @@
 
 namespace keyway::locks {
 
-template <unsigned kPhaseBits, unsigned kGivenUpBits>
+template <unsigned kPhaseBits, unsigned kGivenUpBits, unsigned kArriveBits>
 struct BasicCounterWord {
-  static constexpr unsigned kDepartBits = (64 - kPhaseBits - kGivenUpBits) / 2;
-  static constexpr unsigned kArriveShift = kDepartBits;
-  static constexpr unsigned kGivenUpShift = 64 - kPhaseBits - kGivenUpBits;
-  static constexpr unsigned kPhaseShift = 64 - kPhaseBits;
-  static_assert(kPhaseBits >= 2 && kGivenUpBits >= 1 && kDepartBits >= 24);
+  static constexpr unsigned kArriveShift = 64 - kArriveBits;
+  static constexpr unsigned kPhaseShift = kArriveShift - kPhaseBits;
+  static constexpr unsigned kGivenUpShift = kPhaseShift - kGivenUpBits;
+  static_assert(kPhaseBits >= 2 && kGivenUpBits >= 1 && kGivenUpShift >= 23);
 
-  static constexpr std::uint64_t kDepart = 1;
-  static constexpr std::uint64_t kArrive = 1ULL << kArriveShift;
+  /// Arriving and leaving add these. Leaving takes one from `inside`, and so adds one to depart().
+  static constexpr std::uint64_t kArrive = (1ULL << kArriveShift) + 1;
+  static constexpr std::uint64_t kDepart = 0ULL - 1;
   static constexpr std::uint64_t kGivenUp = 1ULL << kGivenUpShift;
+  static constexpr std::uint64_t kPhases = 1ULL << kPhaseBits;
   /// Closing and opening both add this.
   static constexpr std::uint64_t kPhase = 1ULL << kPhaseShift;
   /// The largest t_r; W1.
@@ -56,22 +59,24 @@ struct BasicCounterWord {
 
   static constexpr std::uint64_t make(std::uint64_t phase, std::uint64_t given_up,
                                       std::uint64_t arrive, std::uint64_t depart) {
-    return phase << kPhaseShift | given_up << kGivenUpShift | arrive << kArriveShift | depart;
+    return arrive << kArriveShift | phase << kPhaseShift | given_up << kGivenUpShift |
+           (arrive - depart);
   }
-  static constexpr std::uint64_t phase(std::uint64_t word) { return word >> kPhaseShift; }
+  static constexpr std::uint64_t phase(std::uint64_t word) {
+    return word >> kPhaseShift & (kPhases - 1);
+  }
   static constexpr std::uint64_t given_up(std::uint64_t word) {
     return word >> kGivenUpShift & ((1ULL << kGivenUpBits) - 1);
   }
-  static constexpr std::uint64_t arrive(std::uint64_t word) {
-    return word >> kArriveShift & ((1ULL << (kGivenUpShift - kArriveShift)) - 1);
-  }
+  static constexpr std::uint64_t arrive(std::uint64_t word) { return word >> kArriveShift; }
+  static constexpr std::uint64_t inside(std::uint64_t word) { return word & (kGivenUp - 1); }
   static constexpr std::uint64_t depart(std::uint64_t word) {
-    return word & ((1ULL << kDepartBits) - 1);
+    return (arrive(word) - inside(word)) & ((1ULL << kArriveBits) - 1);
   }
 
   static constexpr bool closed(std::uint64_t word) { return (word & kPhase) != 0; }
   /// Nobody is inside or registered.
-  static constexpr bool empty(std::uint64_t word) { return arrive(word) == depart(word); }
+  static constexpr bool empty(std::uint64_t word) { return inside(word) == 0; }
   /// Whether a counter that is not empty may be closed; W2.
   static constexpr bool may_close(std::uint64_t word) { return given_up(word) <= kMostGivenUp; }
 
@@ -81,7 +86,7 @@ struct BasicCounterWord {
   }
   /// What a writer makes of the word of an empty open counter: closed, nobody counted.
   static constexpr std::uint64_t closed_empty(std::uint64_t word) {
-    return (word & ~(kPhase - 1)) + kPhase;
+    return make(phase(word) + 1, 0, 0, 0);
   }
   /// What a writer adds to a counter that it closed with `entered` readers counted, once those have
   /// gone: a reset. Others may have registered meanwhile.
@@ -95,8 +100,7 @@ struct BasicCounterWord {
   }
 };
 
-using CounterWord = BasicCounterWord<8, 7>;
-static_assert(CounterWord::kGivenUpShift == 49 && CounterWord::kArriveShift == 24);
-static_assert(3 * CounterWord::kMostTr < 1ULL << CounterWord::kDepartBits);  // W1
+using CounterWord = BasicCounterWord<8, 7, 26>;
+static_assert(CounterWord::kArriveShift == 38 && CounterWord::kGivenUpShift == 23);
 
 }  // namespace keyway::locks

@@ -61,8 +61,11 @@ class CounterReader {
     // Read anew each time: the writer that held us up may have gone without closing (R4, R6).
     const bool writer_waits = ep_.load(fabric::rma, root_) != 0;
     if (writer_waits && Word::may_close(word)) return false;
-    // Fails when anything has changed, a writer's closing above all (R3, R5).
-    return ep_.compare_swap(fabric::rma, counter_, word, Word::trimmed(word)) == word;
+    // We are counted as inside, and hold up nobody: in (R6). The reset is for those who come next,
+    // and whoever comes next tries again: it fails when anything has changed, a writer's closing
+    // above all (R3, R5).
+    ep_.compare_swap(fabric::rma, counter_, word, Word::trimmed(word));
+    return true;
   }
 
   /// Takes the arrival back, which nobody has counted as long as the phase is still the same. False

@@ -55,26 +55,28 @@
 #endif
 #define PLUS_ONE(x) (((x) + 1) % NUMBERS)
 
-/* BasicCounterWord<2, 1> of rma_rw_counter.h, with 4 bits for each count. */
-#define DEPART 1
-#define ARRIVE 16
-#define GIVEN_UP 256
-#define PHASE 512
+/* BasicCounterWord<2, 1, k> of rma_rw_counter.h, with 4 bits for each count: arrive in bits 10..7,
+ * phase 6..5, given up 4, inside 3..0. */
+#define DEPART (-1)
+#define ARRIVE 129
+#define GIVEN_UP 16
+#define PHASE 32
 #define MASK 2047
-#define depart_of(w) ((w) & 15)
-#define arrive_of(w) (((w) >> 4) & 15)
-#define given_up_of(w) (((w) >> 8) & 1)
-#define phase_of(w) ((w) >> 9)
+#define inside_of(w) ((w) & 15)
+#define arrive_of(w) (((w) >> 7) & 15)
+#define depart_of(w) ((arrive_of(w) - inside_of(w)) & 15)
+#define given_up_of(w) (((w) >> 4) & 1)
+#define phase_of(w) (((w) >> 5) & 3)
 #define closed(w) (((w) & PHASE) != 0)
-#define empty_of(w) (arrive_of(w) == depart_of(w))
+#define empty_of(w) (inside_of(w) == 0)
 #ifdef DEFECT_GIVEN_UP_UNCOUNTED
 #define may_close(w) true
 #else
 #define may_close(w) (given_up_of(w) == 0)        /* kMostGivenUp is 0 */
 #endif
-#define trimmed(w) ((w) - depart_of(w) * (ARRIVE + DEPART))
-#define closed_empty(w) ((((w) & (3 * PHASE)) + PHASE) & MASK)
-#define reset_of(snapshot) (MASK + 1 - arrive_of(snapshot) * (ARRIVE + DEPART) \
+#define trimmed(w) (((w) - depart_of(w) * (ARRIVE + DEPART)) & MASK)
+#define closed_empty(w) (((w) & (3 * PHASE)) + PHASE)
+#define reset_of(snapshot) (0 - arrive_of(snapshot) * (ARRIVE + DEPART) \
                             - given_up_of(snapshot) * GIVEN_UP)
 
 /* NodeState of queue_node.h; a grant is GRANTED plus its payload. */
@@ -200,14 +202,11 @@ inline passes_gate() {
           :: word[c] = (word[c] - depart_of(seen) * DEPART) & MASK;
 #else
           :: word[c] == seen ->                    /* compare_swap(rma, counter, word, trimmed) */
-             word[c] = trimmed(seen);
-#endif
-             old = 0; entered = true; ghost_enter_reader()
-#if !defined(DEFECT_TRIM_BY_STORE) && !defined(DEFECT_TRIM_IN_TWO)
-          :: else                                  /* the same, which fails */
+             word[c] = trimmed(seen)
+          :: else                                  /* the same, which fails: in all the same */
 #endif
           fi;
-          seen = 0
+          seen = 0; old = 0; entered = true; ghost_enter_reader()
         }
      fi
   fi
@@ -223,7 +222,7 @@ inline withdraw() {
   :: atomic { phase_of(seen) != phase_of(old) ->
               seen = 0; old = 0; entered = true; ghost_enter_reader(); break }
   :: atomic { phase_of(seen) == phase_of(old) && word[c] == seen ->
-              word[c] = seen - ARRIVE;             /* compare_swap(rma, counter, word, - kArrive) */
+              word[c] = (seen - ARRIVE) & MASK;             /* compare_swap(rma, counter, word, - kArrive) */
               seen = 0; old = 0; wants[p] = false; break }
   :: atomic { phase_of(seen) == phase_of(old) && word[c] != seen -> seen = word[c] }  /* it fails */
   od
@@ -236,7 +235,7 @@ inline acquire_read() {
     wants[p] = true;
     old = word[c];
     word[c] = (old + ARRIVE) & MASK;               /* fetch_add(rma, counter, kArrive) */
-    assert(arrive_of(word[c]) <= T_R + 2 * AGENTS);  /* W1 */
+    assert(inside_of(word[c]) <= AGENTS && inside_of(word[c]) > 0);  /* W1 */
     if
     :: !closed(old) && arrive_of(old) < T_R -> old = 0; entered = true; ghost_enter_reader()
     :: else

@@ -47,7 +47,7 @@ void add_rma_rw_mutants(std::vector<Mutant>& list) {
       "deadlock", two_writers));
   list.push_back(mutant<MutantRmaRw<D::kResetAfterOpening, 1, 1, CountersAt::kLastRank>>(
       "rma-rw/reset-after-opening",
-      "missing flush: the counters are opened before the writer's reset is complete", "L1",
+      "missing flush: the counters are opened before the writer's reset is complete", "deadlock",
       {.readers = 2, .writers = 2}));
   list.push_back(mutant<MutantRmaRw<D::kGivesUpByDeparting>>(
       "rma-rw/gives-up-by-departing",

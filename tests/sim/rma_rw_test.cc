@@ -19,7 +19,7 @@ constexpr bool kSmall = false;
 
 /// What users run, but for the number of phases before one comes again: endless use would go
 /// through all of them, with the same states in each.
-using FewPhases = locks::BasicRmaRw<locks::BasicCounterWord<2, 1>>;
+using FewPhases = locks::BasicRmaRw<locks::BasicCounterWord<2, 1, 3>>;
 
 /// The levers, with the counters on both ranks or on one.
 std::string levers(int t_r, int t_l1, int counters) {
@@ -115,7 +115,13 @@ TEST_CASE("explore: RMA-RW for ever, nobody starves, and is passed as often as i
   if (!kSmall) CHECK(waiting_of({.readers = 1, .writers = 1}, 1, 1, 2).bypass == 2);
 }
 
+TEST_CASE("explore: RMA-RW for ever without a writer, no reader starves at the gate", "[rma-rw]") {
+  for (const int t_r : {1, 2}) waiting_of({.readers = 2, .writers = 0}, t_r, 1, 1);
+}
+
 TEST_CASE("explore: RMA-RW for ever among three", "[rma-rw][.long]") {
+  waiting_of({.readers = 3, .writers = 0}, 1, 1, 1);
+  waiting_of({.readers = 2, .writers = 1}, 1, 1, 1);
   for (const int t_l1 : {1, 2}) {
     // A writer waits for another one, and before each of them readers come. A reader waits for
     // t_l1 writers.

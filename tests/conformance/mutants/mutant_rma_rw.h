@@ -77,7 +77,7 @@ class MutantRmaRw {
     for (std::uint32_t i = 0; i < counters(agent); ++i) {
       const std::uint64_t word =
           agent.ep.load(fabric::rma, locks::counter_word(site, first_counter(agent) + i));
-      if (!Word::closed(word)) dump.readers += Word::arrive(word) - Word::depart(word);
+      if (!Word::closed(word)) dump.readers += Word::inside(word);
       dump.write_held = dump.write_held && Word::closed(word);
     }
     locks::dump_line(agent, site, dump);
@@ -86,7 +86,7 @@ class MutantRmaRw {
   }
 
  private:
-  using Word = locks::BasicCounterWord<2, 1>;
+  using Word = locks::BasicCounterWord<2, 1, 3>;
   using Defect = RmaRwDefect;
   static constexpr std::uint64_t kModeChange = 0;
 
@@ -192,7 +192,11 @@ class MutantRmaRw {
           ep.store(fabric::rma, counter, Word::trimmed(word));
           return true;
         case Defect::kResetsTwice: ep.fetch_add(fabric::rma, counter, minus(gone)); return true;
-        default: return ep.compare_swap(fabric::rma, counter, word, Word::trimmed(word)) == word;
+        default: {
+          const bool reset =
+              ep.compare_swap(fabric::rma, counter, word, Word::trimmed(word)) == word;
+          return reset || D != Defect::kOnlyOneResets;
+        }
       }
     }
     bool withdraw(std::uint64_t old) {

@@ -1,6 +1,7 @@
 // RMA-RW's pieces: the counter's word, where the counters are, its levers.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <set>
 
 #include "keyway/locks/base/rng.h"
@@ -11,20 +12,21 @@
 namespace keyway::locks {
 namespace {
 
-using Small = BasicCounterWord<2, 1>;
+using Small = BasicCounterWord<2, 1, 3>;
 
 TEST_CASE("a counter's word keeps its four fields apart", "[rma-rw]") {
   Rng rng(1);
   for (int i = 0; i < 1000; ++i) {
     const std::uint64_t phase = rng.below(256);
     const std::uint64_t given_up = rng.below(128);
-    const std::uint64_t arrive = rng.below(1 << 25);
-    const std::uint64_t depart = rng.below(1 << 24);
+    const std::uint64_t arrive = rng.below(1 << 26);
+    const std::uint64_t depart = arrive - std::min<std::uint64_t>(arrive, rng.below(1 << 22));
     const std::uint64_t word = CounterWord::make(phase, given_up, arrive, depart);
     CHECK(CounterWord::phase(word) == phase);
     CHECK(CounterWord::given_up(word) == given_up);
     CHECK(CounterWord::arrive(word) == arrive);
     CHECK(CounterWord::depart(word) == depart);
+    CHECK(CounterWord::inside(word) == arrive - depart);
     CHECK(CounterWord::closed(word) == (phase % 2 == 1));
     CHECK(CounterWord::empty(word) == (arrive == depart));
   }
@@ -34,8 +36,21 @@ TEST_CASE("arriving, leaving, closing and opening touch one field each", "[rma-r
   const std::uint64_t word = CounterWord::make(255, 3, 1000, 999);
   CHECK(word + CounterWord::kArrive == CounterWord::make(255, 3, 1001, 999));
   CHECK(word + CounterWord::kDepart == CounterWord::make(255, 3, 1000, 1000));
-  CHECK(word + CounterWord::kPhase == CounterWord::make(0, 3, 1000, 999));  // the carry is gone
-  CHECK(Small::make(3, 1, 7, 5) + Small::kPhase == Small::make(0, 1, 7, 5));
+  // The carry is one that has come and gone.
+  CHECK(word + CounterWord::kPhase == CounterWord::make(0, 3, 1001, 1000));
+  CHECK(Small::make(3, 1, 6, 4) + Small::kPhase == Small::make(0, 1, 7, 5));
+}
+
+TEST_CASE("W1: the count of arrivals goes round, and who is inside stays known", "[rma-rw]") {
+  constexpr std::uint64_t kLast = (1 << 26) - 1;
+  const std::uint64_t word = CounterWord::make(6, 0, kLast, kLast - 1);
+  const std::uint64_t round = word + CounterWord::kArrive;
+  CHECK(round == CounterWord::make(6, 0, 0, 0) + 2);
+  CHECK(CounterWord::inside(round) == 2);
+  CHECK(CounterWord::phase(round) == 6);
+  // A writer closed before the last one came: all of those have gone when one of the two has.
+  CHECK(CounterWord::depart(round) != CounterWord::arrive(word));
+  CHECK(CounterWord::depart(round + CounterWord::kDepart) == CounterWord::arrive(word));
 }
 
 TEST_CASE("a reset leaves those who are inside or registered, and the phase", "[rma-rw]") {
@@ -60,7 +75,7 @@ TEST_CASE("giving up opens, and counts what it leaves unfinished", "[rma-rw]") {
 /// W2: closings given up one after another end before a phase's number comes again.
 template <class Word>
 void check_that_phases_do_not_come_again() {
-  for (std::uint64_t first = 1; first < 1ULL << (64 - Word::kPhaseShift); first += 2) {
+  for (std::uint64_t first = 1; first < Word::kPhases; first += 2) {
     std::uint64_t word = Word::make(first, 0, 1, 0) + Word::kPhase;  // one registered, opened
     std::uint64_t closings = 0;
     for (; Word::may_close(word); ++closings) {
@@ -70,7 +85,7 @@ void check_that_phases_do_not_come_again() {
       word += Word::give_up_of(snapshot, Word::depart(word));
     }
     CHECK(closings == Word::kMostGivenUp + 1);
-    CHECK(Word::arrive(word) == 1);
+    CHECK(Word::inside(word) == 1);
   }
 }
 
