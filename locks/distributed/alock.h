@@ -2,10 +2,9 @@
 //
 // *What.* Mutual exclusion; readers are treated as writers. AlockCore, and the grant's record. A
 // dump names the holder and both queues. While one cohort waits, the other is granted at most as
-// often in a row as its budget says, and each queue is first come, first served. With swap=on no
-// agent starves; with swap=off (the default, as the paper does it, since RDMA verbs have no swap)
-// none does that has joined its queue, but the way into the remote queue is a loop that is
-// lock-free only (tail_swap.h).
+// often in a row as its budget says, and each queue is first come, first served. No agent starves.
+// With swap=off, as the paper does it, since RDMA verbs have no swap, none does that has joined its
+// queue, but the way into the remote queue is a loop that is lock-free only (tail_swap.h).
 // *Thread safety.* As lock.h says.
 // *Invariants.* A1 to A5 of alock_core.h, P1 to P3 of plain_queue.h.
 // *Source.* SPAA'24; alock_core.h tells where it deviates.
@@ -28,7 +27,7 @@ class ALock {
     return lock;
   }
   LockTraits traits() const {
-    return {.name = kName, .queued = true, .starvation_free = rules_.tail == TailSwap::kSwap};
+    return {.name = kName, .queued = true, .starvation_free = rules_.tail.how == TailSwap::kSwap};
   }
 
   template <fabric::Endpoint E>

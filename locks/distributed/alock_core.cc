@@ -27,13 +27,13 @@ Result<AlockRules> AlockRules::take(LockParams& params) {
   if (!local.ok()) return local.status();
   auto remote = take_budget(params, "remote_budget", rules.remote_budget);
   if (!remote.ok()) return remote.status();
-  auto swaps = params.take_switch("swap", false);
-  if (!swaps.ok()) return swaps.status();
+  auto tail = take_tail_rules(params, TailSwap::kSwap);
+  if (!tail.ok()) return tail.status();
   auto backoff = params.take_backoff(fabric::Backoff::none());
   if (!backoff.ok()) return backoff.status();
   rules.local_budget = *local;
   rules.remote_budget = *remote;
-  rules.tail = *swaps ? TailSwap::kSwap : TailSwap::kCas;
+  rules.tail = *tail;
   rules.backoff = *backoff;
   return rules;
 }

@@ -47,10 +47,11 @@ inline constexpr std::uint64_t kVictimOffset = 32;
 struct AlockRules {
   std::uint32_t local_budget = 5;  // SPAA'24, section 6.1
   std::uint32_t remote_budget = 20;
-  TailSwap tail = TailSwap::kCas;
+  TailRules tail;           // the remote one; the local is always swapped
   fabric::Backoff backoff;  // of a leader that looks at the line again and again
 
-  /// local_budget, remote_budget, swap=on|off (of the remote tail), backoff_min_ns, backoff_max_ns.
+  /// local_budget, remote_budget, swap=on|off (of the remote tail), join_backoff_ns (with swap=off,
+  /// the longest; 0: none), backoff_min_ns, backoff_max_ns.
   static Result<AlockRules> take(LockParams& params);
 };
 
@@ -73,7 +74,7 @@ class AlockCore {
         words_(agent.ep),
         line_(line),
         local_(agent.ep.is_local(line.rank())),
-        queue_(agent, tail(local_), local_ ? TailSwap::kSwap : rules.tail) {}
+        queue_(agent, tail(local_), local_ ? TailRules{} : rules.tail) {}
 
   Result<Entry> acquire(Deadline deadline);
   Result<Entry> try_acquire();

@@ -42,7 +42,7 @@ class ALockRw {
     return {.name = kName,
             .readers_share = true,
             .queued = true,
-            .starvation_free = rules_.tail == TailSwap::kSwap};
+            .starvation_free = rules_.tail.how == TailSwap::kSwap};
   }
 
   template <fabric::Endpoint E>

@@ -5,9 +5,10 @@
 // *Thread safety.* As lock.h says.
 // *Invariants.* D1 to D4 of mcs_queue.h.
 // *Source.* HPDC'16 Listings 2 and 3; mcs_queue.h tells where it deviates. As "rdma-mcs" it is
-// SPAA'24's RDMA MCS lock (section 6): the same with compare-and-swap for the tail's swap, local
-// memory through the network card as well. Its way into the queue is lock-free, so nothing is
-// promised.
+// SPAA'24's RDMA MCS lock (section 6): the same with compare-and-swap for the tail's swap, and with
+// the lock's words and others' nodes through the network card where they are local as well, but not
+// the agent's own node. Its way into the queue is lock-free, so nothing is promised. Levers: swap,
+// join_backoff_ns (tail_swap.h).
 #pragma once
 
 #include "keyway/locks/distributed/grant_record.h"
@@ -22,14 +23,19 @@ class DMcs {
   static constexpr std::string_view kNameOfRdma = "rdma-mcs";
 
   static Result<DMcs> make(LockParams params) {
-    if (auto rest = params.require_all_taken(); !rest.ok()) return rest;
     DMcs lock;
-    if (params.kind() == kNameOfRdma) lock.tail_ = TailSwap::kCas;
+    if (params.kind() == kNameOfRdma) {
+      auto tail = take_tail_rules(params, TailSwap::kCas);
+      if (!tail.ok()) return tail.status();
+      lock.rules_ = {.tail = *tail, .loopback = true};
+      lock.name_ = kNameOfRdma;
+    }
+    if (auto rest = params.require_all_taken(); !rest.ok()) return rest;
     return lock;
   }
   LockTraits traits() const {
-    const bool swaps = tail_ == TailSwap::kSwap;
-    return {.name = name(), .fifo = swaps, .queued = true, .starvation_free = swaps};
+    const bool swaps = rules_.tail.how == TailSwap::kSwap;
+    return {.name = name_, .fifo = swaps, .queued = true, .starvation_free = swaps};
   }
 
   template <fabric::Endpoint E>
@@ -67,7 +73,7 @@ class DMcs {
 
   template <fabric::Endpoint E>
   LockDump dump(LockAgent<E>& agent, const LockSite& site) const {
-    LockDump dump{.kind = std::string(name())};
+    LockDump dump{.kind = std::string(name_)};
     dump.write_held = agent.ep.load(fabric::rma, site.line) != 0;
     dump_line(agent, site, dump);
     name_holder(agent, dump_queue(agent, site.line, dump.queue), dump);
@@ -75,10 +81,9 @@ class DMcs {
   }
 
  private:
-  std::string_view name() const { return tail_ == TailSwap::kSwap ? kName : kNameOfRdma; }
   template <fabric::Endpoint E>
   McsQueue<E, fabric::RmaClass> queue_of(LockAgent<E>& agent, const LockSite& site) const {
-    return {agent, fabric::rma, site.line, tail_};
+    return {agent, fabric::rma, site.line, rules_};
   }
 
   template <fabric::Endpoint E>
@@ -87,7 +92,8 @@ class DMcs {
     return {.mode = mode, .node = node, .token_known = false};
   }
 
-  TailSwap tail_ = TailSwap::kSwap;
+  McsRules rules_;
+  std::string_view name_ = kName;
 };
 
 }  // namespace keyway::locks

@@ -5,7 +5,8 @@
 // tail and nodes is the caller's choice: `rma` where any agent may join, `cpu` where all who join
 // share a node. It is the class of read-modify-writes; a node that is near is loaded and stored by
 // the processor in any case (ORDERING.md, O5), so an agent does not go through its network card to
-// its own memory, except where all do so (RDMA MCS, told by its TailSwap).
+// its own memory. With `loopback` only its own rank's nodes are near, and a link to a neighbour's
+// goes through the card (RDMA MCS).
 // *Thread safety.* A queue object belongs to its agent; the words are shared.
 // *Invariants.*
 //   D1  The tail never names a node that is idle.
@@ -42,15 +43,21 @@ struct Entered {
   std::uint64_t payload = 0;
 };
 
+struct McsRules {
+  TailRules tail;
+  bool loopback = false;  // what is local to others goes through the card as well
+};
+
 template <fabric::Endpoint E, class Access>
 class McsQueue {
  public:
-  McsQueue(LockAgent<E>& agent, Access access, fabric::Address tail, TailSwap how = TailSwap::kSwap)
-      : agent_(agent), access_(access), tail_(tail), how_(how) {}
+  McsQueue(LockAgent<E>& agent, Access access, fabric::Address tail, const McsRules& rules = {})
+      : agent_(agent), access_(access), tail_(tail), rules_(rules) {}
 
   /// A node of the agent's, ready to be enqueued.
   Result<std::uint32_t> prepare();
-  /// Joins, and waits for the front. After kExpired the node is in limbo: nothing is left to do.
+  /// Joins, and waits for the front. After kExpired nothing is left to do: the node is in limbo, or
+  /// never stood in the queue.
   Entered enter(std::uint32_t node, Deadline deadline);
   /// Joins if nobody is there.
   bool try_enter(std::uint32_t node) {
@@ -64,15 +71,7 @@ class McsQueue {
     agent_.ep.store(fabric::cpu, me + kBeforeOffset, before);
   }
   /// Who has linked itself behind `node`, or null; it may have given up since.
-  fabric::Address linked(fabric::Address node) {
-    const std::uint64_t next = load(node + kNextOffset);
-    // O5: our node is used again, and its link stored over, when we have left.
-    if (next != 0 && is_near(node) && node.rank() == agent_.ep.rank() && !agent_.ep.one_class()) {
-      agent_.ep.wait_until(
-          node + kNextOffset, [](std::uint64_t) { return true; }, Deadline::now());
-    }
-    return fabric::Address::from_word(next);
-  }
+  fabric::Address linked(fabric::Address node);
   /// From the front, where `node` stands: hands the queue to the first waiter that has not given
   /// up, or leaves it empty (false). Nodes that it steps over become idle; `node` itself stays.
   bool pass(fabric::Address node, std::uint64_t payload) {
@@ -92,7 +91,7 @@ class McsQueue {
   static constexpr std::chrono::seconds kLinkPatience{30};
 
   bool is_near(fabric::Address node) const {
-    return how_ == TailSwap::kSwap && agent_.ep.is_local(node.rank());
+    return !rules_.loopback && agent_.ep.is_local(node.rank());
   }
   std::uint64_t load(fabric::Address a) const {
     return is_near(a) ? agent_.ep.load(fabric::cpu, a) : agent_.ep.load(access_, a);
@@ -113,6 +112,7 @@ class McsQueue {
   struct OfClass {
     E& ep;
     Access access;
+    std::uint64_t load(fabric::Address a) const { return ep.load(access, a); }
     std::uint64_t swap(fabric::Address a, std::uint64_t v) const { return ep.swap(access, a, v); }
     std::uint64_t compare_swap(fabric::Address a, std::uint64_t expected, std::uint64_t v) const {
       return ep.compare_swap(access, a, expected, v);
@@ -122,7 +122,7 @@ class McsQueue {
   LockAgent<E>& agent_;
   Access access_;
   fabric::Address tail_;
-  TailSwap how_;
+  McsRules rules_;
 };
 
 template <fabric::Endpoint E, class Access>
@@ -131,14 +131,8 @@ Result<std::uint32_t> McsQueue<E, Access>::prepare() {
   if (!taken.ok()) return taken;
   const fabric::Address me = agent_.nodes.address(*taken);
   // Both in place before the tail can lead anybody here.
-  if (is_near(me)) {
-    agent_.ep.store(fabric::cpu, me + kNextOffset, 0);
-    agent_.ep.store(fabric::cpu, me + kStatusOffset, kNodeWaiting);
-  } else {
-    agent_.ep.post_store(access_, me + kNextOffset, 0);
-    agent_.ep.post_store(access_, me + kStatusOffset, kNodeWaiting);
-    agent_.ep.flush(me.rank());
-  }
+  agent_.ep.store(fabric::cpu, me + kNextOffset, 0);
+  agent_.ep.store(fabric::cpu, me + kStatusOffset, kNodeWaiting);
   return taken;
 }
 
@@ -146,10 +140,15 @@ template <fabric::Endpoint E, class Access>
 Entered McsQueue<E, Access>::enter(std::uint32_t node, Deadline deadline) {
   E& ep = agent_.ep;
   const fabric::Address me = agent_.nodes.address(node);
-  const std::uint64_t predecessor = swap_tail(OfClass{ep, access_}, how_, tail_, me.word());
-  stands_behind(me, predecessor);
-  if (predecessor == 0) return {};
-  store(fabric::Address::from_word(predecessor) + kNextOffset, me.word());
+  const fabric::WaitResult before =
+      swap_tail(ep, OfClass{ep, access_}, rules_.tail, tail_, me.word(), deadline);
+  if (before.expired) {
+    agent_.nodes.give_back(node);
+    return {.how = Entered::How::kExpired};
+  }
+  stands_behind(me, before.value);
+  if (before.value == 0) return {};
+  store(fabric::Address::from_word(before.value) + kNextOffset, me.word());
   auto waited = ep.wait_until(
       me + kStatusOffset, [](std::uint64_t status) { return status != kNodeWaiting; }, deadline);
   if (waited.expired) {
@@ -160,6 +159,20 @@ Entered McsQueue<E, Access>::enter(std::uint32_t node, Deadline deadline) {
     waited.value = ep.load(access_, me + kStatusOffset);
   }
   return {.how = Entered::How::kHanded, .payload = node_payload(waited.value)};
+}
+
+template <fabric::Endpoint E, class Access>
+fabric::Address McsQueue<E, Access>::linked(fabric::Address node) {
+  E& ep = agent_.ep;
+  const bool own = node.rank() == ep.rank();
+  const fabric::Address link = node + kNextOffset;
+  std::uint64_t next = own ? ep.load(fabric::cpu, link) : load(link);
+  // O5: our node is used again, and its link stored over, when we have left.
+  if (next != 0 && own && !ep.one_class()) {
+    const auto any = [](std::uint64_t) { return true; };
+    next = ep.wait_until(link, any, Deadline::never()).value;
+  }
+  return fabric::Address::from_word(next);
 }
 
 template <fabric::Endpoint E, class Access>

@@ -55,11 +55,11 @@ constexpr std::uint64_t stand_of(std::uint64_t turn, NodeStand stand) {
 template <fabric::Endpoint E>
 class PlainQueue {
  public:
-  PlainQueue(LockAgent<E>& agent, fabric::Address tail, TailSwap how)
-      : agent_(agent), ep_(agent.ep), words_(agent.ep), tail_(tail), how_(how) {}
+  PlainQueue(LockAgent<E>& agent, fabric::Address tail, const TailRules& rules)
+      : agent_(agent), ep_(agent.ep), words_(agent.ep), tail_(tail), rules_(rules) {}
 
-  /// Joins, and waits for the front. After kExpired the node is in limbo: nothing is left to do.
-  /// A wait starts the deadline, for what the caller waits for behind it.
+  /// Joins, and waits for the front. After kExpired nothing is left to do: the node is in limbo, or
+  /// never stood in the queue. A wait starts the deadline, for what the caller waits for behind it.
   Entered enter(std::uint32_t node, Deadline& deadline);
   /// Joins if nobody is there.
   bool try_enter(std::uint32_t node) {
@@ -95,7 +95,7 @@ class PlainQueue {
   E& ep_;
   ByClass<E> words_;
   fabric::Address tail_;
-  TailSwap how_;
+  TailRules rules_;
 };
 
 template <fabric::Endpoint E>
@@ -103,10 +103,14 @@ Entered PlainQueue<E>::enter(std::uint32_t node, Deadline& deadline) {
   const fabric::Address me = agent_.nodes.address(node);
   ep_.store(fabric::cpu, me + kNextOffset, 0);
   const std::uint64_t turn = deadline.is_never() ? 0 : open_turn(me);
-  const std::uint64_t predecessor = swap_tail(words_, how_, tail_, me.word());
-  if (predecessor == 0) return {};
+  const fabric::WaitResult before = swap_tail(ep_, words_, rules_, tail_, me.word(), deadline);
+  if (before.expired) {
+    agent_.nodes.give_back(node);
+    return {.how = Entered::How::kExpired};
+  }
+  if (before.value == 0) return {};
   if (turn != 0) deadline = deadline.started(ep_.now_ns());
-  link(fabric::Address::from_word(predecessor), me, turn);
+  link(fabric::Address::from_word(before.value), me, turn);
   const auto granted = [](std::uint64_t grant) { return grant != 0; };
   auto waited = ep_.wait_until(me + kGrantOffset, granted, deadline);
   if (waited.expired) {

@@ -1,31 +1,54 @@
 // How an agent swaps itself into the tail of a queue.
 //
-// *What.* By the fabric's swap, or by compare-and-swap with the last value seen as the next guess,
-// as on RDMA verbs, which have no swap: so do SPAA'24 (Algorithm 3, line 3) and its RDMA MCS lock.
-// The loop is lock-free and not wait-free: an agent may miss its turn while others come and go.
+// *What.* By the fabric's swap, one atomic that never fails; or by compare-and-swap, as on RDMA
+// verbs, which have no swap: so do SPAA'24 (Algorithm 3, line 3) and its RDMA MCS lock, with what a
+// failed attempt returned as the next guess. That loop is lock-free and not wait-free, and as
+// printed it can collapse: of k agents at one tail one succeeds while the others' attempts all
+// fail, so that the atomics of a join grow with k, they fill the card, and k grows with the time
+// that a join takes. So from the third attempt on we back off, and look again before we try again:
+// by then the last guess is old, and a look costs the card far less than an atomic that fails.
 // *Thread safety.* Plain data.
 #pragma once
 
 #include <cstdint>
 
+#include "keyway/locks/distributed/lock_params.h"
 #include "keyway/locks/fabric/address.h"
+#include "keyway/locks/fabric/endpoint.h"
 
 namespace keyway::locks {
 
 enum class TailSwap : std::uint8_t { kSwap, kCas };
 
-/// `words` offers compare_swap(address, expected, desired) and swap(address, value). Returns the
-/// old tail, 0 when the queue was empty.
-template <class Words>
-std::uint64_t swap_tail(const Words& words, TailSwap how, fabric::Address tail,
-                        std::uint64_t mine) {
-  if (how == TailSwap::kSwap) return words.swap(tail, mine);
+struct TailRules {
+  TailSwap how = TailSwap::kSwap;
+  fabric::Backoff backoff;  // of kCas
+};
+
+/// From a round trip of RDMA to fifty of them: hundreds of agents that wait so do not fill a card.
+inline constexpr fabric::Backoff kTailBackoff{2'000, 100'000};
+
+/// swap=on|off, `fallback` when it is not there, and join_backoff_ns, the longest back-off of
+/// swap=off; 0: none.
+Result<TailRules> take_tail_rules(LockParams& params, TailSwap fallback);
+
+/// `words` offers load(address), compare_swap(address, expected, desired) and swap(address, value).
+/// The value is the old tail, 0 when the queue was empty; expired: the deadline, which a failed
+/// attempt starts, has passed and the tail was not changed.
+template <fabric::Endpoint E, class Words>
+fabric::WaitResult swap_tail(E& ep, const Words& words, const TailRules& rules,
+                             fabric::Address tail, std::uint64_t mine, Deadline& deadline) {
+  if (rules.how == TailSwap::kSwap) return {words.swap(tail, mine), false};
+  const std::uint64_t first = words.compare_swap(tail, 0, mine);
+  if (first == 0 || words.compare_swap(tail, first, mine) == first) return {first, false};
+  deadline = deadline.started(ep.now_ns());
   std::uint64_t guess = 0;
-  while (true) {
-    const std::uint64_t seen = words.compare_swap(tail, guess, mine);
-    if (seen == guess) return seen;
-    guess = seen;
-  }
+  const auto attempt = [&] {
+    guess = words.load(tail);
+    return words.compare_swap(tail, guess, mine) == guess;
+  };
+  const bool joined = ep.retry_until(attempt, rules.backoff, deadline);
+  return {guess, !joined};
 }
 
 }  // namespace keyway::locks

@@ -37,7 +37,7 @@ inline constexpr auto kKinds = std::to_array<std::string_view>({
     "rma-rw:t_r=2,t_l1=2,counters_per_node=2",
     "rdma-mcs",
     "alock",
-    "alock:local_budget=1,remote_budget=1,swap=on",
+    "alock:local_budget=1,remote_budget=1,swap=off",
     "alock-rw",
 });
 

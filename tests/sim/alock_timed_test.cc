@@ -58,6 +58,38 @@ std::uint64_t loopback_of(const fabric::OpCounts& counts) {
   return sum;
 }
 
+// All atomics of class rma of agents on 32 nodes that take a lock at rank 0 ten times each at once.
+std::uint64_t atomics_at_one_lock(const char* kind) {
+  constexpr std::uint32_t kNodes = 32;
+  const locks::NodeRegion nodes{fabric::kReservedBytes + 64, 1, kNodes};
+  const locks::LockSite site{.line = {0, fabric::kReservedBytes}};
+  const auto lock = *locks::AnyLock::make(kind);
+  fabric::OpCounts all;
+  std::vector<std::uint32_t> places;
+  std::vector<test::Lab::Part> parts;
+  for (std::uint32_t node = 0; node < kNodes; ++node) {
+    places.push_back(node);
+    parts.push_back({node, [&](fabric::SimEndpoint& ep) {
+                       Counted counted(std::move(ep));
+                       locks::LockAgent<Counted> agent(counted, nodes);
+                       for (std::uint32_t i = 0; i < 10; ++i) {
+                         auto grant =
+                             lock.acquire(agent, site, locks::Mode::kWrite, Deadline::never());
+                         REQUIRE(grant.ok());
+                         lock.release(agent, site, *grant);
+                       }
+                       all += counted.counts();
+                     }});
+  }
+  test::Lab lab(test::plain_machine(), places);
+  lab.run(parts);
+  std::uint64_t sum = 0;
+  for (const auto op : {fabric::sim::OpKind::kSwap, fabric::sim::OpKind::kCompareSwap}) {
+    for (const std::uint64_t count : all.of(fabric::sim::OpClass::kRma, op)) sum += count;
+  }
+  return sum;
+}
+
 }  // namespace
 
 TEST_CASE("alock: nothing goes to local memory through the network card") {
@@ -86,6 +118,28 @@ TEST_CASE(
             }}});
   // The node's word, the swap of the tail, and the victim's store with the look behind it.
   CHECK(took == 3 + (40 + 1000 + 200 + 1000) + (40 + 1000 + 50 + 60 + 1000));
+}
+
+TEST_CASE("alock, rdma-mcs: who joins by compare-and-swap backs off, so that few of them fail") {
+  const std::uint64_t swapped = atomics_at_one_lock("alock");
+  CHECK(atomics_at_one_lock("alock:swap=off") < 4 * swapped);
+  CHECK(atomics_at_one_lock("alock:swap=off,join_backoff_ns=0") > 4 * swapped);
+  CHECK(atomics_at_one_lock("rdma-mcs") < 4 * atomics_at_one_lock("rdma-mcs:swap=on"));
+}
+
+TEST_CASE("rdma-mcs: two operations through the card take and release a lock of the own rank") {
+  test::Lab lab(test::plain_machine(), {0, 1});
+  const locks::LockSite site{.line = {0, fabric::kReservedBytes}};
+  const locks::NodeRegion nodes{fabric::kReservedBytes + 64, 2, 2};
+  lab.run({{0, [&](fabric::SimEndpoint& ep) {
+              Counted counted(std::move(ep));
+              locks::LockAgent<Counted> agent(counted, nodes);
+              const auto lock = *locks::AnyLock::make("rdma-mcs");
+              auto grant = lock.acquire(agent, site, locks::Mode::kWrite, Deadline::never());
+              REQUIRE(grant.ok());
+              lock.release(agent, site, *grant);
+              CHECK(loopback_of(counted.counts()) == 2);
+            }}});
 }
 
 TEST_CASE("alock: a budget of zero is refused, by a sentence that names the lever") {

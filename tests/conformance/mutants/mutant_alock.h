@@ -105,9 +105,7 @@ class MutantAlock {
     }
 
     std::uint64_t join(fabric::Address me) const {
-      if (D != Defect::kVictimWithTail || local) {
-        return locks::swap_tail(words, locks::TailSwap::kSwap, tail(), me.word());
-      }
+      if (D != Defect::kVictimWithTail || local) return words.swap(tail(), me.word());
       ep.post_store(fabric::rma, line + locks::kVictimOffset, me.word() | cohort());
       const auto before = ep.post_swap(fabric::rma, tail(), me.word());
       return before.value(ep.flush(line.rank()));

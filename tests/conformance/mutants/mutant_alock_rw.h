@@ -79,8 +79,7 @@ class MutantAlockRw {
   }
 
  private:
-  static constexpr locks::AlockRules kRules{
-      .local_budget = 1, .remote_budget = 1, .tail = locks::TailSwap::kSwap, .backoff = {}};
+  static constexpr locks::AlockRules kRules{.local_budget = 1, .remote_budget = 1};
   static constexpr std::uint64_t kWaiting = 1ULL << 32;
   static constexpr std::uint64_t kInside = kWaiting - 1;  // mask
   static constexpr std::uint64_t minus(std::uint64_t amount) { return ~amount + 1; }
