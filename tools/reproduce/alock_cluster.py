@@ -1,14 +1,22 @@
 """The setting of SPAA'24, section 6: a table of locks spread equally over the nodes of a simulated
 cluster, each thread a rank with queue pairs of its own."""
 
-from claim import Line, Panel
+from claim import Claim, Line, Panel, Sensitivity, up_to
 
 MACHINE = "alock-cluster"
 SPIN = "rdma-spin"
 MCS = "rdma-mcs"
-ALOCK = "alock:local_budget=5,remote_budget=20"  # as chosen in section 6.1
+
+
+def alock(remote_budget):
+    """Without a swap, as RDMA verbs have none (Algorithm 3, line 3)."""
+    return f"alock:local_budget=5,remote_budget={remote_budget},swap=off"
+
+
+ALOCK = alock(20)  # as chosen in section 6.1
 NAMES = {ALOCK: "ALock", MCS: "RDMA MCS", SPIN: "RDMA spinlock"}
 THREADS = (1, 2, 4, 6, 8, 10, 12)
+LOCALITIES = (0.95, 0.9, 0.85)
 QUICK_THREADS = (1, 2)
 QUICK = ("--seconds", 0.0001)
 THREADS_LABEL = "threads per node"
@@ -54,3 +62,23 @@ def most(titles, over, under):
     """A measure: the largest ratio of two locks in all of these panels, whichever were run."""
     return lambda seen: max(max(ratios(seen, title, over, under).values())
                             for title in titles if title in seen.titles)
+
+
+def titles(panels):
+    return tuple(panel.title for panel in panels)
+
+
+def rivals(panels, over_mcs, over_spin):
+    """Checks: what ALock gains over both rivals at most, where the paper has so much."""
+    return tuple(up_to(f"ALock / {NAMES[rival]}, largest", paper, most(titles(panels), ALOCK, rival))
+                 for rival, paper in ((MCS, over_mcs), (SPIN, over_spin)))
+
+
+def claim(panels, checks, sensitive, xs=(12,), unused=(), **told):
+    """A claim of section 6. `sensitive` are the panels that are run again at `xs` for the
+    sensitivity of `checks`, or of those that told["sensitive_checks"] names."""
+    sensitive_checks = told.pop("sensitive_checks", checks)
+    return Claim(machine=MACHINE, panels=panels, checks=checks,
+                 sensitivity=Sensitivity(xs=xs, checks=sensitive_checks, panels=titles(sensitive),
+                                         unused=(*UNUSED, *unused), levers=LEVERS),
+                 quick_xs=told.pop("quick_xs", QUICK_THREADS), quick=QUICK, **told)

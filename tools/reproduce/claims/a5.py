@@ -1,21 +1,16 @@
 """SPAA'24, section 6.2: medium contention, 100 locks on 20 nodes."""
 
 import alock_cluster as cluster
-from claim import Check, Claim, Sensitivity, above, below
+from claim import Check, above, below
 
-LOCALITIES = (0.95, 0.9, 0.85)
-MEDIUM = tuple(cluster.panel(20, 100, locality) for locality in LOCALITIES)
-HIGH = tuple(cluster.panel(20, 20, locality) for locality in LOCALITIES)
-
-
-def titles(panels):
-    return tuple(panel.title for panel in panels)
+MEDIUM = tuple(cluster.panel(20, 100, locality) for locality in cluster.LOCALITIES)
+HIGH = tuple(cluster.panel(20, 20, locality) for locality in cluster.LOCALITIES)
 
 
 def at_most_threads(panels, over, under):
     """The largest ratio of these panels at the most threads."""
     return lambda seen: max(cluster.ratios(seen, title, over, under)[seen.most(title)]
-                            for title in titles(panels) if title in seen.titles)
+                            for title in cluster.titles(panels) if title in seen.titles)
 
 
 def gap_to_mcs_closes(seen):
@@ -28,7 +23,7 @@ def fewer_locks_gain(seen):
     """ALock's throughput with 20 locks over that with 100, all locality panels, most threads."""
     name = cluster.NAMES[cluster.ALOCK]
     return max(seen(high, name, seen.most(high)) / seen(medium, name, seen.most(medium))
-               for high, medium in zip(titles(HIGH), titles(MEDIUM))
+               for high, medium in zip(cluster.titles(HIGH), cluster.titles(MEDIUM))
                if high in seen.titles and medium in seen.titles)
 
 
@@ -37,17 +32,13 @@ OVER_SPIN = Check("ALock / spinlock, 100 locks, 12 threads per node", "more than
 GAP = Check("ALock / MCS with 100 locks over the same with 20", "below 1: MCS closes the gap",
             gap_to_mcs_closes, below(1))
 
-CLAIM = Claim(
+CLAIM = cluster.claim(
     title="100 locks: ALock over 4x the spinlock at 240 threads, RDMA MCS closes the gap",
     figure="SPAA'24, figure 5 j",
-    machine=cluster.MACHINE,
     panels=(*MEDIUM, *HIGH),
     checks=(OVER_SPIN, GAP,
             Check("ALock with 20 locks / with 100", "above 1: contention helps it",
                   fewer_locks_gain, above(1))),
-    sensitivity=Sensitivity(xs=(12,), checks=(OVER_SPIN, GAP),
-                            panels=(MEDIUM[1].title, HIGH[1].title),
-                            unused=cluster.UNUSED, levers=cluster.LEVERS),
-    quick_xs=cluster.QUICK_THREADS,
-    quick=cluster.QUICK,
+    sensitive=(MEDIUM[1], HIGH[1]),
+    sensitive_checks=(OVER_SPIN, GAP),
 )

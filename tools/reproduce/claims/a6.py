@@ -1,13 +1,11 @@
 """SPAA'24, section 6.2: low contention, 1000 locks."""
 
 import alock_cluster as cluster
-from claim import Check, Claim, Sensitivity, above, up_to
+from claim import Check, above
 
-LOCALITIES = (0.95, 0.9, 0.85)
 PANELS = tuple(cluster.panel(nodes, 1000, locality, seconds=0.001)
-               for nodes in (5, 10, 20) for locality in LOCALITIES)
-TITLES = tuple(panel.title for panel in PANELS)
-FIVE = dict(zip(LOCALITIES, TITLES))
+               for nodes in (5, 10, 20) for locality in cluster.LOCALITIES)
+FIVE = dict(zip(cluster.LOCALITIES, cluster.titles(PANELS)))
 
 
 def gain_percent(more, less):
@@ -17,23 +15,16 @@ def gain_percent(more, less):
                                seen(FIVE[less], name, seen.most(FIVE[less])) - 1)
 
 
-CHECKS = (
-    up_to("ALock / RDMA MCS, largest", 3.8, cluster.most(TITLES, cluster.ALOCK, cluster.MCS)),
-    up_to("ALock / RDMA spinlock, largest", 3.3, cluster.most(TITLES, cluster.ALOCK, cluster.SPIN)),
-    Check("ALock, 85% to 90% local on five nodes, % more", "40", gain_percent(0.9, 0.85), above(0),
-          40, "{:.0f}"),
-    Check("ALock, 90% to 95% local on five nodes, % more", "75", gain_percent(0.95, 0.9), above(0),
-          75, "{:.0f}"),
-)
-
-CLAIM = Claim(
+CLAIM = cluster.claim(
     title="1000 locks: ALock up to 3.8x RDMA MCS and 3.3x the spinlock; locality pays",
     figure="SPAA'24, figure 5 c, g, k",
-    machine=cluster.MACHINE,
     panels=PANELS,
-    checks=CHECKS,
-    sensitivity=Sensitivity(xs=(12,), checks=CHECKS, panels=TITLES[:3],
-                            unused=cluster.UNUSED, levers=cluster.LEVERS),
-    quick_xs=cluster.QUICK_THREADS,
-    quick=cluster.QUICK,
+    checks=(
+        *cluster.rivals(PANELS, 3.8, 3.3),
+        Check("ALock, 85% to 90% local on five nodes, % more", "40", gain_percent(0.9, 0.85),
+              above(0), 40, "{:.0f}"),
+        Check("ALock, 90% to 95% local on five nodes, % more", "75", gain_percent(0.95, 0.9),
+              above(0), 75, "{:.0f}"),
+    ),
+    sensitive=PANELS[:3],
 )

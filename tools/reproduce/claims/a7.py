@@ -3,7 +3,7 @@
 import functools
 
 import alock_cluster as cluster
-from claim import Check, Claim, Line, Panel, Sensitivity, above, latency_ns, up_to
+from claim import Check, Line, Panel, above, latency_ns, up_to
 
 LOCKS = (20, 100, 1000)
 NODES, THREADS = 10, 8
@@ -64,16 +64,13 @@ CHECKS = (
           1.35),
 )
 
-CLAIM = Claim(
+CLAIM = cluster.claim(
     title="latency: ALock up to 17x below RDMA MCS and 33x below the spinlock",
     figure="SPAA'24, figure 6",
-    machine=cluster.MACHINE,
     panels=(*MEANS.values(), *LOCAL),
     checks=CHECKS,
-    sensitivity=Sensitivity(
-        xs=(20, 1000), checks=CHECKS, panels=tuple(panel.title for panel in MEANS.values()),
-        unused=cluster.UNUSED, levers=cluster.LEVERS),
+    sensitive=tuple(MEANS.values()),
+    xs=(20, 1000),
     quick_xs=(20, 1000),
-    quick=cluster.QUICK,
     notes=("10 nodes with 8 threads each, as under the figure; the text speaks of 20 nodes",),
 )
