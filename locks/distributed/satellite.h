@@ -31,12 +31,13 @@ inline constexpr std::uint64_t kMostSatelliteBytes = satellite_bytes(Topology::k
 static_assert(satellite_bytes(1) == 64 && satellite_bytes(4) == 64 && satellite_bytes(5) == 128);
 
 inline fabric::Address counter_word(const LockSite& site, std::uint32_t rank) {
-  KW_DCHECK(site.satellites != 0);
+  KW_CHECK(site.satellites != 0);
   return {rank, site.satellites};
 }
 /// The tail of the queue of the element at `level` (2 at least) that `rank` leads.
 inline fabric::Address tail_word(const LockSite& site, std::uint32_t rank, std::uint32_t level) {
-  KW_DCHECK(site.satellites != 0 && level >= 2);
+  KW_CHECK(site.satellites != 0);
+  KW_DCHECK(level >= 2);
   return {rank, site.satellites + 8 * (2 * (static_cast<std::uint64_t>(level) - 2) + 1)};
 }
 /// The node by which that element stands in its parent's queue.

@@ -5,8 +5,10 @@
 
 #include "keyway/locks/distributed/any_lock.h"
 #include "keyway/locks/distributed/lock_agent.h"
+#include "keyway/locks/distributed/satellite.h"
 #include "keyway/locks/fabric/shm/shm_fabric.h"
 #include "tests/conformance/lock_conformance.h"
+#include "tests/support/child.h"
 
 namespace keyway::locks {
 namespace {
@@ -28,6 +30,12 @@ struct Machine {
   NodeRegion region;
   std::optional<ShmFabric> shm;
 };
+
+TEST_CASE("a site without satellites is refused where a kind needs them, in every build") {
+  const LockSite site{.line = {0, fabric::kReservedBytes}};
+  CHECK(test::run_in_child([&] { (void)counter_word(site, 1); }).signal == SIGABRT);
+  CHECK(test::run_in_child([&] { (void)tail_word(site, 1, 2); }).signal == SIGABRT);
+}
 
 TEST_CASE("every agent has nodes of its own, a cache line each, which name it") {
   const Machine machine(4);
