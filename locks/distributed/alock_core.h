@@ -74,7 +74,7 @@ class AlockCore {
         words_(agent.ep),
         line_(line),
         local_(agent.ep.is_local(line.rank())),
-        queue_(agent, tail(local_), local_ ? TailRules{} : rules.tail) {}
+        queue_(agent, tail(local_), local_ ? kLocalTail : rules.tail) {}
 
   Result<Entry> acquire(Deadline deadline);
   Result<Entry> try_acquire();
@@ -87,6 +87,7 @@ class AlockCore {
  private:
   enum Cohort : std::uint64_t { kLocal = 1, kRemote = 2 };  // as in the victim word
   static constexpr std::uint64_t kCohortMask = 3;
+  static constexpr TailRules kLocalTail{};  // the processor has a swap
 
   fabric::Address tail(bool local) const {
     return line_ + (local ? kLocalTailOffset : kRemoteTailOffset);
@@ -95,6 +96,7 @@ class AlockCore {
   std::uint32_t budget() const { return local_ ? rules_.local_budget : rules_.remote_budget; }
   bool yield(std::uint32_t node);
   bool may_enter();
+  bool wait_for_turn(std::uint32_t node, Deadline deadline);
   void back_out(std::uint32_t node);
 
   const AlockRules& rules_;
@@ -115,14 +117,19 @@ auto AlockCore<E>::acquire(Deadline deadline) -> Result<Entry> {
   if (entered.how == Entered::How::kExpired) return Entry{.outcome = Outcome::kExpired};
   const auto turns = static_cast<std::uint32_t>(entered.payload >> 1);
   if (turns != 0) return Entry{Outcome::kEntered, *node, turns, (entered.payload & 1) != 0};
-  if (!yield(*node)) {
+  if (!yield(*node)) [[unlikely]] {
     if (entered.how == Entered::How::kFirst) ++agent_.stats.contended;
-    if (!ep_.retry_until([&] { return may_enter(); }, rules_.backoff, deadline)) {
-      back_out(*node);
-      return Entry{.outcome = Outcome::kExpired};
-    }
+    if (!wait_for_turn(*node, deadline)) return Entry{.outcome = Outcome::kExpired};
   }
   return Entry{Outcome::kEntered, *node, budget()};
+}
+
+/// A leader that has yielded; false, with the queue handed on, when the deadline has passed.
+template <fabric::Endpoint E>
+[[gnu::noinline]] bool AlockCore<E>::wait_for_turn(std::uint32_t node, Deadline deadline) {
+  if (ep_.retry_until([&] { return may_enter(); }, rules_.backoff, deadline)) return true;
+  back_out(node);
+  return false;
 }
 
 template <fabric::Endpoint E>

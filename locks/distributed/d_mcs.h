@@ -89,7 +89,7 @@ class DMcs {
   template <fabric::Endpoint E>
   static Grant granted(LockAgent<E>& agent, Mode mode, std::uint32_t node) {
     ++(mode == Mode::kRead ? agent.stats.reads : agent.stats.writes);
-    return {.mode = mode, .node = node, .token_known = false};
+    return {.mode = mode, .token_known = false, .node = node};
   }
 
   McsRules rules_;

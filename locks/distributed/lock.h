@@ -64,16 +64,17 @@ struct LockTraits {
 /// Proof of holding. Give it back to release() exactly once.
 struct Grant {
   Mode mode = Mode::kWrite;
-  std::uint32_t node = 0;      // queue node, for queued kinds
-  bool token_known = true;     // false: exclusive, and not asked for its token yet
-  std::uint64_t token = 0;     // 0 for a shared grant
-  std::uint64_t timed_ns = 0;  // when it was granted, if its times are taken (lock_agent.h)
+  bool token_known = true;  // false: exclusive, and not asked for its token yet
+  std::uint32_t node = 0;   // queue node, for queued kinds
   // Of the kinds whose queues form a tree: where the climb ended, and what the agent was told there
   // (queue_tree.h).
   std::uint32_t top = 0;
-  std::uint64_t told = 0;
   std::uint32_t turns = 0;  // of kinds with budgets: this one and those that may follow in a row
+  std::uint64_t told = 0;
+  std::uint64_t token = 0;     // 0 for a shared grant
+  std::uint64_t timed_ns = 0;  // when it was granted, if its times are taken (lock_agent.h)
 };
+static_assert(sizeof(Grant) == 40);  // it is copied at every acquire
 
 /// A picture of a lock for people: who holds it, who waits. Taken without stopping anybody, so
 /// it may be out of date in any detail.

@@ -147,7 +147,7 @@ class McsWp {
   template <fabric::Endpoint E>
   static Grant granted_write(LockAgent<E>& agent, std::uint32_t node) {
     ++agent.stats.writes;
-    return {.mode = Mode::kWrite, .node = node, .token_known = false};
+    return {.mode = Mode::kWrite, .token_known = false, .node = node};
   }
 };
 

@@ -77,15 +77,21 @@ class PlainQueue {
  private:
   static constexpr std::chrono::seconds kPatience{30};
   struct Link {
-    fabric::Address node;    // null: none, the queue is empty now
+    fabric::Address node;
     std::uint64_t turn = 0;  // 0: it does not leave
   };
 
   std::uint64_t open_turn(fabric::Address me);
+  Entered wait_behind(fabric::Address predecessor, std::uint32_t node, std::uint64_t turn,
+                      Deadline& deadline);
   void link(fabric::Address predecessor, fabric::Address me, std::uint64_t turn);
   bool leave(fabric::Address me, std::uint64_t turn);
   template <class Closing>
-  Link successor(fabric::Address at, std::uint64_t& payload, Closing& closing);
+  bool empties(fabric::Address at, std::uint64_t& payload, Closing& closing);
+  template <class Closing>
+  bool pass_on(fabric::Address mine, std::uint64_t next, std::uint64_t payload, Closing& closing);
+  std::uint64_t linked(fabric::Address at) { return words_.load(at + kNextOffset); }
+  Link link_of(fabric::Address at, std::uint64_t next);
   bool grant(const Link& next, std::uint64_t payload);
   void set_idle(fabric::Address at);
   template <class Predicate>
@@ -95,7 +101,7 @@ class PlainQueue {
   E& ep_;
   ByClass<E> words_;
   fabric::Address tail_;
-  TailRules rules_;
+  const TailRules& rules_;
 };
 
 template <fabric::Endpoint E>
@@ -104,13 +110,23 @@ Entered PlainQueue<E>::enter(std::uint32_t node, Deadline& deadline) {
   ep_.store(fabric::cpu, me + kNextOffset, 0);
   const std::uint64_t turn = deadline.is_never() ? 0 : open_turn(me);
   const fabric::WaitResult before = swap_tail(ep_, words_, rules_, tail_, me.word(), deadline);
+  if (before.value == 0 && !before.expired) [[likely]]
+    return {};
   if (before.expired) {
     agent_.nodes.give_back(node);
     return {.how = Entered::How::kExpired};
   }
-  if (before.value == 0) return {};
+  return wait_behind(fabric::Address::from_word(before.value), node, turn, deadline);
+}
+
+/// The part of enter() that waits; out of line, so that the other is short.
+template <fabric::Endpoint E>
+[[gnu::noinline]] Entered PlainQueue<E>::wait_behind(fabric::Address predecessor,
+                                                     std::uint32_t node, std::uint64_t turn,
+                                                     Deadline& deadline) {
+  const fabric::Address me = agent_.nodes.address(node);
   if (turn != 0) deadline = deadline.started(ep_.now_ns());
-  link(fabric::Address::from_word(before.value), me, turn);
+  link(predecessor, me, turn);
   const auto granted = [](std::uint64_t grant) { return grant != 0; };
   auto waited = ep_.wait_until(me + kGrantOffset, granted, deadline);
   if (waited.expired) {
@@ -159,38 +175,57 @@ template <fabric::Endpoint E>
 template <class Closing>
 bool PlainQueue<E>::pass(std::uint32_t node, std::uint64_t payload, Closing&& closing) {
   const fabric::Address mine = agent_.nodes.address(node);
+  const std::uint64_t next = linked(mine);
+  if (next == 0 && empties(mine, payload, closing)) [[likely]] {
+    ep_.flush(tail_.rank());
+    return false;
+  }
+  return pass_on(mine, next, payload, closing);
+}
+
+/// Nobody is linked behind `at`: whether the queue is left empty; if not, somebody has come.
+template <fabric::Endpoint E>
+template <class Closing>
+bool PlainQueue<E>::empties(fabric::Address at, std::uint64_t& payload, Closing& closing) {
+  payload = closing(payload);
+  // What the agent has posted there is done before the lock is free (L3). The card's
+  // compare-and-swap stays behind it if told to; a processor's would not.
+  if (words_.is_near(tail_)) {
+    ep_.flush(tail_.rank());
+  } else {
+    ep_.order(tail_.rank());
+  }
+  return words_.compare_swap(tail_, at.word(), 0) == at.word();
+}
+
+/// The part of pass() for when somebody is behind `mine`, linked as `next` says or about to link;
+/// out of line, so that the other is short.
+template <fabric::Endpoint E>
+template <class Closing>
+[[gnu::noinline]] bool PlainQueue<E>::pass_on(fabric::Address mine, std::uint64_t next,
+                                              std::uint64_t payload, Closing& closing) {
   fabric::Address at = mine;
   while (true) {
-    const Link next = successor(at, payload, closing);
-    const bool handed = !next.node.is_null() && grant(next, payload);
+    const Link link = link_of(at, next);
+    const bool handed = grant(link, payload);
     if (at != mine) set_idle(at);  // P2
-    if (handed || next.node.is_null()) {
+    at = link.node;
+    next = handed ? 0 : linked(at);
+    const bool left = !handed && next == 0 && empties(at, payload, closing);
+    if (left) set_idle(at);  // P2
+    if (handed || left) {
       ep_.flush(tail_.rank());
       return handed;
     }
-    at = next.node;
   }
 }
 
+/// Who is behind `at`. `next` is what its link was: 0 when somebody is about to link himself.
 template <fabric::Endpoint E>
-template <class Closing>
-auto PlainQueue<E>::successor(fabric::Address at, std::uint64_t& payload, Closing& closing)
-    -> Link {
-  const auto linked = [](std::uint64_t next) { return next != 0; };
-  std::uint64_t next = words_.load(at + kNextOffset);
-  if (next == 0) {
-    payload = closing(payload);
-    // What the agent has posted there is done before the lock is free (L3). The card's
-    // compare-and-swap stays behind it if told to; a processor's would not.
-    if (words_.is_near(tail_)) {
-      ep_.flush(tail_.rank());
-    } else {
-      ep_.order(tail_.rank());
-    }
-    if (words_.compare_swap(tail_, at.word(), 0) == at.word()) return {};
-    next = wait_for(at + kNextOffset, linked);
-  } else if (at.rank() == ep_.rank() && !ep_.one_class()) {
-    next = wait_for(at + kNextOffset, linked);  // our own word, about to be used again: O5
+auto PlainQueue<E>::link_of(fabric::Address at, std::uint64_t next) -> Link {
+  // Our own word is about to be used again: O5.
+  if (next == 0 || (at.rank() == ep_.rank() && !ep_.one_class())) {
+    next = wait_for(at + kNextOffset, [](std::uint64_t seen) { return seen != 0; });
   }
   Link link{fabric::Address::from_word(next & ~kMayLeave), 0};
   if ((next & kMayLeave) != 0) link.turn = words_.load(at + kNextTurnOffset);

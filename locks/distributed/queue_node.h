@@ -86,7 +86,8 @@ struct NodeRegion {
 template <fabric::Endpoint E>
 class NodePool {
  public:
-  NodePool(E& ep, const NodeRegion& region) : ep_(ep), region_(region) {
+  NodePool(E& ep, const NodeRegion& region)
+      : ep_(ep), region_(region), first_(region.node(ep.agent(), 0)) {
     KW_CHECK(ep.agent().slot < region.agents_per_rank);
     free_.reserve(region.nodes_per_agent);
     for (std::uint32_t i = region.nodes_per_agent; i-- > 0;) {
@@ -97,12 +98,8 @@ class NodePool {
 
   /// The index of a node nobody refers to.
   Result<std::uint32_t> take() {
-    if (free_.empty()) reclaim();
-    if (free_.empty()) {
-      return Status(Code::kUnavailable,
-                    fmt::format("the agent's {} queue nodes are all in use; raise nodes_per_agent "
-                                "or hold fewer locks at once",
-                                region_.nodes_per_agent));
+    if (free_.empty()) [[unlikely]] {
+      if (Status none = reclaim(); !none.ok()) return none;
     }
     const std::uint32_t index = free_.back();
     free_.pop_back();
@@ -114,7 +111,7 @@ class NodePool {
   /// Its agent leaves it in a queue for others to release, and has marked it so; N1.
   void lend(std::uint32_t index) { limbo_.push_back(index); }
 
-  fabric::Address address(std::uint32_t index) const { return region_.node(ep_.agent(), index); }
+  fabric::Address address(std::uint32_t index) const { return first_ + index * kNodeBytes; }
   /// For checks: the nodes that nobody may touch, and those that others have yet to leave.
   const std::vector<std::uint32_t>& free_nodes() const { return free_; }
   const std::vector<std::uint32_t>& nodes_in_limbo() const { return limbo_; }
@@ -137,16 +134,22 @@ class NodePool {
     ep_.wait_until(address(index) + kNextOffset, any, Deadline::now());
     return true;
   }
-  void reclaim() {
+  [[gnu::noinline]] Status reclaim() {
     std::erase_if(limbo_, [this](std::uint32_t index) {
       if (!has_come_back(index)) return false;
       free_.push_back(index);
       return true;
     });
+    if (!free_.empty()) return {};
+    return Status(Code::kUnavailable,
+                  fmt::format("the agent's {} queue nodes are all in use; raise nodes_per_agent "
+                              "or hold fewer locks at once",
+                              region_.nodes_per_agent));
   }
 
   E& ep_;
   NodeRegion region_;
+  fabric::Address first_;
   std::vector<std::uint32_t> free_;
   std::vector<std::uint32_t> limbo_;
 };

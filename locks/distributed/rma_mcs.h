@@ -79,7 +79,7 @@ class RmaMcs {
   static Grant granted(LockAgent<E>& agent, Mode mode, const TreeHold& hold) {
     ++(mode == Mode::kRead ? agent.stats.reads : agent.stats.writes);
     return {
-        .mode = mode, .node = hold.node, .token_known = false, .top = hold.top, .told = hold.told};
+        .mode = mode, .token_known = false, .node = hold.node, .top = hold.top, .told = hold.told};
   }
 
   MostPassings most_passings_{};

@@ -149,8 +149,8 @@ class BasicRmaRw {
   static Grant granted(LockAgent<E>& agent, const TreeHold& hold) {
     ++agent.stats.writes;
     return {.mode = Mode::kWrite,
-            .node = hold.node,
             .token_known = false,
+            .node = hold.node,
             .top = hold.top,
             .told = hold.told};
   }

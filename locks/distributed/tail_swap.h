@@ -32,13 +32,12 @@ inline constexpr fabric::Backoff kTailBackoff{2'000, 100'000};
 /// swap=off; 0: none.
 Result<TailRules> take_tail_rules(LockParams& params, TailSwap fallback);
 
-/// `words` offers load(address), compare_swap(address, expected, desired) and swap(address, value).
-/// The value is the old tail, 0 when the queue was empty; expired: the deadline, which a failed
-/// attempt starts, has passed and the tail was not changed.
+/// The way of kCas; out of line, so that the other is short.
 template <fabric::Endpoint E, class Words>
-fabric::WaitResult swap_tail(E& ep, const Words& words, const TailRules& rules,
-                             fabric::Address tail, std::uint64_t mine, Deadline& deadline) {
-  if (rules.how == TailSwap::kSwap) return {words.swap(tail, mine), false};
+[[gnu::noinline]] fabric::WaitResult compare_swap_tail(E& ep, const Words& words,
+                                                       const fabric::Backoff& backoff,
+                                                       fabric::Address tail, std::uint64_t mine,
+                                                       Deadline& deadline) {
   const std::uint64_t first = words.compare_swap(tail, 0, mine);
   if (first == 0 || words.compare_swap(tail, first, mine) == first) return {first, false};
   deadline = deadline.started(ep.now_ns());
@@ -47,8 +46,18 @@ fabric::WaitResult swap_tail(E& ep, const Words& words, const TailRules& rules,
     guess = words.load(tail);
     return words.compare_swap(tail, guess, mine) == guess;
   };
-  const bool joined = ep.retry_until(attempt, rules.backoff, deadline);
+  const bool joined = ep.retry_until(attempt, backoff, deadline);
   return {guess, !joined};
+}
+
+/// `words` offers load(address), compare_swap(address, expected, desired) and swap(address, value).
+/// The value is the old tail, 0 when the queue was empty; expired: the deadline, which a failed
+/// attempt starts, has passed and the tail was not changed.
+template <fabric::Endpoint E, class Words>
+fabric::WaitResult swap_tail(E& ep, const Words& words, const TailRules& rules,
+                             fabric::Address tail, std::uint64_t mine, Deadline& deadline) {
+  if (rules.how == TailSwap::kSwap) return {words.swap(tail, mine), false};
+  return compare_swap_tail(ep, words, rules.backoff, tail, mine, deadline);
 }
 
 }  // namespace keyway::locks

@@ -34,7 +34,10 @@ class Address {
   constexpr std::uint64_t offset() const { return word_ & kMaxOffset; }
   constexpr bool is_null() const { return word_ == 0; }
   /// The address `bytes` further on in the same segment.
-  constexpr Address operator+(std::uint64_t bytes) const { return {rank(), offset() + bytes}; }
+  constexpr Address operator+(std::uint64_t bytes) const {
+    KW_DCHECK(bytes <= kMaxOffset - offset());  // so the rank's bits stay
+    return from_word(word_ + bytes);
+  }
   constexpr auto operator<=>(const Address&) const = default;
 
  private:

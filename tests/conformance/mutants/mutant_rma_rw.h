@@ -272,7 +272,7 @@ class MutantRmaRw {
     }
     locks::Grant granted(std::uint32_t node, std::uint64_t turn) {
       ++agent.stats.writes;
-      return {.mode = locks::Mode::kWrite, .node = node, .token_known = false, .told = turn};
+      return {.mode = locks::Mode::kWrite, .token_known = false, .node = node, .told = turn};
     }
     void release(locks::Grant& grant) {
       if (D != Defect::kReleaseSkipsFlush) ep.flush(site.line.rank());

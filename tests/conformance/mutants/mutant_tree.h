@@ -92,8 +92,8 @@ class MutantTree {
       const bool handed = entered.how == locks::Entered::How::kHanded;
       if (step > 0 && !(handed && locks::is_count(entered.payload))) continue;
       return locks::Grant{.mode = mode,
-                          .node = nodes[leaf],
                           .token_known = false,
+                          .node = nodes[leaf],
                           .top = step,
                           .told = entered.payload};
     }
