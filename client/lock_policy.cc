@@ -1,7 +1,8 @@
 #include "keyway/client/lock_policy.h"
 
-#include <algorithm>
-#include <vector>
+#include <utility>
+
+#include "keyway/kvstore/kind_policy.h"
 
 namespace keyway::client {
 namespace {
@@ -42,27 +43,14 @@ Result<LockPolicy> lock_policy(const StoreOptions& options, std::uint32_t nodes)
       .reads = options.expect_reads / 100.0,
       .local = options.expect_local != 0 ? options.expect_local / 100.0 : 1.0 / nodes};
   const locks::PrimitiveCosts costs = nominal_costs(nodes);
-  std::vector<const locks::Footprint*> kinds = locks::candidates();
-  const locks::Footprint* first = &locks::choose(kinds, hinted, costs);
-  LockPolicy policy{.lock = locks::StripeLock(locks::AnyLock()), .automatic = true};
-  policy.why = locks::why(kinds, hinted, costs);
-  const auto on_every_rank = [](const locks::Footprint* kind) {
-    return locks::AnyLock::make(kind->text)->traits().satellites;
-  };
-  // The first kind is in force where memory is zero; those with words on every rank come next.
-  std::stable_sort(kinds.begin(), kinds.end(), [&](const auto* a, const auto* b) {
-    return std::pair(a != first, !on_every_rank(a)) < std::pair(b != first, !on_every_rank(b));
-  });
-  std::vector<locks::AnyLock> made;
-  for (const locks::Footprint* kind : kinds) {
-    auto lock = locks::AnyLock::make(kind->text);
-    if (!lock.ok()) return lock.status();
-    made.push_back(*lock);
-    if (lock->traits().satellites) policy.satellite_kinds = made.size();
-  }
-  policy.lock = locks::StripeLock(std::move(made));
   // One agent of each part of the job may be about to visit a lock that is left.
-  policy.choice = {std::move(kinds), costs, static_cast<double>(nodes)};
+  auto automatic = store::automatic_policy(hinted, costs, nodes);
+  if (!automatic.ok()) return automatic.status();
+  LockPolicy policy{.lock = std::move(automatic->lock),
+                    .satellite_kinds = automatic->satellite_kinds,
+                    .choice = std::move(automatic->choice),
+                    .automatic = true,
+                    .why = std::move(automatic->why)};
   return policy;
 }
 

@@ -29,6 +29,7 @@
 #include "keyway/kvstore/heap.h"
 #include "keyway/kvstore/stripe_monitor.h"
 #include "keyway/kvstore/types.h"
+#include "keyway/locks/base/rng.h"
 #include "keyway/locks/distributed/lock_agent.h"
 #include "keyway/locks/distributed/stripe_lock.h"
 
@@ -87,6 +88,9 @@ class Session {
   std::vector<LockKindReport> lock_kinds(std::uint32_t rank);
   /// The kind in force on a stripe, and how often it has changed.
   locks::KindWord kind_of(std::uint32_t rank, std::uint64_t stripe);
+
+  /// Switches that this session has made because they were due.
+  std::uint64_t switches() const { return switches_; }
 
   std::uint32_t owner_of(std::string_view key) const;
   std::uint64_t leased_bytes(std::uint32_t rank) const { return heap_.leased_bytes(rank); }
@@ -267,6 +271,8 @@ class Session {
   const KindChoice* choice_ = nullptr;
   std::uint32_t until_sample_ = kSampleEvery;
   std::uint32_t until_look_ = kLookEvery;
+  Rng sampling_;
+  std::uint64_t switches_ = 0;
   // Buffers of the operation under way, kept so that a warm session does not allocate.
   std::vector<Line> chain_;
   Bucket line_read_;                 // a remote line that find() looks at, or read with its lock

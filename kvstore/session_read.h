@@ -17,7 +17,8 @@ Session<E>::Session(E endpoint, const Geometry& geometry, const locks::StripeLoc
       deadline_(Deadline::within(options.timeout)),
       agent_(ep_, geometry.nodes()),
       heap_(ep_, geometry),
-      choice_(lock.kinds() > 1 ? options.choice : nullptr) {
+      choice_(lock.kinds() > 1 ? options.choice : nullptr),
+      sampling_(agent_.ep.agent().word()) {
   if (options.lock_times != 0) agent_.times = &times_.emplace(options.lock_times);
   chain_.reserve(8);
   garbage_.reserve(8);

@@ -55,7 +55,8 @@ void Session<E>::leave_sample(const Location& location, locks::Mode mode, bool w
   } else {
     ep_.post_fetch_add(fabric::rma, line + kRemoteSamplesOffset, one);
   }
-  until_sample_ = kSampleEvery;
+  // Not every n-th visit: a program that does things in turn would show the same thing always.
+  until_sample_ = static_cast<std::uint32_t>(1 + sampling_.below(2 * kSampleEvery - 1));
   if (until_look_ > 0) --until_look_;
 }
 
@@ -78,10 +79,10 @@ StripeCounters Session<E>::counters_of(std::uint32_t rank, std::uint64_t stripe)
 template <fabric::Endpoint E>
 StripeView Session<E>::look_at(const StripeCounters& counters, locks::KindIndex in_force) const {
   return view_of(counters.local(), counters.remote(), choice_->kinds[in_force]->readers_share,
-                 counters.regret().others);
+                 counters.others());
 }
 
-/// Looks at a stripe's samples, and switches its lock when that is due. The stripe is not locked.
+/// Looks at a stripe's window, and switches its lock when that is due. The stripe is not locked.
 template <fabric::Endpoint E>
 void Session<E>::weigh(std::uint32_t rank, std::uint64_t stripe) {
   until_look_ = kLookEvery;
@@ -89,18 +90,21 @@ void Session<E>::weigh(std::uint32_t rank, std::uint64_t stripe) {
   const StripeCounters counters = counters_of(rank, stripe);
   const locks::KindIndex in_force = kind_of(rank, stripe).kind();
   const StripeView view = look_at(counters, in_force);
-  if (view.samples < kLookEvery) return;  // let them gather: others look as well
-  Regret regret = counters.regret();
-  const bool due = store::weigh(*choice_, in_force, view, regret);
-  if (due) regret.ns = 0;
-  const std::uint64_t seen[] = {counters.words[1], counters.words[2], regret.word()};
+  if (view.samples < kFewestSamples) return;
+  const Verdict verdict = store::weigh(*choice_, in_force, view);
+  if (!verdict.due && view.samples < kMostSamples) return;
+  const auto begin = [&](std::size_t word) {
+    return verdict.due ? counters.words[word]
+                       : Samples::half_way(counters.words[word + 2], counters.words[word]);
+  };
+  const std::uint64_t window[] = {begin(1), begin(2), LastOthers::word(view.workload.others)};
   with_access(rank, [&](auto access) {
-    for (std::size_t i = 0; i < std::size(seen); ++i) {
-      ep_.store(access, line + kSeenOffset + i * 8, seen[i]);
+    for (std::size_t i = 0; i < std::size(window); ++i) {
+      ep_.store(access, line + kWindowOffset + i * 8, window[i]);
     }
   });
   // A switch that cannot be had in time is tried again when it is due again.
-  if (due) static_cast<void>(switch_kind(rank, stripe, locks::KindIndex(regret.best - 1)).ok());
+  if (verdict.due && switch_kind(rank, stripe, verdict.best).ok()) ++switches_;
 }
 
 template <fabric::Endpoint E>
@@ -113,7 +117,7 @@ StripeReport Session<E>::stripe_report(std::uint32_t rank, std::uint64_t stripe)
   const StripeCounters counters = counters_of(rank, stripe);
   const StripeView view = look_at(counters, word.kind());
   report.samples = view.samples;
-  report.why = "no visit has been sampled since the last look";
+  report.why = "no visit has been sampled yet, or since the last switch";
   if (view.samples == 0) return report;
   report.reads = view.workload.reads;
   report.local = view.workload.local;
@@ -167,7 +171,9 @@ std::vector<LockKindReport> Session<E>::lock_kinds(std::uint32_t rank) {
 
 template <fabric::Endpoint E>
 locks::KindWord Session<E>::kind_of(std::uint32_t rank, std::uint64_t stripe) {
-  return lock_.word(agent_, geometry_.stripe_site(rank, stripe));
+  return with_access(rank, [&](auto access) {
+    return lock_.word(agent_, geometry_.stripe_site(rank, stripe), access);
+  });
 }
 
 }  // namespace keyway::store

@@ -17,7 +17,6 @@ constexpr std::array kFootprints = {
     Footprint{.kind = "rma-rw",
               .text = "rma-rw",
               .readers_share = true,
-              .queued = true,
               .local_read = {.near_rma = 2},
               .remote_read = {.near_rma = 2},
               .local_write = {.near_rma = 3, .sweeps = 3},
@@ -25,31 +24,37 @@ constexpr std::array kFootprints = {
     // Remote: the tail, then the victim and the other tail in one round trip, then the release.
     Footprint{.kind = "alock",
               .text = "alock",
-              .queued = true,
               .local_read = {.cpu = 3},
-              .remote_read = {.far_rma = 3},
+              .remote_read = {.far_rma = 3, .orders = 1},
               .local_write = {.cpu = 3},
-              .remote_write = {.far_rma = 3}},
+              .remote_write = {.far_rma = 3, .orders = 1}},
     // A reader counts itself and looks for a writer in one round trip; a writer enters as by ALock,
-    // raises its word, sees both counts, and lowers it.
+    // looks whether readers wait, raises its word and sees both counts in one round trip, and
+    // lowers the word before it leaves. By the processor most of that is loads.
     Footprint{.kind = "alock-rw",
               .text = "alock-rw",
               .readers_share = true,
-              .queued = true,
               .local_read = {.cpu = 2},
-              .remote_read = {.far_rma = 2},
-              .local_write = {.cpu = 6},
-              .remote_write = {.far_rma = 5}},
+              .remote_read = {.far_rma = 2, .orders = 1},
+              .local_write = {.cpu = 4},
+              .remote_write = {.far_rma = 5, .orders = 3}},
     Footprint{.kind = "gbh",
               .text = "gbh:lockall=off",
               .readers_share = true,
+              .waiting = Waiting::kBackoff,
+              .local_read = {.near_rma = 2},
+              .remote_read = {.far_rma = 2},
+              .local_write = {.near_rma = 2},
+              .remote_write = {.far_rma = 2}},
+    Footprint{.kind = "fompi-spin",
+              .text = "fompi-spin",
+              .waiting = Waiting::kPoll,
               .local_read = {.near_rma = 2},
               .remote_read = {.far_rma = 2},
               .local_write = {.near_rma = 2},
               .remote_write = {.far_rma = 2}},
     Footprint{.kind = "d-mcs",
               .text = "d-mcs",
-              .queued = true,
               .local_read = {.near_rma = 3},
               .remote_read = {.near_rma = 1, .far_rma = 2},
               .local_write = {.near_rma = 3},
@@ -61,23 +66,34 @@ double far_ns(const PrimitiveCosts& costs) {
   return costs.nodes > 1 ? costs.rma_atomic_ns : costs.loopback_ns;
 }
 
+double sweep_ns(const PrimitiveCosts& costs) {
+  return far_ns(costs) + costs.counters * costs.posted_ns;
+}
+
 double uncontended_ns(const Visit& visit, const PrimitiveCosts& costs) {
-  const double sweep = far_ns(costs) + costs.counters * costs.posted_ns;
+  const double order = costs.nodes > 1 ? costs.order_ns : 0;
   return visit.cpu * costs.cpu_atomic_ns + visit.near_rma * costs.loopback_ns +
-         visit.far_rma * far_ns(costs) + visit.sweeps * sweep;
+         visit.far_rma * far_ns(costs) + visit.orders * order + visit.sweeps * sweep_ns(costs);
 }
 
-/// What a holder does with what the lock guards: about two accesses that depend on each other.
-double stay_ns(const Workload& workload, const PrimitiveCosts& costs) {
-  return 2 * (workload.local * costs.cpu_atomic_ns + (1 - workload.local) * far_ns(costs));
+/// What a holder does with what the lock guards: about two accesses that depend on each other. A
+/// writer's sweeps keep others out as well.
+double stay_ns(const Footprint& kind, const Workload& workload, const PrimitiveCosts& costs) {
+  const double writes = 1 - workload.reads;
+  return 2 * (workload.local * costs.cpu_atomic_ns + (1 - workload.local) * far_ns(costs)) +
+         writes * kind.remote_write.sweeps * sweep_ns(costs);
 }
 
-/// From one holder to the next: a queue's is one word; who spins has to come by, and meets the
-/// others that do.
+/// From one holder to the next.
 double handover_ns(const Footprint& kind, const Workload& workload, const PrimitiveCosts& costs) {
   const double near = kind.local_write.cpu > 0 ? costs.cpu_atomic_ns : costs.loopback_ns;
   const double once = workload.local * near + (1 - workload.local) * far_ns(costs);
-  return kind.queued ? once : once * (1 + workload.others);
+  switch (kind.waiting) {
+    case Waiting::kQueue: return once;
+    case Waiting::kBackoff: return once + (stay_ns(kind, workload, costs) + once) / 2;
+    case Waiting::kPoll: return once * (1 + workload.others);
+  }
+  return once;
 }
 
 }  // namespace
@@ -104,7 +120,7 @@ double visit_ns(const Footprint& kind, const Workload& workload, const Primitive
                        writes * placed(kind.local_write, kind.remote_write);
   const double in_conflict = kind.readers_share ? 1 - reads * reads : 1;
   return alone + workload.others * in_conflict *
-                     (stay_ns(workload, costs) + handover_ns(kind, workload, costs));
+                     (stay_ns(kind, workload, costs) + handover_ns(kind, workload, costs));
 }
 
 const Footprint& choose(std::span<const Footprint* const> among, const Workload& workload,

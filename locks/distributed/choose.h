@@ -5,7 +5,8 @@
 // of reads, a share of visits by agents of the owner's node, and how many others a visitor finds at
 // the lock on average. The cost of a visit is
 //     uncontended  +  others in conflict * (their stay + a hand-over)
-// averaged over the workload. Two readers are in conflict where the kind does not let them share.
+// averaged over the workload. Two readers are in conflict where the kind does not let them share; a
+// stay has in it what a writer does while it keeps the readers out.
 // Nothing is compared with a fixed number: what is chosen follows from the costs alone.
 // *Thread safety.* Pure functions.
 // *What it leaves out.* Queues at a network card, placement below the node, T_R and budgets. It
@@ -28,7 +29,8 @@ struct PrimitiveCosts {
   double cpu_atomic_ns = 20;
   double loopback_ns = 20;    // an atomic of class `rma` on a word of the agent's own node
   double rma_atomic_ns = 20;  // on a word of another node, a round trip
-  double posted_ns = 5;       // one more posted operation in a round trip that is made anyway
+  double posted_ns = 5;       // one more posted atomic in a round trip that is made anyway
+  double order_ns = 0;        // to keep two operations posted to another node in order
   double nodes = 1;
   double counters = 1;  // physical counters of an RMA-RW lock
 };
@@ -44,14 +46,22 @@ struct Visit {
   double cpu = 0;       // atomics by the processor
   double near_rma = 0;  // atomics of class `rma` on the agent's own node
   double far_rma = 0;   // on another node, where there is one
+  double orders = 0;    // of operations posted to another node
   double sweeps = 0;    // posted operations to every counter, and their flush
+};
+
+/// How agents wait for a lock.
+enum class Waiting : std::uint8_t {
+  kQueue,    // each for a word of its own
+  kBackoff,  // they come by, ever more rarely, and so late by about half of what they have waited
+  kPoll,     // they come by all the time, and hold up one another
 };
 
 struct Footprint {
   std::string_view kind;  // as in AnyLock::kNames
   std::string_view text;  // with the levers that a store uses
   bool readers_share = false;
-  bool queued = false;  // else waiting agents come back to the lock's word, all of them
+  Waiting waiting = Waiting::kQueue;
   Visit local_read, remote_read, local_write, remote_write;
 };
 

@@ -144,9 +144,10 @@ class BasicStripeLock {
     return status;
   }
 
-  template <fabric::Endpoint E>
-  KindWord word(LockAgent<E>& agent, const StripeSite& site) const {
-    return {agent.ep.load(fabric::rma, site.word)};
+  /// `access`: the word changes by stores only, so either class may look.
+  template <fabric::Endpoint E, class Access = fabric::RmaClass>
+  KindWord word(LockAgent<E>& agent, const StripeSite& site, Access access = {}) const {
+    return {agent.ep.load(access, site.word)};
   }
   /// The lock in force, as its kind shows it.
   template <fabric::Endpoint E>

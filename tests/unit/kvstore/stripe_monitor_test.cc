@@ -43,16 +43,25 @@ TEST_CASE("monitor: samples count what was left, over any number of windows") {
   }
 }
 
-TEST_CASE("monitor: regret's word keeps what it holds") {
-  const Regret regret{.best = 3, .others = 2.5, .ns = 123456};
-  const Regret back = Regret::from_word(regret.word());
-  CHECK(back.best == 3);
-  CHECK(back.others == 2.5);
-  CHECK(back.ns == 123456);
-  const Regret huge = Regret::from_word(Regret{.best = 255, .others = 1e9, .ns = 1e18}.word());
-  CHECK(huge.best == 255);
-  CHECK(huge.others > 255);
-  CHECK(huge.ns > 1e12);
+TEST_CASE("monitor: a window that has grown long forgets half of everything") {
+  std::uint64_t begins = 0;
+  std::uint64_t word = 0;
+  for (int window = 0; window < 50'000; ++window) {  // also over the end of every field
+    const Samples before = Samples::between(begins, word);
+    for (int i = 0; i < 96; ++i) word += Samples::one(i % 3 != 0, i % 8 == 0);
+    begins = Samples::half_way(begins, word);
+    const Samples kept = Samples::between(begins, word);
+    const auto half_of = [](std::uint64_t all) { return Approx(all / 2.0).margin(1); };
+    REQUIRE(kept.reads == half_of(before.reads + 64));
+    REQUIRE(kept.writes == half_of(before.writes + 32));  // fields that run over: as above
+    REQUIRE(kept.waited == half_of(before.waited + 12));
+  }
+}
+
+TEST_CASE("monitor: the word of the others keeps what it holds") {
+  CHECK(LastOthers::from_word(LastOthers::word(0)) == 0);
+  CHECK(LastOthers::from_word(LastOthers::word(2.5)) == 2.5);
+  CHECK(LastOthers::from_word(LastOthers::word(1e9)) > 255);
 }
 
 TEST_CASE("monitor: what waits tells how many are there, where it can") {
@@ -74,32 +83,39 @@ TEST_CASE("monitor: what waits tells how many are there, where it can") {
 TEST_CASE("monitor: a switch is due once it would have paid, and not before") {
   const KindChoice choice = choice_of();
   const auto gbh = index_of(choice, "gbh");
-  const StripeView local_writes{.workload = {.reads = 0, .local = 1}, .samples = 10};
-  Regret regret;
-  int looks = 1;
-  while (!weigh(choice, gbh, local_writes, regret)) ++looks;
-  CHECK(regret.best - 1 == index_of(choice, "alock"));
-  CHECK(regret.ns >= switch_ns(*choice.kinds[gbh], *choice.kinds[regret.best - 1],
-                               local_writes.workload, choice.costs, choice.agents));
+  const auto due_after = [&](const KindChoice& among) {
+    StripeView view{.workload = {.reads = 0, .local = 1}, .samples = 1};
+    while (!weigh(among, gbh, view).due) ++view.samples;
+    return view.samples;
+  };
+  StripeView view{.workload = {.reads = 0, .local = 1}, .samples = due_after(choice)};
+  const Verdict verdict = weigh(choice, gbh, view);
+  CHECK(verdict.best == index_of(choice, "alock"));
+  CHECK(verdict.regret_ns >= switch_ns(*choice.kinds[gbh], *choice.kinds[verdict.best],
+                                       view.workload, choice.costs, choice.agents));
   // More agents to bring over: later.
-  Regret later;
-  int more = 1;
-  while (!weigh(choice_of(4000), gbh, local_writes, later)) ++more;
-  CHECK(more > looks);
+  CHECK(due_after(choice_of(4000)) > view.samples);
 }
 
-TEST_CASE("monitor: the best kind has no regret, and a wavering workload loses it") {
-  const KindChoice choice = choice_of(1000);
+TEST_CASE("monitor: the best kind has no regret") {
+  const KindChoice choice = choice_of();
+  const StripeView local_writes{.workload = {.reads = 0, .local = 1}, .samples = 1'000'000};
+  const Verdict verdict = weigh(choice, index_of(choice, "alock"), local_writes);
+  CHECK_FALSE(verdict.due);
+  CHECK(verdict.regret_ns == 0);
+}
+
+TEST_CASE("monitor: what chance may have made calls for no switch, and what it cannot have does") {
+  const KindChoice choice = choice_of(1);
   const auto alock = index_of(choice, "alock");
-  const StripeView local_writes{.workload = {.reads = 0, .local = 1}, .samples = 10};
-  const StripeView remote_reads{.workload = {.reads = 1, .local = 0, .others = 2}, .samples = 10};
-  Regret regret;
-  CHECK_FALSE(weigh(choice, alock, local_writes, regret));
-  CHECK(regret.ns == 0);
-  for (int i = 0; i < 1000; ++i) {  // turn and turn about: neither pays for a switch
-    REQUIRE_FALSE(weigh(choice, alock, remote_reads, regret));
-    REQUIRE(regret.ns > 0);
-    REQUIRE_FALSE(weigh(choice, alock, local_writes, regret));
-    REQUIRE(regret.ns == 0);
+  // Local writes want ALock, remote ones GBH: somewhere between, GBH is hardly better.
+  std::uint64_t due = 0;
+  double local = 1;
+  while (locks::choose(choice.kinds, {0, local, 0}, choice.costs).kind != "gbh") local -= 0.01;
+  for (std::uint64_t n = kFewestSamples; n <= kMostSamples; ++n) {
+    due += weigh(choice, alock, {{.reads = 0, .local = local}, n}).due;
   }
+  CHECK(due == 0);
+  // Where nearly all of them are remote, few samples say so.
+  CHECK(weigh(choice, alock, {{.reads = 0, .local = 0.05}, kMostSamples / 2}).due);
 }

@@ -16,6 +16,7 @@ constexpr PrimitiveCosts kCluster{.cpu_atomic_ns = 20,
                                   .loopback_ns = 900,
                                   .rma_atomic_ns = 2000,
                                   .posted_ns = 150,
+                                  .order_ns = 1000,
                                   .nodes = 16,
                                   .counters = 16};
 // The same where the library reaches the memory of its own node without the card.
@@ -23,6 +24,7 @@ constexpr PrimitiveCosts kSharedNodes{.cpu_atomic_ns = 20,
                                       .loopback_ns = 60,
                                       .rma_atomic_ns = 2000,
                                       .posted_ns = 150,
+                                      .order_ns = 1000,
                                       .nodes = 16,
                                       .counters = 16};
 
@@ -82,7 +84,8 @@ TEST_CASE("choose: whatever costs more, costs no kind less") {
     CHECK(base > 0);
     for (double PrimitiveCosts::*cost :
          {&PrimitiveCosts::cpu_atomic_ns, &PrimitiveCosts::loopback_ns,
-          &PrimitiveCosts::rma_atomic_ns, &PrimitiveCosts::posted_ns, &PrimitiveCosts::counters}) {
+          &PrimitiveCosts::rma_atomic_ns, &PrimitiveCosts::posted_ns, &PrimitiveCosts::order_ns,
+          &PrimitiveCosts::counters}) {
       PrimitiveCosts dearer = kCluster;
       dearer.*cost *= 2;
       CHECK(visit_ns(kind, workload, dearer) >= base);
@@ -126,7 +129,7 @@ TEST_CASE("choose: the candidates of this build are kinds of this build") {
     const auto lock = AnyLock::make(kind->text);
     REQUIRE(lock.ok());
     CHECK(lock->traits().readers_share == kind->readers_share);
-    CHECK(lock->traits().queued == kind->queued);
+    CHECK(lock->traits().queued == (kind->waiting == Waiting::kQueue));
   }
 }
 

@@ -1,0 +1,34 @@
+#include "keyway/kvstore/kind_policy.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace keyway::store {
+
+Result<KindPolicy> automatic_policy(const locks::Workload& hinted,
+                                    const locks::PrimitiveCosts& costs, double agents) {
+  std::vector<const locks::Footprint*> kinds = locks::candidates();
+  const locks::Footprint* first = &locks::choose(kinds, hinted, costs);
+  KindPolicy policy{.lock = locks::StripeLock(locks::AnyLock()),
+                    .why = locks::why(kinds, hinted, costs)};
+  const auto on_every_rank = [](const locks::Footprint* kind) {
+    return locks::AnyLock::make(kind->text)->traits().satellites;
+  };
+  // The first kind is in force where memory is zero.
+  std::stable_sort(kinds.begin(), kinds.end(), [&](const auto* a, const auto* b) {
+    return std::pair(a != first, !on_every_rank(a)) < std::pair(b != first, !on_every_rank(b));
+  });
+  std::vector<locks::AnyLock> made;
+  for (const locks::Footprint* kind : kinds) {
+    auto lock = locks::AnyLock::make(kind->text);
+    if (!lock.ok()) return lock.status();
+    made.push_back(*lock);
+    if (lock->traits().satellites) policy.satellite_kinds = static_cast<std::uint32_t>(made.size());
+  }
+  policy.lock = locks::StripeLock(std::move(made));
+  policy.choice = {std::move(kinds), costs, agents};
+  return policy;
+}
+
+}  // namespace keyway::store

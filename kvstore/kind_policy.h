@@ -1,0 +1,30 @@
+// KindPolicy: the lock kinds among which a store's stripes may change, and the one they begin with.
+//
+// *What.* Every kind that may pay (locks::candidates()), in an order that all processes of a job
+// agree on: first the one that the hints ask for, then those with words on every rank, as the
+// geometry wants them (GeometryOptions::satellite_kinds), then the rest.
+// *Thread safety.* Plain data.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "keyway/kvstore/stripe_monitor.h"
+#include "keyway/locks/distributed/choose.h"
+#include "keyway/locks/distributed/stripe_lock.h"
+
+namespace keyway::store {
+
+struct KindPolicy {
+  locks::StripeLock lock;
+  std::uint32_t satellite_kinds = 0;  // see GeometryOptions
+  KindChoice choice;
+  std::string why;  // for people: what the first kind was chosen over
+};
+
+/// `hinted` and `costs` decide on the first kind alone, so they must be the same in all processes.
+/// `agents`: those that may be about to visit a lock that is left, see KindChoice.
+Result<KindPolicy> automatic_policy(const locks::Workload& hinted,
+                                    const locks::PrimitiveCosts& costs, double agents);
+
+}  // namespace keyway::store
