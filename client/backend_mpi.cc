@@ -1,7 +1,9 @@
 #include "keyway/client/backend_mpi.h"
 
 #include <array>
+#include <cstring>
 #include <span>
+#include <vector>
 
 #include "keyway/locks/fabric/mpi/mpi_agreement.h"
 
@@ -22,6 +24,18 @@ Status require_agreement(fabric::MpiInterface& mpi, MPI_Comm comm, const Status&
     Status all = fabric::agree(comm, mine);
     return all.ok() ? fabric::agree_on(comm, agreed) : all;
   });
+}
+
+/// Process 0 measures, the others wait in MPI, where the fabric makes progress; all have its costs.
+Status measure_together(fabric::MpiFabric& fabric, Plan& plan) {
+  if (!plan.policy.measured) return {};
+  const Status status = fabric.rank() == 0 ? measure(fabric, plan.geometry, plan.policy) : Status();
+  locks::PrimitiveCosts& costs = plan.policy.choice.costs;
+  std::vector<std::byte> bytes(sizeof costs);
+  std::memcpy(bytes.data(), &costs, sizeof costs);
+  fabric.broadcast(bytes, 0);
+  std::memcpy(&costs, bytes.data(), sizeof costs);
+  return fabric.agree(status);
 }
 
 }  // namespace
@@ -45,6 +59,7 @@ Result<Backend<fabric::MpiFabric>> open_mpi(MPI_Comm comm, const Result<ParsedUr
                                            .force_rma = options.force_rma,
                                            .ranks_per_node = options.ranks_per_node});
   if (!fabric.ok()) return fabric.status();
+  if (auto status = measure_together(*fabric, **plan); !status.ok()) return status;
   return Backend<fabric::MpiFabric>{std::move(*plan),
                                     std::make_unique<fabric::MpiFabric>(std::move(*fabric))};
 }

@@ -12,6 +12,9 @@ Result<Backend<fabric::ShmFabric>> open_shm(const StoreOptions& options) {
                                            .agents_per_rank = options.sessions,
                                            .topology = options.topology});
   if (!fabric.ok()) return fabric.status();
+  if (auto status = measure(*fabric, (*plan)->geometry, (*plan)->policy); !status.ok()) {
+    return status;
+  }
   return Backend<fabric::ShmFabric>{std::move(*plan),
                                     std::make_unique<fabric::ShmFabric>(std::move(*fabric))};
 }

@@ -55,8 +55,10 @@ struct StoreOptions {
   std::string lock = "gbh:lockall=off";   // lock=auto|KIND[:LEVER=VALUE,...]
   std::uint32_t expect_reads = 95;        // expect_reads=95   %, a hint for lock=auto
   std::uint32_t expect_local = 0;  // expect_local=0    % on keys of one's own node; 0: unknown
-  std::uint32_t lock_times = 0;    // lock_times=0      wait and hold times of each n-th lock
-  bool benchmark = false;          // benchmark=off     allows lock=none: no exclusion
+  // lock_costs=measured  for lock=auto, as the store opens; or nominal, or NAME:NS,...: see README
+  std::string lock_costs = "measured";
+  std::uint32_t lock_times = 0;  // lock_times=0      wait and hold times of each n-th lock
+  bool benchmark = false;        // benchmark=off     allows lock=none: no exclusion
   std::chrono::milliseconds timeout{10000};  // timeout=10s      of an operation's wait for locks
   std::uint32_t ranks = 1;                   // ranks=1           local: only
   std::string topology;                      // topology=nodes=4  override of discovery (topology.h)

@@ -1,5 +1,10 @@
 #include "keyway/client/lock_policy.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
 #include <utility>
 
 #include "keyway/kvstore/kind_policy.h"
@@ -8,10 +13,21 @@ namespace keyway::client {
 namespace {
 
 constexpr std::string_view kAutomatic = "auto";
+constexpr std::string_view kMeasured = "measured";
+constexpr std::string_view kNominal = "nominal";
+
+bool names_a_kind(std::string_view text) {
+  const auto& names = locks::AnyLock::kNames;
+  return std::find(names.begin(), names.end(), text.substr(0, text.find(':'))) != names.end();
+}
 
 Result<LockPolicy> fixed(const StoreOptions& options) {
   auto lock = locks::AnyLock::make(options.lock);
-  if (!lock.ok()) return lock.status();
+  if (!lock.ok()) {
+    return names_a_kind(options.lock)
+               ? lock.status()
+               : Status(lock.code(), fmt::format("{}, or auto", lock.status().message()));
+  }
   const locks::LockTraits traits = lock->traits();
   if (traits.name == locks::NoLock::kName && !options.benchmark) {
     return Status(Code::kInvalidArgument,
@@ -26,7 +42,7 @@ Result<LockPolicy> fixed(const StoreOptions& options) {
 }  // namespace
 
 // Orders of magnitude only, of no machine in particular: processors' atomics in tens of ns, a
-// card's in microseconds. What is measured later takes their place.
+// card's in microseconds. What is measured takes their place.
 locks::PrimitiveCosts nominal_costs(std::uint32_t nodes) {
   if (nodes <= 1) return {};
   return {.cpu_atomic_ns = 20,
@@ -37,19 +53,51 @@ locks::PrimitiveCosts nominal_costs(std::uint32_t nodes) {
           .counters = static_cast<double>(nodes)};
 }
 
+Result<locks::PrimitiveCosts> lock_costs(std::string_view text, std::uint32_t nodes) {
+  locks::PrimitiveCosts costs = nominal_costs(nodes);
+  if (text == kMeasured || text == kNominal) return costs;
+  const std::pair<std::string_view, double*> known[] = {{"cpu", &costs.cpu_atomic_ns},
+                                                        {"loopback", &costs.loopback_ns},
+                                                        {"rma", &costs.rma_atomic_ns},
+                                                        {"posted", &costs.posted_ns},
+                                                        {"order", &costs.order_ns}};
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(part.size() + 1, text.size()));
+    const std::size_t colon = std::min(part.find(':'), part.size());
+    const auto named = std::find_if(std::begin(known), std::end(known), [&](const auto& cost) {
+      return cost.first == part.substr(0, colon);
+    });
+    std::uint32_t ns = 0;
+    const auto digits = part.substr(std::min(colon + 1, part.size()));
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), ns);
+    if (named == std::end(known) || digits.empty() || error != std::errc() ||
+        end != digits.data() + digits.size()) {
+      return Status(Code::kInvalidArgument,
+                    fmt::format("lock_costs: '{}' is none of cpu, loopback, rma, posted and order "
+                                "with its ns, such as rma:2000; measured and nominal stand alone",
+                                part));
+    }
+    *named->second = ns;
+  }
+  return costs;
+}
+
 Result<LockPolicy> lock_policy(const StoreOptions& options, std::uint32_t nodes) {
   if (options.lock != kAutomatic) return fixed(options);
   const locks::Workload hinted{
       .reads = options.expect_reads / 100.0,
       .local = options.expect_local != 0 ? options.expect_local / 100.0 : 1.0 / nodes};
-  const locks::PrimitiveCosts costs = nominal_costs(nodes);
+  const auto costs = lock_costs(options.lock_costs, nodes);
+  if (!costs.ok()) return costs.status();
   // One agent of each part of the job may be about to visit a lock that is left.
-  auto automatic = store::automatic_policy(hinted, costs, nodes);
+  auto automatic = store::automatic_policy(hinted, *costs, nodes);
   if (!automatic.ok()) return automatic.status();
   LockPolicy policy{.lock = std::move(automatic->lock),
                     .satellite_kinds = automatic->satellite_kinds,
                     .choice = std::move(automatic->choice),
                     .automatic = true,
+                    .measured = options.lock_costs == kMeasured,
                     .why = std::move(automatic->why)};
   return policy;
 }

@@ -12,9 +12,9 @@ using client::Plan;
 std::string client::fingerprint(const StoreOptions& o) {
   return fmt::format(
       "memory={} element_bytes={} buckets={} stripes={} sessions={} "
-      "locks_per_session={} lock={} expect_reads={} expect_local={}",
+      "locks_per_session={} lock={} expect_reads={} expect_local={} lock_costs={}",
       o.memory_bytes, o.element_bytes, o.buckets, o.stripes, o.sessions, o.locks_per_session,
-      o.lock, o.expect_reads, o.expect_local);
+      o.lock, o.expect_reads, o.expect_local, o.lock_costs);
 }
 
 Result<std::unique_ptr<Plan>> Plan::make(StoreOptions options, std::uint32_t ranks,
@@ -86,8 +86,11 @@ std::string Store::describe() const {
       std::visit([](const auto& b) { return b.fabric->topology().describe(); }, impl_->backend);
   return fmt::format("{}; per rank {} buckets, {} stripes, {} heap; lock {}", topology, g.buckets(),
                      g.stripes(), g.heap_bytes(), options().lock) +
-         (impl_->plan().policy.automatic ? fmt::format(", first {}", impl_->plan().policy.why)
-                                         : "");
+         (impl_->plan().policy.automatic
+              ? fmt::format(", first {}; costs {} in ns: {}", impl_->plan().policy.why,
+                            impl_->plan().policy.measured ? "measured" : "given",
+                            locks::describe(impl_->plan().policy.choice.costs))
+              : "");
 }
 
 const StoreOptions& Store::options() const { return impl_->plan().options; }

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "keyway/client/client.h"
+#include "keyway/client/lock_policy.h"
 
 namespace keyway {
 namespace {
@@ -93,6 +94,11 @@ const Parameter kParameters[] = {
     {"expect_local", "a percentage, 0 to 100",
      [](StoreOptions& o, std::string_view v) {
        return number_into(o.expect_local, v, whole_number) && o.expect_local <= 100;
+     }},
+    {"lock_costs", "measured, nominal, or costs such as cpu:20,loopback:500,rma:2000",
+     [](StoreOptions& o, std::string_view v) {
+       o.lock_costs = v;
+       return client::lock_costs(v, 1).ok();
      }},
     {"timeout", "a time such as 500ms or 10s",
      [](StoreOptions& o, std::string_view v) {

@@ -50,7 +50,9 @@ inline constexpr std::uint64_t kHeaderBytes = 1024;
 inline constexpr std::uint64_t kFreshChunkOffset =
     64;                                               // word: chunks handed out for the first time
 inline constexpr std::uint64_t kExpiringOffset = 72;  // word: elements of the volume with an expiry
-inline constexpr std::uint64_t kHintsOffset = 128;    // a word per class: chunk + 1 with room, or 0
+inline constexpr std::uint64_t kCpuProbeOffset = 80;  // words for measuring costs (measure_costs.h)
+inline constexpr std::uint64_t kRmaProbeOffset = 88;
+inline constexpr std::uint64_t kHintsOffset = 128;  // a word per class: chunk + 1 with room, or 0
 static_assert(kHintsOffset + kClasses * 8 <= kHeaderBytes);
 
 /// Words of a chunk's bitmap: bit set means block leased or live. One cache line.

@@ -132,6 +132,13 @@ const Footprint& choose(std::span<const Footprint* const> among, const Workload&
                             });
 }
 
+std::string describe(const PrimitiveCosts& costs) {
+  return fmt::format(
+      "cpu {:.0f}, loopback {:.0f}, rma {:.0f}, posted {:.0f}, order {:.0f}; {:.0f} {}",
+      costs.cpu_atomic_ns, costs.loopback_ns, costs.rma_atomic_ns, costs.posted_ns, costs.order_ns,
+      costs.nodes, costs.nodes == 1 ? "node" : "nodes");
+}
+
 std::string why(std::span<const Footprint* const> among, const Workload& workload,
                 const PrimitiveCosts& costs) {
   std::vector<const Footprint*> by_cost(among.begin(), among.end());
@@ -143,8 +150,9 @@ std::string why(std::span<const Footprint* const> among, const Workload& workloa
     text += fmt::format("{}{} {:.0f}{}", text.empty() ? "" : ", ", kind->kind,
                         visit_ns(*kind, workload, costs), text.empty() ? " ns a visit" : "");
   }
-  return fmt::format("{} ({:.0f}% reads, {:.0f}% local, {:.1f} others at the lock)", text,
-                     100 * workload.reads, 100 * workload.local, workload.others);
+  return fmt::format(
+      "{} ({:.0f}% reads, {:.0f}% local, {:.1f} others at the lock; costs in ns: {})", text,
+      100 * workload.reads, 100 * workload.local, workload.others, describe(costs));
 }
 
 }  // namespace keyway::locks

@@ -77,7 +77,11 @@ double visit_ns(const Footprint& kind, const Workload& workload, const Primitive
 const Footprint& choose(std::span<const Footprint* const> among, const Workload& workload,
                         const PrimitiveCosts& costs);
 
-/// One sentence: "rma-rw: 212 ns a visit, gbh 1030, d-mcs 2140 (95% reads, 25% local, 1.5 others)".
+/// "cpu 20, loopback 500, rma 2000, posted 100, order 0; 16 nodes": what why() ends with, in ns.
+std::string describe(const PrimitiveCosts& costs);
+
+/// One sentence: "rma-rw 212 ns a visit, gbh 1030, d-mcs 2140 (95% reads, 25% local, 1.5 others at
+/// the lock; costs in ns: cpu 20, ...)".
 std::string why(std::span<const Footprint* const> among, const Workload& workload,
                 const PrimitiveCosts& costs);
 

@@ -72,6 +72,25 @@ TEST_CASE("switch: deadlines that pass leave nothing behind in either lock") {
   if (!kSmall) require_clean(kToQueue, {.readers = 0, .writers = 1, .manner = Manner::kTimed});
 }
 
+// Kinds with words on every rank, and kinds whose words belong to one class.
+TEST_CASE("switch: a writer or a reader, and a switcher, from or to the kinds of the papers") {
+  for (const Kinds& kinds :
+       {Kinds{"d-mcs", "rma-rw"}, Kinds{"rma-rw", "alock"}, Kinds{"alock", "d-mcs"},
+        Kinds{"gbh:lockall=off", "alock-rw"}, Kinds{"mcs-wp", "d-mcs"}}) {
+    require_clean(kinds, {.readers = 1, .writers = 0});
+    if (!kSmall) require_clean(kinds, {.readers = 0, .writers = 1});
+  }
+}
+
+TEST_CASE("switch: a reader, a writer and a switcher, the kinds of the papers, every order",
+          "[.long]") {
+  for (const Kinds& kinds :
+       {Kinds{"d-mcs", "rma-rw"}, Kinds{"rma-rw", "d-mcs"}, Kinds{"d-mcs", "alock"},
+        Kinds{"alock", "d-mcs"}, Kinds{"rma-rw", "alock"}, Kinds{"alock", "rma-rw"}}) {
+    require_clean(kinds, {});
+  }
+}
+
 TEST_CASE("switch: drawn orders of many agents") {
   const SwitchShape shape{.readers = 3, .writers = 3, .switchers = 2, .rounds = 2, .switches = 3};
   for (const Kinds& kinds : {kToQueue, kQueues}) {

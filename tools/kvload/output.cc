@@ -133,11 +133,16 @@ void Output::fail(const std::string& sentence) {
 
 void Output::note_locks(const std::string& lines) {
   if (!job_.show || lines.empty()) return;
-  print(lines);
   for (std::size_t at = 0; at < lines.size();) {
     const std::size_t end = lines.find('\n', at);
-    locks_.push_back(lines.substr(at, end - at));
+    const std::string line = lines.substr(at, end - at);
     at = end + 1;
+    if (line.starts_with('{')) {
+      stripes_.push_back(ordered_json::parse(line));
+    } else {
+      print(line + "\n");
+      locks_.push_back(line);
+    }
   }
 }
 
@@ -165,6 +170,7 @@ Status Output::write_json() const {
                             {"seed", job_.options.seed},
                             {"phases", phases},
                             {"locks", locks_},
+                            {"stripes", stripes_},
                             {"warnings", warnings_}};
   return tools::write_file(job_.options.json, out.dump(2) + "\n");
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,7 @@ class Output {
   std::vector<workloads::PhaseResult> results_;
   std::vector<std::string> warnings_;
   std::vector<std::string> locks_;
+  nlohmann::ordered_json stripes_ = nlohmann::ordered_json::array();
   bool failed_ = false;
 };
 

@@ -6,6 +6,7 @@ import os
 import pty
 import re
 import subprocess
+import tempfile
 
 from case import Case, Program, main
 from report import call, operations, phases
@@ -38,6 +39,30 @@ class Options(Case):
             return operations(phases(done.stdout)[1][1])
         self.assertEqual(counts(3), counts(3))
         self.assertNotEqual([counts(seed) for seed in (3, 4, 5)], [counts(3)] * 3)
+
+    AUTO = ("run", "--workload", "b", "--store", "local:?ranks=2&stripes=4&lock_costs=",
+            "--lock-policy", "auto", "-p", "recordcount=500", "-p", "operationcount=40000")
+
+    def test_lock_policy_auto_says_of_each_stripe_what_guards_it_and_why(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "report.json")
+            words = [w + "measured" if w.endswith("lock_costs=") else w for w in self.AUTO]
+            done = self.good(*words, "--json", file)
+            with open(file, encoding="utf-8") as report:
+                stripes = json.load(report)["stripes"]
+        self.assertEqual({s["rank"] for s in stripes}, {0, 1})
+        self.assertRegex(done.stdout, r"\[LOCKS\], stripe \d+ of rank 1, [a-z-]+ after \d+ switches: ")
+        for stripe in stripes:
+            self.assertGreater(stripe["samples"] + stripe["switches"], 0)
+            self.assertIn(stripe["kind"], stripe["why"])
+            self.assertRegex(stripe["why"], r"costs in ns: cpu \d+, .*order \d+; 1 node")
+            self.assertEqual(stripe["local"], 1)  # all of local: is one node
+            self.assertTrue(0.5 < stripe["reads"] <= 1, stripe)
+            self.assertGreaterEqual(stripe["others"], 0)
+
+    def test_lock_costs_that_are_given_are_not_measured(self):
+        words = [w + "cpu:111,rma:2222" if w.endswith("lock_costs=") else w for w in self.AUTO]
+        self.assertIn("costs in ns: cpu 111, loopback 20, rma 2222,", self.good(*words).stdout)
 
     def test_pregeneration_changes_nothing_but_time(self):
         def counts(mib):

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <span>
 
 #include "engine.h"
@@ -53,18 +54,44 @@ class KeywaySession {
   std::string trouble_;
 };
 
-/// The stripe that was visited most since it was last looked at, and why its lock is as it is.
-std::string example_of(Session& session, std::uint32_t rank, std::uint64_t stripes) {
-  StripeReport most;
-  std::uint64_t at = 0;
+// Of each rank, that the JSON report shows.
+constexpr std::size_t kMostStripes = 64;
+
+struct NumberedReport {
+  std::uint64_t stripe = 0;
+  StripeReport report;
+};
+
+/// The stripes that were visited, those with the most samples first.
+std::vector<NumberedReport> visited(Session& session, std::uint32_t rank, std::uint64_t stripes) {
+  std::vector<NumberedReport> found;
   for (std::uint64_t stripe = 0; stripe < stripes; ++stripe) {
     StripeReport report = session.stripe_report(rank, stripe);
-    if (stripe != 0 && report.samples <= most.samples) continue;
-    most = std::move(report);
-    at = stripe;
+    if (report.samples + report.switches > 0) found.push_back({stripe, std::move(report)});
   }
-  return fmt::format("[LOCKS], stripe {} of rank {}, {} after {} switches: {}", at, rank, most.kind,
-                     most.switches, most.why);
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+    return a.report.samples > b.report.samples;
+  });
+  found.resize(std::min(found.size(), kMostStripes));
+  return found;
+}
+
+/// For people, of the stripe that was visited most; one line of JSON of each.
+std::string text_of(std::uint32_t rank, const NumberedReport& of) {
+  return fmt::format("[LOCKS], stripe {} of rank {}, {} after {} switches: {}", of.stripe, rank,
+                     of.report.kind, of.report.switches, of.report.why);
+}
+std::string json_of(std::uint32_t rank, const NumberedReport& of) {
+  return nlohmann::ordered_json{{"rank", rank},
+                                {"stripe", of.stripe},
+                                {"kind", of.report.kind},
+                                {"switches", of.report.switches},
+                                {"samples", of.report.samples},
+                                {"reads", of.report.reads},
+                                {"local", of.report.local},
+                                {"others", of.report.others},
+                                {"why", of.report.why}}
+      .dump();
 }
 
 class KeywayStore {
@@ -102,7 +129,7 @@ class KeywayStore {
   /// the store itself, so only while it has room.
   std::optional<std::string> broadcast(std::string bytes);
 
-  /// What guards the stripes of this process's ranks, with lock=auto.
+  /// What guards the stripes of this process's ranks, with lock=auto: text, and JSON of stripes.
   std::vector<std::string> lock_report();
 
   std::uint32_t owners() const { return store_.ranks(); }
@@ -134,7 +161,9 @@ std::vector<std::string> KeywayStore::lock_report() {
                                   kind.stripes, kind.switches));
       stripes += kind.stripes;
     }
-    lines.push_back(example_of(*session, of, stripes));
+    const std::vector<NumberedReport> reports = visited(*session, of, stripes);
+    if (!reports.empty()) lines.push_back(text_of(of, reports.front()));
+    for (const NumberedReport& report : reports) lines.push_back(json_of(of, report));
   }
   return lines;
 }
