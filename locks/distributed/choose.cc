@@ -76,12 +76,12 @@ double uncontended_ns(const Visit& visit, const PrimitiveCosts& costs) {
          visit.far_rma * far_ns(costs) + visit.orders * order + visit.sweeps * sweep_ns(costs);
 }
 
-/// What a holder does with what the lock guards: about two accesses that depend on each other. A
-/// writer's sweeps keep others out as well.
+/// What a holder that is in the way does with what the lock guards: about two accesses that depend
+/// on each other. A writer's sweeps keep others out as well; where readers share, who is in the way
+/// of somebody is a writer in 1 of 1 + reads cases.
 double stay_ns(const Footprint& kind, const Workload& workload, const PrimitiveCosts& costs) {
-  const double writes = 1 - workload.reads;
   return 2 * (workload.local * costs.cpu_atomic_ns + (1 - workload.local) * far_ns(costs)) +
-         writes * kind.remote_write.sweeps * sweep_ns(costs);
+         kind.remote_write.sweeps * sweep_ns(costs) / (1 + workload.reads);
 }
 
 /// From one holder to the next.

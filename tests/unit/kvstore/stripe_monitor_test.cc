@@ -51,9 +51,9 @@ TEST_CASE("monitor: a window that has grown long forgets half of everything") {
     for (int i = 0; i < 96; ++i) word += Samples::one(i % 3 != 0, i % 8 == 0);
     begins = Samples::half_way(begins, word);
     const Samples kept = Samples::between(begins, word);
-    const auto half_of = [](std::uint64_t all) { return Approx(all / 2.0).margin(1); };
+    const auto half_of = [](std::uint64_t all) { return Approx(all / 2.0).margin(2); };
     REQUIRE(kept.reads == half_of(before.reads + 64));
-    REQUIRE(kept.writes == half_of(before.writes + 32));  // fields that run over: as above
+    REQUIRE(kept.writes == half_of(before.writes + 32));  // 2: fields that run over, twice
     REQUIRE(kept.waited == half_of(before.waited + 12));
   }
 }
