@@ -82,11 +82,19 @@ TEST_CASE("switch: a writer or a reader, and a switcher, from or to the kinds of
   }
 }
 
+TEST_CASE("switch: a reader, a writer and a switcher, from RMA-RW to ALock and back, every order") {
+  if (kSmall) return require_clean({"rma-rw", "alock"}, {.readers = 0, .writers = 1});
+  for (const Kinds& kinds : {Kinds{"rma-rw", "alock"}, Kinds{"alock", "rma-rw"}}) {
+    require_clean(kinds, {});
+  }
+}
+
 TEST_CASE("switch: a reader, a writer and a switcher, the kinds of the papers, every order",
           "[.long]") {
   for (const Kinds& kinds :
        {Kinds{"d-mcs", "rma-rw"}, Kinds{"rma-rw", "d-mcs"}, Kinds{"d-mcs", "alock"},
-        Kinds{"alock", "d-mcs"}, Kinds{"rma-rw", "alock"}, Kinds{"alock", "rma-rw"}}) {
+        Kinds{"alock", "d-mcs"}, Kinds{"rma-rw", "alock-rw"}, Kinds{"alock-rw", "alock"},
+        Kinds{"mcs-wp", "rma-rw"}}) {
     require_clean(kinds, {});
   }
 }
