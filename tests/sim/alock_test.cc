@@ -1,21 +1,20 @@
 // ALock and its reader-writer form: every order of a few agents, with atomics of the two classes
 // that are not atomic with one another. The lock is at rank 0; agents there are local, others
 // remote.
-#include <catch2/catch.hpp>
+#include <fmt/format.h>
 
-#include "keyway/locks/distributed/any_lock.h"
-#include "keyway/tools/lockcheck/lock_program.h"
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/sim/explored.h"
 
 using namespace keyway;
 using namespace keyway::lockcheck;
+using test::kSmall;
+using test::kSplitRma;
 
 namespace {
-
-#if defined(KEYWAY_SIM_SMALL)
-constexpr bool kSmall = true;
-#else
-constexpr bool kSmall = false;
-#endif
 
 constexpr const char* kLeast = "alock:local_budget=1,remote_budget=1";
 constexpr const char* kTwo = "alock:local_budget=2,remote_budget=2";
@@ -23,26 +22,11 @@ constexpr const char* kTwo = "alock:local_budget=2,remote_budget=2";
 constexpr const char* kTries = "alock:local_budget=1,remote_budget=1,swap=off";
 
 fabric::sim::ExploreReport explored(const char* kind, const LockShape& shape) {
-  CAPTURE(kind, shape.readers, shape.writers, shape.ranks, static_cast<int>(shape.manner));
-  LockProgram<locks::AnyLock> program(*locks::AnyLock::make(kind), shape);
-  fabric::sim::Explorer explorer(program, {.split_rma = true});
-  auto report = explorer.exhaust(50'000'000);
-  INFO((report.violation ? report.violation->what + ", schedule " + report.violation->schedule
-                         : ""));
-  CHECK_FALSE(report.violation);
-  CHECK(report.complete);
-  CHECK(report.states > 10);
-  return report;
+  return test::explored(kind, shape, kSplitRma);
 }
 
 void drawn(const char* kind, const LockShape& shape) {
-  CAPTURE(kind, shape.readers, shape.writers, shape.ranks, static_cast<int>(shape.manner));
-  LockProgram<locks::AnyLock> program(*locks::AnyLock::make(kind), shape);
-  fabric::sim::Explorer explorer(program, {.split_rma = true});
-  const auto report = explorer.random(1, kSmall ? 100 : 3'000);
-  INFO((report.violation ? report.violation->what + ", schedule " + report.violation->schedule
-                         : ""));
-  CHECK_FALSE(report.violation);
+  test::drawn(kind, shape, kSmall ? 50 : 1'500, kSplitRma);
 }
 
 }  // namespace
@@ -72,14 +56,25 @@ TEST_CASE(
   CHECK(pair.waiting->bypass == 2);
 }
 
-TEST_CASE("alock: two local agents and a remote one, for ever", "[.long]") {
-  const auto mixed = explored(kLeast, {.writers = 3, .forever = true});
-  CHECK_FALSE(mixed.waiting.value().starvation);
-  CHECK(mixed.waiting->bypass.has_value());
+// The budget that is under way as it comes, and the next one, taken before it has yielded.
+TEST_CASE("alock: who waits alone in its cohort is passed by two budgets of the other one at most",
+          "[.long][alock]") {
+  for (const int budget : {1, 2}) {
+    CAPTURE(budget);
+    const std::string kind = fmt::format("alock:local_budget={0},remote_budget={0}", budget);
+    // Agent 1 is the only one of its cohort, the remote one and then the local one.
+    for (const std::vector<std::uint32_t>& homes : {std::vector{0u, 1u, 0u}, {1u, 0u, 1u}}) {
+      const auto waiting =
+          test::waiting_of(kind, {.writers = 3, .homes = homes, .forever = true}, kSplitRma);
+      CHECK_FALSE(waiting.starvation);
+      CHECK(waiting.bypass_of[1].value() <= 2u * budget);
+    }
+  }
 }
 
-TEST_CASE("alock: two agents of each cohort, every order", "[.long]") {
+TEST_CASE("alock: two agents of each cohort, every order", "[.long][alock]") {
   explored(kLeast, {.writers = 4});
+  explored(kTwo, {.writers = 4});
 }
 
 TEST_CASE("alock-rw: a reader and a writer of each class and of both, every order") {
@@ -107,6 +102,6 @@ TEST_CASE(
   drawn("alock-rw", {.readers = 2, .writers = 2, .manner = Manner::kTimed});
 }
 
-TEST_CASE("alock-rw: a reader and a remote writer for ever, every order", "[.long]") {
+TEST_CASE("alock-rw: a reader and a remote writer for ever, every order", "[.long][alock-rw]") {
   explored("alock-rw", {.readers = 1, .writers = 1, .forever = true});
 }

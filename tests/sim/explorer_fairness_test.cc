@@ -18,7 +18,8 @@ class Made {
 
   std::uint32_t state(Standing a, Standing b, std::uint16_t can_go, std::uint16_t in_flight = 0) {
     Moment moment;
-    moment.standings = static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b) << 2;
+    moment.set(0, a);
+    moment.set(1, b);
     moment.can_go = can_go;
     moment.in_flight = in_flight;
     const Choice by{};
@@ -33,9 +34,9 @@ class Made {
   }
   const StateGraph& graph() {
     for (std::uint32_t id = 0; id < graph_.size(); ++id) {
-      graph_.begin_edges(id);
-      for (const auto& edge : edges_[id]) graph_.add_edge(edge.to, edge.by);
+      for (const auto& edge : edges_[id]) graph_.add_edge(id, edge.to, edge.by);
     }
+    graph_.sort_edges();
     return graph_;
   }
 

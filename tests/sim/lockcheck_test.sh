@@ -66,6 +66,13 @@ text=$("$lockcheck" --lock fompi-spin --agents 2 --rounds forever)
   fail "$text"
 text=$("$lockcheck" --lock d-mcs --agents 2 --timed)
 [[ $text == *"no violation: every order was tried"* ]] || fail "$text"
+# Far more agents than can be tried in every order, and what is left out can be put in.
+text=$("$lockcheck" --lock rma-mcs --agents 64 --ranks 8 --topology racks=2,nodes=4 --nodes 4 \
+  --explore pct --executions 3)
+[[ $text == *"no violation in the orders of seed 1"* ]] || fail "$text"
+few=$("$lockcheck" --lock d-mcs --agents 2 | grep -o '^[0-9]* states')
+all=$("$lockcheck" --lock d-mcs --agents 2 --no-reduction | grep -o '^[0-9]* states')
+[[ ${few% *} -lt ${all% *} ]] || fail "$few, and $all without reduction"
 "$lockcheck" --help >help.txt
 for how in '--rounds forever' '--explore preemptions --bound 2' '--explore random --seed 7' \
            '--explore pct --depth 3' '--timed --rounds 2' '--mutant d-mcs/lost-link'; do
@@ -75,6 +82,7 @@ done
 refused 'no lock kind' --lock nonsense
 refused '2r1w' --lock d-mcs --agents 2x
 refused 'agents' --lock d-mcs --agents 99
+refused 'homes' --lock d-mcs --agents 2 --homes 0,9
 refused 'explore' --lock d-mcs --explore most
 refused 'forever' --lock d-mcs --rounds 0
 refused 'LOCKALL' --lock d-mcs --agents 1a1w

@@ -1,31 +1,16 @@
 // MCS-WP: every order in which a few readers and writers can use it, and who can be kept waiting.
 #include <catch2/catch.hpp>
 
-#include "keyway/locks/distributed/mcs_wp.h"
-#include "keyway/tools/lockcheck/lock_program.h"
+#include "tests/sim/explored.h"
 
 using namespace keyway;
 using namespace keyway::lockcheck;
+using test::kSmall;
 
 namespace {
 
-#if defined(KEYWAY_SIM_SMALL)
-constexpr bool kSmall = true;
-#else
-constexpr bool kSmall = false;
-#endif
-
 fabric::sim::ExploreReport explored(const LockShape& shape) {
-  CAPTURE(shape.readers, shape.writers, shape.rounds, shape.forever);
-  LockProgram<locks::McsWp> program(locks::McsWp(), shape);
-  fabric::sim::Explorer explorer(program);
-  auto report = explorer.exhaust(20'000'000);
-  INFO((report.violation ? report.violation->what + ", schedule " + report.violation->schedule
-                         : ""));
-  CHECK_FALSE(report.violation);
-  CHECK(report.complete);
-  CHECK(report.states > 10);
-  return report;
+  return test::explored("mcs-wp", shape);
 }
 
 }  // namespace
@@ -54,12 +39,12 @@ TEST_CASE("mcs-wp: first come, first served among writers, who never starve") {
   CHECK(waiting.starving.empty());  // one writer has to rest now and then
 }
 
+TEST_CASE("mcs-wp: two readers and two writers, every order", "[.long][mcs-wp]") {
+  explored({.readers = 2, .writers = 2});
+}
+
 TEST_CASE("mcs-wp: four agents, in orders that are drawn") {
   for (const Manner manner : {Manner::kWait, Manner::kTimed}) {
-    LockProgram<locks::McsWp> program(locks::McsWp(),
-                                      {.readers = 2, .writers = 2, .manner = manner});
-    fabric::sim::Explorer explorer(program);
-    CHECK_FALSE(explorer.random(1, kSmall ? 200 : 5'000).violation);
-    CHECK_FALSE(explorer.pct(1, kSmall ? 200 : 5'000, 3).violation);
+    test::drawn("mcs-wp", {.readers = 2, .writers = 2, .manner = manner}, kSmall ? 200 : 5'000);
   }
 }

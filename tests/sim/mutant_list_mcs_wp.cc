@@ -21,7 +21,8 @@ void add_mcs_wp_mutants(std::vector<Mutant>& list) {
       "deadlock", both));
   list.push_back(mutant<MutantMcsWp<D::kClaimsWithoutCas>>(
       "mcs-wp/claims-without-cas",
-      "double hand-over: whoever sees that the readers have left makes the claim", "N1", two_read));
+      "double hand-over: whoever sees that the readers have left makes the claim", "deadlock",
+      two_read));
   list.push_back(mutant<MutantMcsWp<D::kFrontAfterWaits>>(
       "mcs-wp/front-after-waits",
       "wrong order: the writer's name comes after the bit that leads others there", "footprint",
@@ -54,10 +55,10 @@ void add_mcs_wp_mutants(std::vector<Mutant>& list) {
       {.readers = 1, .writers = 1, .nodes = 1, .manner = Manner::kTimed}));
   list.push_back(mutant<MutantMcsWp<D::kFrontKeepsWaits>>(
       "mcs-wp/front-keeps-waits", "lost back-out: a front that gives up still counts as waiting",
-      "N1", timed));
+      "L2", timed));
   list.push_back(mutant<MutantMcsWp<D::kFrontGivesUpClaimed>>(
       "mcs-wp/front-gives-up-claimed", "a front that times out does not see that it was let in",
-      "N1", timed));
+      "L2", timed));
   list.push_back(mutant<MutantMcsWp<D::kFrontLeavesList>>(
       "mcs-wp/front-leaves-list",
       "lost wake-up: a front that gives up leaves the readers in the list", "N1",

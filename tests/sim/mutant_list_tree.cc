@@ -18,8 +18,8 @@ void add_tree_mutants(std::vector<Mutant>& list) {
       "as printed: the parent is released by a node that never stood in its queue", "deadlock",
       two));
   list.push_back(mutant<MutantTree<D::kForgetsToSendUp>>(
-      "rma-mcs/forgets-to-send-up", "the next enters though the parent has been released",
-      "footprint", three));
+      "rma-mcs/forgets-to-send-up", "the next enters though the parent has been released", "L1",
+      three));
   list.push_back(mutant<MutantTree<D::kKeepsParent>>(
       "rma-mcs/keeps-parent", "lost back-out: the element is left, its parent is not", "deadlock",
       {.writers = 2, .nodes = 3}));

@@ -39,6 +39,13 @@ class Scripted final : public fabric::sim::Program {
     }
   }
   void run(std::uint32_t agent) override { parts_[agent](*endpoints_[agent]); }
+  fabric::sim::Sight sight(std::uint32_t agent, const fabric::sim::Operation& op) const override {
+    return seen_ ? seen_(agent, op) : fabric::sim::Sight::kSeen;
+  }
+  void set_sight(
+      std::function<fabric::sim::Sight(std::uint32_t, const fabric::sim::Operation&)> seen) {
+    seen_ = std::move(seen);
+  }
   std::string verdict() override { return end_ ? end_() : ""; }
   std::string name(fabric::Address a) const override {
     return fmt::format("word {}", (a.offset() - fabric::kReservedBytes) / 8);
@@ -47,6 +54,7 @@ class Scripted final : public fabric::sim::Program {
  private:
   std::vector<Part> parts_;
   std::function<std::string()> end_;
+  std::function<fabric::sim::Sight(std::uint32_t, const fabric::sim::Operation&)> seen_;
   Topology topology_ = Topology::from_nodes({0, 1});
   std::vector<std::unique_ptr<fabric::SimEndpoint>> endpoints_;
 };

@@ -1,18 +1,16 @@
 // The kind of a stripe's lock changes while it is used: every order of a few agents.
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <string_view>
 
 #include "keyway/tools/lockcheck/switch_program.h"
+#include "tests/sim/explored.h"
 
 using namespace keyway;
 using namespace keyway::lockcheck;
+using test::kSmall;
 
 namespace {
-
-#if defined(KEYWAY_SIM_SMALL)
-constexpr bool kSmall = true;
-#else
-constexpr bool kSmall = false;
-#endif
 
 // Who excludes nobody is no lock that others can be switched to.
 static_assert(locks::Switchable<locks::DMcs> && !locks::Switchable<locks::NoLock>);
@@ -33,10 +31,16 @@ void check(const Kinds& kinds, const SwitchShape& shape, const fabric::sim::Expl
   CHECK(report.states > 10);
 }
 
+/// ALock is about atomics of the two classes.
+fabric::sim::ExploreOptions options_of(const Kinds& kinds) {
+  const auto two_classes = [](std::string_view kind) { return kind.starts_with("alock"); };
+  return {.split_rma = std::any_of(kinds.begin(), kinds.end(), two_classes)};
+}
+
 void require_clean(const Kinds& kinds, const SwitchShape& shape) {
   SwitchProgram<locks::StripeLock> program(stripe_of(kinds), shape);
-  fabric::sim::Explorer explorer(program);
-  const auto report = explorer.exhaust(20'000'000);
+  fabric::sim::Explorer explorer(program, options_of(kinds));
+  const auto report = explorer.exhaust(60'000'000);
   check(kinds, shape, report);
   CHECK(report.complete);
 }
@@ -109,11 +113,22 @@ TEST_CASE("switch: drawn orders of many agents") {
   }
 }
 
-TEST_CASE("switch: readers and writers who come from either kind, every order", "[.long]") {
+TEST_CASE("switch: readers and writers who come from either kind, every order", "[.long][switch]") {
   for (const Kinds& kinds : {kToQueue, kFromQueue, kQueues}) {
     require_clean(kinds, {.stale = 0b001});
     require_clean(kinds, {.stale = 0b010});
     require_clean(kinds, {.stale = 0b011});
     require_clean(kinds, {.stale = 0b110});
+  }
+}
+
+TEST_CASE("switch: between the kinds that the store chooses from, every order", "[.long][switch]") {
+  for (const Kinds& kinds : {Kinds{"rma-rw:t_r=1,t_l1=1", "alock"},
+                             {"alock", "rma-rw:t_r=1,t_l1=1"},
+                             {"rma-rw:t_r=1,t_l1=1", "d-mcs"},
+                             {"d-mcs", "rma-rw:t_r=1,t_l1=1"},
+                             {"gbh:lockall=off", "alock"}}) {
+    require_clean(kinds, {});
+    require_clean(kinds, {.stale = 0b010});
   }
 }

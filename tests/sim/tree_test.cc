@@ -4,37 +4,21 @@
 #include <catch2/catch.hpp>
 
 #include "keyway/locks/distributed/rma_mcs.h"
-#include "keyway/tools/lockcheck/lock_program.h"
+#include "tests/sim/explored.h"
 
 using namespace keyway;
 using namespace keyway::lockcheck;
+using test::drawn;
+using test::explored;
+using test::kSmall;
+using test::waiting_of;
 
 namespace {
 
-#if defined(KEYWAY_SIM_SMALL)
-constexpr bool kSmall = true;
-#else
-constexpr bool kSmall = false;
-#endif
-
-locks::RmaMcs rma_mcs(const std::string& text) {
-  return *locks::RmaMcs::make(*locks::LockParams::parse(text));
-}
-
-fabric::sim::ExploreReport require_clean(const std::string& kind, const LockShape& shape) {
-  CAPTURE(kind, shape.topology, shape.writers, shape.rounds);
-  LockProgram<locks::RmaMcs> program(rma_mcs(kind), shape);
-  fabric::sim::Explorer explorer(program);
-  auto report = explorer.exhaust(20'000'000);
-  INFO((report.violation ? report.violation->what + ", schedule " + report.violation->schedule
-                         : ""));
-  CHECK_FALSE(report.violation);
-  CHECK(report.complete);
-  return report;
-}
-
 // Agent i lives at rank i: 0 and 1 share an element of the level above the smallest, 2 and 3 do.
 const LockShape kTwoByTwo{.ranks = 4, .topology = "nodes=2", .nodes = 3};
+const LockShape kTwoByTwoByTwo{
+    .ranks = 8, .homes = {0, 1, 2, 4}, .topology = "racks=2,nodes=4", .nodes = 4};
 const LockShape kThreeLevels{.ranks = 4, .topology = "racks=2,nodes=4", .nodes = 4};
 
 LockShape with(LockShape shape, std::uint32_t writers, Manner manner = Manner::kWait) {
@@ -47,35 +31,37 @@ LockShape with(LockShape shape, std::uint32_t writers, Manner manner = Manner::k
 
 TEST_CASE("explore: RMA-MCS on two nodes, every order") {
   for (const char* kind : {"rma-mcs:t_l=1", "rma-mcs:t_l=2"}) {
-    require_clean(kind, with(kTwoByTwo, 2));
-    if (!kSmall) require_clean(kind, with(kTwoByTwo, 3));
+    explored(kind, with(kTwoByTwo, 2));
+    if (!kSmall) explored(kind, with(kTwoByTwo, 3));
   }
   for (const Manner manner : {Manner::kTimed, Manner::kTry}) {
-    require_clean("rma-mcs:t_l=1", with(kTwoByTwo, 2, manner));
-    require_clean("rma-mcs:t_l=1", with({.ranks = 2, .nodes = 3}, 2, manner));
+    explored("rma-mcs:t_l=1", with(kTwoByTwo, 2, manner));
+    explored("rma-mcs:t_l=1", with({.ranks = 2, .nodes = 3}, 2, manner));
   }
 }
 
 TEST_CASE("explore: RMA-MCS on two racks, every order of two agents, drawn orders of eight") {
   for (const Manner manner : {Manner::kWait, Manner::kTimed, Manner::kTry}) {
-    require_clean("rma-mcs:t_l=1", with(kThreeLevels, 2, manner));
+    explored("rma-mcs:t_l=1", with(kThreeLevels, 2, manner));
   }
-  LockShape eight = with(kThreeLevels, 8);
   for (const char* kind : {"rma-mcs:t_l=1", "rma-mcs:t_l=2"}) {
-    LockProgram<locks::RmaMcs> program(rma_mcs(kind), eight);
-    fabric::sim::Explorer explorer(program);
-    for (const auto& report :
-         {explorer.random(1, kSmall ? 20 : 200), explorer.pct(1, kSmall ? 20 : 200, 3)}) {
-      INFO((report.violation ? report.violation->what : ""));
-      CHECK_FALSE(report.violation);
-      CHECK(report.cut == 0);
-    }
+    drawn(kind, with(kThreeLevels, 8), kSmall ? 20 : 200);
+  }
+}
+
+TEST_CASE("explore: RMA-MCS, four agents on two nodes and on two racks, every order",
+          "[.long][rma-mcs]") {
+  for (const char* kind : {"rma-mcs:t_l=1", "rma-mcs:t_l=2"}) {
+    explored(kind, with(kTwoByTwo, 4));
+    explored(kind, with(kThreeLevels, 4));
+    // Two share a node, a third their rack, the fourth is alone in the other one.
+    explored(kind, with(kTwoByTwoByTwo, 4));
   }
 }
 
 TEST_CASE("explore: nobody starves in RMA-MCS, though the slow to climb can be passed for long") {
   LockShape apart{.writers = 2, .forever = true};
-  const auto waiting = require_clean("rma-mcs:t_l=1", apart).waiting.value();
+  const auto waiting = waiting_of("rma-mcs:t_l=1", apart);
   CHECK_FALSE(waiting.starvation);
   CHECK_FALSE(waiting.livelock);
   // An agent that is first in its element and has not reached the root yet has no place there.
@@ -89,9 +75,9 @@ TEST_CASE("explore: an element hands RMA-MCS on T_L times, and then lets the roo
     shape.rounds = t_l + 1;
     shape.most_in_a_row = t_l + 1;
     const auto kind = fmt::format("rma-mcs:t_l={}", t_l);
-    require_clean(kind, shape);
+    explored<locks::RmaMcs>(kind, shape);
     --shape.most_in_a_row;  // and no bound is lower: the exploration would see it
-    LockProgram<locks::RmaMcs> program(rma_mcs(kind), shape);
+    LockProgram<locks::RmaMcs> program(test::lock_of<locks::RmaMcs>(kind), shape);
     fabric::sim::Explorer explorer(program);
     const auto report = explorer.exhaust(20'000'000);
     REQUIRE(report.violation);

@@ -4,11 +4,15 @@
 // a load and a posted store, which only the lock makes whole; a reader loads it twice. LockWatch
 // checks every operation; at the end the record must tell the number of exclusive visits and the
 // token how many were asked for, and every agent must be able to take the lock and give it back
-// (L2). *For ever.* An agent that has given the lock back rests: it forgets its results and comes
-// back at any time, or never. What it does next depends on its pool of nodes alone, whose content
-// is what it does not forget; tokens and the record count modulo two. So states return, and a cycle
-// in the state graph is an endless execution. *LOCKALL.* Some agents may take all locks of the
-// group at once: readers, for the record. *Thread safety.* None, as the explorer.
+// (L2).
+// *What agents forget.* Between one round and the next an agent's future depends on its pool of
+// nodes alone, and inside on its grant as well: kinds are values, and a LockAgent keeps nothing
+// else from one call to the next that any of its operations depends on.
+// *For ever.* An agent that has given the lock back rests, and comes back at any time, or never;
+// tokens and the record count modulo two. So states return, and a cycle in the state graph is an
+// endless execution.
+// *LOCKALL.* Some agents may take all locks of the group at once: readers, for the record.
+// *Thread safety.* None, as the explorer.
 #pragma once
 
 #include <fmt/format.h>
@@ -27,6 +31,7 @@
 #include "keyway/locks/fabric/sim/explorer_hash.h"
 #include "keyway/locks/fabric/sim/sim_endpoint.h"
 #include "keyway/tools/lockcheck/lock_watch.h"
+#include "keyway/tools/lockcheck/pool_digest.h"
 
 namespace keyway::lockcheck {
 
@@ -66,9 +71,13 @@ class LockProgram final : public fabric::sim::Program {
     for (std::uint32_t round = 0; shape_.forever || round < shape_.rounds; ++round) {
       if (shape_.forever) {
         endpoints_[i]->rewind();
-        execution_->rest(i, pool_digest(i));
+        execution_->rest(i, pool_digest(agents_[i]->nodes));
       }
-      ask_once(i);
+      ask_once(i, round);
+      if (!shape_.forever) {
+        endpoints_[i]->rewind();
+        execution_->forget(i, fabric::sim::mixed(pool_digest(agents_[i]->nodes), round));
+      }
     }
   }
 
@@ -108,6 +117,9 @@ class LockProgram final : public fabric::sim::Program {
   std::string undoes(std::uint32_t i, const fabric::sim::Operation& op) override {
     return fmt::format("O4: agent {}'s rma {} of {} undoes what the cpu class stored meanwhile", i,
                        name_of(op.kind), name(op.at));
+  }
+  fabric::sim::Sight sight(std::uint32_t i, const fabric::sim::Operation& op) const override {
+    return watch_.sight(i, op);
   }
   void expired(std::uint32_t i) override { watch_.expires(i); }
   std::uint64_t remembered() const override { return watch_.remembered(); }
@@ -163,7 +175,7 @@ class LockProgram final : public fabric::sim::Program {
            (shape_.manner == Manner::kTry && code == Code::kBusy);
   }
 
-  void ask_once(std::uint32_t i) {
+  void ask_once(std::uint32_t i, std::uint32_t round) {
     const bool reads = i < shape_.readers + shape_.alls;
     const auto mode = reads ? locks::Mode::kRead : locks::Mode::kWrite;
     const bool alone = mode == locks::Mode::kWrite || !lock_.traits().readers_share;
@@ -173,8 +185,11 @@ class LockProgram final : public fabric::sim::Program {
       watch_.gives_up(i);
       if (!may_fail(grant.code())) execution_->fail(i, std::string(grant.status().message()));
     } else {
+      KW_CHECK(!execution_->at_once());  // explorer_execution.h, *Reduction*
       require(i, watch_.enters(i, alone));
       if (shape_.ask_token) look_at_token(i, *grant, alone);
+      if (!execution_->has_posted(i)) endpoints_[i]->rewind();
+      execution_->forget(i, grant_digest(i, *grant, round));
       visit(i, alone);
       watch_.leaves(i);
       release(i, *grant);
@@ -217,17 +232,15 @@ class LockProgram final : public fabric::sim::Program {
     }
   }
 
-  /// What an agent's next round depends on, when it holds nothing.
-  std::uint64_t pool_digest(std::uint32_t i) const {
-    std::uint64_t digest = 0;
-    for (const std::uint32_t index : agents_[i]->nodes.free_nodes()) {
-      digest = fabric::sim::mixed(digest, index);
-    }
-    digest = fabric::sim::mixed(digest, ~0ULL);
-    for (const std::uint32_t index : agents_[i]->nodes.nodes_in_limbo()) {
-      digest = fabric::sim::mixed(digest, index);
-    }
-    return digest;
+  /// What is to come depends on when it is inside.
+  std::uint64_t grant_digest(std::uint32_t i, const locks::Grant& grant,
+                             std::uint32_t round) const {
+    using fabric::sim::mixed;
+    std::uint64_t digest = mixed(pool_digest(agents_[i]->nodes), shape_.forever ? 0 : round);
+    digest = mixed(digest, endpoints_[i]->posted());
+    digest = mixed(mixed(digest, grant.node), grant.told);
+    digest = mixed(mixed(digest, grant.top), grant.turns);
+    return mixed(mixed(digest, grant.token), grant.token_known ? 1 : 0);
   }
 
   L lock_;

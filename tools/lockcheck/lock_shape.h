@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "keyway/locks/base/topology.h"
+#include "keyway/locks/fabric/address.h"
 
 namespace keyway::lockcheck {
 
@@ -17,14 +18,15 @@ enum class Manner : std::uint8_t {
 };
 
 struct LockShape {
-  std::uint32_t readers = 0;  // the first agents
-  std::uint32_t alls = 0;     // the next ones take LOCKALL on the lock's group
-  std::uint32_t writers = 3;  // the others
-  std::uint32_t rounds = 1;   // times that each agent asks
-  std::uint32_t ranks = 2;    // agent i lives at rank i % ranks; the lock at rank 0
-  std::string topology;       // Topology::override_with; "": each rank is a node
-  std::uint32_t nodes = 2;    // queue nodes of each agent
-  bool forever = false;       // instead of `rounds`: each comes back at any time, or never
+  std::uint32_t readers = 0;         // the first agents
+  std::uint32_t alls = 0;            // the next ones take LOCKALL on the lock's group
+  std::uint32_t writers = 3;         // the others
+  std::uint32_t rounds = 1;          // times that each agent asks
+  std::uint32_t ranks = 2;           // agent i lives at rank i % ranks; the lock at rank 0
+  std::vector<std::uint32_t> homes;  // or there, where given: of each agent
+  std::string topology;              // Topology::override_with; "": each rank is a node
+  std::uint32_t nodes = 2;           // queue nodes of each agent
+  bool forever = false;              // instead of `rounds`: each comes back at any time, or never
   Manner manner = Manner::kWait;
   bool ask_token = false;  // who is inside asks for its fencing token
   // Of agents that share an element of a tree of queues: at most so many grants in a row while the
@@ -33,6 +35,12 @@ struct LockShape {
 
   std::uint32_t agents() const { return readers + alls + writers; }
 };
+
+/// A shape as flags of lockcheck, each with a blank before it.
+std::string flags_of(const LockShape& shape);
+
+/// Who the agents are: the home of each, and its place among those of the same home.
+std::vector<fabric::AgentId> ids_of(const LockShape& shape);
 
 /// The machine of a shape; fails when its topology is not understood.
 inline Result<Topology> topology_of(const LockShape& shape) {

@@ -13,10 +13,11 @@ using fabric::Address;
 using fabric::sim::mixed;
 using fabric::sim::Operation;
 using fabric::sim::OpKind;
+using fabric::sim::Sight;
 using fabric::sim::Standing;
 
 LockWatch::LockWatch(const LockShape& shape, bool readers_share, std::uint32_t levels)
-    : shape_(shape), readers_share_(readers_share), agents_(shape.agents()) {
+    : shape_(shape), readers_share_(readers_share), ids_(ids_of(shape)), agents_(shape.agents()) {
   fabric::SegmentLayout layout;
   layout.reserve(fabric::kCacheLine);  // guard words
   group_ = layout.reserve(locks::kLockLineBytes);
@@ -27,11 +28,17 @@ LockWatch::LockWatch(const LockShape& shape, bool readers_share, std::uint32_t l
   satellites_end_ = layout.size();
   layout.reserve(fabric::kCacheLine);
   record_ = layout.reserve(fabric::kCacheLine);
-  const std::uint32_t per_rank = (shape.agents() + shape.ranks - 1) / shape.ranks;
+  std::uint32_t per_rank = 1;
+  for (const fabric::AgentId& id : ids_) per_rank = std::max(per_rank, id.slot + 1);
+  owners_.assign(per_rank * shape.ranks, shape.agents());  // nobody's
+  for (std::uint32_t i = 0; i < ids_.size(); ++i) {
+    owners_[ids_[i].slot * shape.ranks + ids_[i].rank] = i;
+  }
   nodes_ = locks::NodeRegion::reserve(layout, per_rank, shape.nodes);
   nodes_end_ = layout.size();
   layout.reserve(fabric::kCacheLine);
   segment_bytes_ = layout.size();
+  published_.resize((nodes_end_ - nodes_.offset) / locks::kNodeBytes * shape.ranks / 64 + 1);
 }
 
 std::string LockWatch::name(Address a) const {
@@ -76,7 +83,8 @@ std::string LockWatch::value(std::uint64_t word) const {
 
 void LockWatch::reset() {
   std::fill(agents_.begin(), agents_.end(), Agent());
-  visits_ = tokens_ = published_ = in_a_row_ = 0;
+  visits_ = tokens_ = in_a_row_ = 0;
+  published_.assign(published_.size(), 0);
 }
 
 // --- what an agent does
@@ -99,7 +107,7 @@ std::string LockWatch::enters(std::uint32_t agent, bool alone) {
   Agent& me = agents_[agent];
   me.standing = Standing::kInside;
   me.alone = alone;
-  me.asks = me.dumps = false;
+  me.asks = me.dumps = me.looked = false;
   if (shape_.most_in_a_row != 0 && ++in_a_row_ > shape_.most_in_a_row) {
     return fmt::format("T7: {} grants in a row, and the root was kept", in_a_row_);
   }
@@ -116,7 +124,8 @@ void LockWatch::asks_token(std::uint32_t agent) {
   me.token = tokens_ = counted(tokens_ + 1);
 }
 
-std::string LockWatch::finds(std::uint32_t agent, std::uint64_t record) const {
+std::string LockWatch::finds(std::uint32_t agent, std::uint64_t record) {
+  agents_[agent].looked = true;
   if (record == visits_) return {};
   return fmt::format(
       "L3: agent {} finds the record at {} after {} exclusive visits{}: an update was "
@@ -140,7 +149,7 @@ std::string LockWatch::has_left(std::uint32_t agent) {
 
 void LockWatch::settles(std::uint32_t agent, const std::vector<std::uint32_t>& free_nodes) {
   agents_[agent].dumps = false;
-  for (const std::uint32_t index : free_nodes) published_ &= ~bit(nodes_.node(id(agent), index));
+  for (const std::uint32_t index : free_nodes) publish(nodes_.node(id(agent), index), false);
 }
 
 std::string LockWatch::token_told(std::uint32_t agent, std::uint64_t token) const {
@@ -151,11 +160,9 @@ std::string LockWatch::token_told(std::uint32_t agent, std::uint64_t token) cons
 
 // --- operations
 
-std::uint64_t LockWatch::bit(Address node) const {
+std::uint64_t LockWatch::number(Address node) const {
   const std::uint64_t in_rank = (node.offset() - nodes_.offset) / locks::kNodeBytes;
-  const std::uint64_t number = in_rank * shape_.ranks + node.rank();
-  KW_CHECK(number < 64);
-  return 1ULL << number;
+  return in_rank * shape_.ranks + node.rank();
 }
 
 bool LockWatch::may_write(std::uint32_t agent, Address a) const {
@@ -182,12 +189,30 @@ std::string LockWatch::touches_node(std::uint32_t agent, const Operation& op, st
   // node's agent has gone on.
   const bool stand = word_of_node(op.at) == locks::kStandOffset;
   if (stand && !writes) return {};
-  if ((published_ & bit(op.at)) == 0 && (writes || !agents_[agent].dumps)) {
+  if (!published(op.at) && (writes || !agents_[agent].dumps)) {
     return fmt::format("N1: touch of a released node: agent {} {} {}, which nobody may know", agent,
                        writes ? "writes" : "reads", name(op.at));
   }
-  if (status && writes && left == locks::kNodeIdle) published_ &= ~bit(op.at);
+  if (status && writes && left == locks::kNodeIdle) publish(op.at, false);
   return {};
+}
+
+Sight LockWatch::sight(std::uint32_t agent, const Operation& op) const {
+  if (!op.is_word()) return Sight::kSeen;
+  const Agent& me = agents_[agent];
+  if (op.at == holder()) {
+    const bool unseen = op.kind == OpKind::kStore && !named_in_dumps();
+    return unseen && me.standing == Standing::kInside ? Sight::kUnseen : Sight::kSeen;
+  }
+  if (me.standing == Standing::kInside) {
+    const bool first_look = op.at == record() && op.kind == OpKind::kLoad && !me.alone;
+    return first_look && !me.looked ? Sight::kOwn : Sight::kSeen;
+  }
+  if (shape_.manner == Manner::kTimed) return Sight::kSeen;
+  const bool own = in_nodes(op.at) && owner(op.at) == agent && !published(op.at);
+  const bool stand = word_of_node(op.at) == locks::kStandOffset;
+  const bool names = op.kind != OpKind::kLoad && in_nodes(Address::from_word(op.operand));
+  return own && !stand && !names ? Sight::kOwn : Sight::kSeen;
 }
 
 std::string LockWatch::raises_token(std::uint32_t agent, std::uint64_t old, std::uint64_t left) {
@@ -220,9 +245,9 @@ std::string LockWatch::observe(std::uint32_t agent, const Operation& op, std::ui
     agents_[agent].standing = Standing::kWaiting;  // its doorway
   }
   const Address named = Address::from_word(left);
-  const bool shows = !in_nodes(op.at) || word_of_node(op.at) != locks::kBeforeOffset;
-  if (writes && shows && op.is_word() && in_nodes(named) && owner(named) == agent) {
-    published_ |= bit(named);
+  if (writes && !tells_who_is_before(op.at) && op.is_word() && in_nodes(named) &&
+      owner(named) == agent) {
+    publish(named, true);
   }
   if (in_nodes(op.at)) return touches_node(agent, op, left, writes);
   if (op.at == site().line && writes && left == 0) in_a_row_ = 0;
@@ -231,7 +256,8 @@ std::string LockWatch::observe(std::uint32_t agent, const Operation& op, std::ui
 }
 
 std::uint64_t LockWatch::remembered() const {
-  std::uint64_t hash = mixed(mixed(visits_, tokens_), mixed(published_, in_a_row_));
+  std::uint64_t hash = mixed(mixed(visits_, tokens_), in_a_row_);
+  for (const std::uint64_t word : published_) hash = mixed(hash, word);
   for (const Agent& agent : agents_) {
     hash =
         mixed(hash, agent.token << 8 | (agent.asks ? 32 : 0) | (agent.alone ? 16 : 0) |

@@ -15,8 +15,8 @@
 namespace keyway::lockcheck {
 namespace {
 
-constexpr std::uint32_t kMostAgents = 8;
-constexpr std::uint32_t kMostRanks = 8;
+constexpr std::uint32_t kMostAgents = fabric::sim::kMostExplored;
+constexpr std::uint32_t kMostRanks = 64;
 constexpr std::uint32_t kMostNodes = 8;
 constexpr const char* kForever = "forever";
 
@@ -87,6 +87,7 @@ struct Texts {
   std::string mutant, agents, rounds;
   std::string topology;
   std::uint32_t ranks = 0, nodes = 0;
+  std::vector<std::uint32_t> homes;
   bool timed = false, tried = false;
 };
 
@@ -98,6 +99,8 @@ void declare(CLI::App& app, Options& options, Texts& texts) {
                  "times that each agent asks for the lock, or forever: then states return [1]");
   app.add_option("--ranks", texts.ranks, "agent i lives at rank i modulo this [2]")
       ->check(CLI::Range(1u, kMostRanks));
+  app.add_option("--homes", texts.homes, "or each at the rank given here, e.g. 0,1,2,4")
+      ->delimiter(',');
   app.add_option("--topology", texts.topology,
                  "which ranks share a node and a rack, e.g. nodes=2 or racks=2,nodes=4 [each its "
                  "own node]");
@@ -109,6 +112,9 @@ void declare(CLI::App& app, Options& options, Texts& texts) {
                "agents ask for their fencing token while they hold the lock");
   app.add_flag("--split-rma", options.explorer.split_rma,
                "rma read-modify-writes in two steps, between which the cpu class may come");
+  app.add_flag_callback(
+      "--no-reduction", [&options] { options.explorer.reduce = false; },
+      "also try orders that nobody can tell from others");
   app.add_option("--explore", options.explore, "which orders, see below")
       ->check(CLI::IsMember({"exhaustive", "preemptions", "random", "pct"}))
       ->capture_default_str();
@@ -168,6 +174,14 @@ std::string settle(Options& options, const Texts& texts) {
     return fmt::format("--rounds {} is not understood: write 1 to 100, or forever", texts.rounds);
   }
   if (texts.ranks != 0) options.shape.ranks = texts.ranks;
+  if (!texts.homes.empty()) options.shape.homes = texts.homes;
+  if (const auto& homes = options.shape.homes; !homes.empty()) {
+    if (homes.size() != options.shape.agents() ||
+        *std::max_element(homes.begin(), homes.end()) >= options.shape.ranks) {
+      return fmt::format("--homes is not understood: give {} ranks below {}, one for each agent",
+                         options.shape.agents(), options.shape.ranks);
+    }
+  }
   if (texts.nodes != 0) options.shape.nodes = texts.nodes;
   if (!texts.topology.empty()) options.shape.topology = texts.topology;
   if (const auto topology = topology_of(options.shape); !topology.ok()) {
@@ -195,18 +209,9 @@ int usage(const std::string& sentence) {
 
 std::string Options::program_flags() const {
   std::string text = mutant != nullptr ? "--mutant " + mutant->name : "--lock " + lock;
-  text += " --agents ";
-  if (shape.readers != 0) text += fmt::format("{}r", shape.readers);
-  if (shape.alls != 0) text += fmt::format("{}a", shape.alls);
-  if (shape.writers != 0) text += fmt::format("{}w", shape.writers);
-  text += shape.forever ? " --rounds forever" : fmt::format(" --rounds {}", shape.rounds);
-  text += fmt::format(" --ranks {}", shape.ranks);
-  if (!shape.topology.empty()) text += " --topology " + shape.topology;
-  if (shape.nodes != LockShape().nodes) text += fmt::format(" --nodes {}", shape.nodes);
-  if (shape.manner == Manner::kTimed) text += " --timed";
-  if (shape.manner == Manner::kTry) text += " --try";
-  if (shape.ask_token) text += " --ask-token";
+  text += flags_of(shape);
   if (explorer.split_rma) text += " --split-rma";
+  if (!explorer.reduce) text += " --no-reduction";
   return text;
 }
 

@@ -94,8 +94,11 @@ int show(const Result& result) {
   const Options& options = result.options;
   const ExploreReport& report = result.report;
   show_subject(options);
-  fmt::print("{} states, {} executions, {} steps, {:.1f} s\n", report.states, report.executions,
-             report.steps, static_cast<double>(result.took_ns) / 1e9);
+  const bool uncounted = report.states == options.explorer.most_counted &&
+                         (options.how == How::kRandom || options.how == How::kPct);
+  fmt::print("{}{} states, {} executions, {} steps, {:.1f} s\n", uncounted ? "more than " : "",
+             report.states, report.executions, report.steps,
+             static_cast<double>(result.took_ns) / 1e9);
   show_bounds(report);
   if (report.violation) {
     fmt::print("VIOLATION {}\n", report.violation->what);
@@ -154,6 +157,7 @@ ordered_json result_json(const Result& result) {
   out["rerun"] = fmt::format("lockcheck {} {}", options.program_flags(), options.order_flags());
   out["program"] = shape_json(options.shape);
   out["split_rma"] = options.explorer.split_rma;
+  out["reduced"] = options.explorer.reduce;
   out["explore"] = options.replay.empty() ? options.explore : "replay";
   if (options.how == How::kRandom || options.how == How::kPct) out["seed"] = options.seed;
   out["states"] = report.states;

@@ -27,6 +27,7 @@
 #include "keyway/locks/fabric/sim/explorer_hash.h"
 #include "keyway/locks/fabric/sim/sim_endpoint.h"
 #include "keyway/tools/lockcheck/lock_shape.h"
+#include "keyway/tools/lockcheck/pool_digest.h"
 
 namespace keyway::lockcheck {
 
@@ -85,9 +86,15 @@ class SwitchProgram final : public fabric::sim::Program {
 
   void run(std::uint32_t i) override {
     if (i < shape_.readers + shape_.writers) {
-      for (std::uint32_t round = 0; round < shape_.rounds; ++round) visit(i);
+      for (std::uint32_t round = 0; round < shape_.rounds; ++round) {
+        visit(i);
+        forget_all_but(i, round);
+      }
     } else {
-      for (std::uint32_t n = 0; n < shape_.switches; ++n) change(i, n);
+      for (std::uint32_t n = 0; n < shape_.switches; ++n) {
+        change(i, n);
+        forget_all_but(i, n);
+      }
     }
     endpoints_[i]->flush_all();
   }
@@ -122,6 +129,16 @@ class SwitchProgram final : public fabric::sim::Program {
     }
     return fmt::format("rank {} +{:#x}", a.rank(), a.offset());
   }
+  /// The holder's name: nobody looks at it but those who make a dump.
+  std::uint64_t kept(fabric::Address a, std::uint64_t word) const override {
+    return is_holder(a) && shape_.manner != Manner::kTimed ? 0 : word;
+  }
+  fabric::sim::Sight sight(std::uint32_t i, const fabric::sim::Operation& op) const override {
+    const bool unseen = is_holder(op.at) && op.kind == fabric::sim::OpKind::kStore &&
+                        shape_.manner != Manner::kTimed &&
+                        standings_[i] == fabric::sim::Standing::kInside;
+    return unseen ? fabric::sim::Sight::kUnseen : fabric::sim::Sight::kSeen;
+  }
   std::uint64_t remembered() const override { return fabric::sim::mixed(visits_, token_); }
   void expired(std::uint32_t i) override { standings_[i] = fabric::sim::Standing::kOutside; }
   fabric::sim::Standing standing(std::uint32_t i) const override { return standings_[i]; }
@@ -136,6 +153,18 @@ class SwitchProgram final : public fabric::sim::Program {
     return {.word = {0, word_},
             .first = {.line = {0, lines_}, .group = {0, group_}, .satellites = satellites_},
             .satellite_stride = satellite_bytes()};
+  }
+  bool is_holder(fabric::Address a) const {
+    return a.rank() == 0 && a.offset() >= lines_ && a.offset() < satellites_ &&
+           (a.offset() - lines_) % locks::kLockLineBytes == locks::kHolderOffset;
+  }
+  /// Between visits an agent's future depends on its pool of nodes, the kind that it knows and the
+  /// number of its round.
+  void forget_all_but(std::uint32_t i, std::uint32_t round) {
+    if (!execution_->has_posted(i)) endpoints_[i]->rewind();
+    std::uint64_t digest = fabric::sim::mixed(endpoints_[i]->posted(), round);
+    digest = fabric::sim::mixed(digest, known_[i]);
+    execution_->forget(i, fabric::sim::mixed(digest, pool_digest(agents_[i]->nodes)));
   }
   std::uint64_t satellite_bytes() const { return locks::satellite_bytes(topology_.levels()); }
   Deadline deadline() const {

@@ -1,9 +1,10 @@
 // Explorer: runs a program in many orders, and says what is wrong with one of them.
 //
 // *What.* Each execution is replayed from the start, since a stack cannot be copied.
-//   exhaust   every order, breadth first: a violation is shown by a shortest one. Two executions
-//             that meet in a state (Execution::key) go on alike, so the second ends there. The
-//             finished graph is then asked for livelock, starvation and bypass.
+//   exhaust   every order. Two executions that meet in a state (Execution::key) go on alike, so the
+//             second ends there; one that meets a new state goes on from it. A violation is looked
+//             for once more breadth first, so that it is shown by a shortest order. The finished
+//             graph is then asked for livelock, starvation and bypass.
 //   bounded   every order with at most so many preemptions, those with fewer first. A preemption is
 //             the step of another agent while the last one could have gone on. What happens to a
 //             posted operation is the network's doing and costs nothing; so do leaving an agent
@@ -15,7 +16,8 @@
 //             operation and the patience of a wait count as threads, each with a priority of its
 //             own
 //   replay    the one order of a schedule, with a trace
-// *Schedules.* A character per step: its place among the steps that were possible. A cycle is
+// *Schedules.* A character per step: its place among the steps that were possible, with a ~ in
+// front for each 62 that do not fit into one. Steps that are taken at once have none. A cycle is
 // written "stem(loop)"; a replay checks that the loop ends where it began.
 // *Thread safety.* None.
 // *Source.* Stateless search with replay: Godefroid, POPL'97; state hashing: Holzmann's spin;
@@ -57,11 +59,13 @@ struct Waiting {
   std::vector<std::uint32_t> starving;
   /// How often others enter past one that waits, at most; nothing when there is no bound.
   std::optional<std::uint64_t> bypass;
+  /// The same of each agent.
+  std::vector<std::optional<std::uint64_t>> bypass_of;
   std::optional<Finding> unbounded;
 };
 
 struct ExploreReport {
-  std::uint64_t states = 0;
+  std::uint64_t states = 0;  // of drawn orders at most ExploreOptions::most_counted
   std::uint64_t executions = 0;
   std::uint64_t steps = 0;
   std::uint64_t longest = 0;  // steps of the longest execution
@@ -78,14 +82,20 @@ struct ExploreReport {
 struct ExploreOptions {
   /// For programs that use both classes on one word; the others only get more states from it.
   bool split_rma = false;
+  /// Leaves out orders that nobody can tell from others (explorer_execution.h, *Reduction*).
+  bool reduce = true;
   /// A drawn execution ends after so many steps: agents need not ever end.
   std::uint64_t most_steps = 20'000;
+  /// Drawn executions tell states apart until they have met so many.
+  std::uint64_t most_counted = 1'000'000;
 };
 
 class Explorer final {
  public:
   explicit Explorer(Program& program, const ExploreOptions& options = {})
-      : program_(program), options_(options), execution_(program, options.split_rma) {}
+      : program_(program),
+        options_(options),
+        execution_(program, options.split_rma, options.reduce) {}
 
   /// Every order, or until `most_states` were seen.
   ExploreReport exhaust(std::uint64_t most_states);
@@ -97,9 +107,16 @@ class Explorer final {
   Memory& memory() { return execution_.memory(); }
 
  private:
+  /// States that an execution may go on by, deeper than where it was taken up. More would save more
+  /// executions, and reach states by longer and longer ways where agents go on for ever.
+  static constexpr std::uint32_t kChain = 24;
+  struct Search;
   struct Drawn;  // how the next step is drawn
   struct Replayed;
 
+  ExploreReport search(std::uint64_t most_states, bool in_chains);
+  bool arrive(Search& search, const Choice& by);
+  void follow(Search& search, StateGraph::Id id, std::uint16_t choice);
   ExploreReport draw(std::uint64_t executions, Drawn& drawn);
   void run_to(const StateGraph& graph, StateGraph::Id id);
   void judge(const StateGraph& graph, ExploreReport& report);

@@ -13,7 +13,7 @@ constexpr std::uint64_t kPoison = 0xdeaddeaddeaddeadULL;
 }  // namespace
 
 std::uint64_t Execution::perform(std::uint32_t number, const Operation& op) {
-  if (at_once_) return memory().apply(op);
+  if (idle_) return memory().apply(op);
   Agent& agent = agents_[number];
   if (agent.abandoned) return 0;  // a destructor, on the way out
   agent.op = op;
@@ -22,24 +22,25 @@ std::uint64_t Execution::perform(std::uint32_t number, const Operation& op) {
 }
 
 void Execution::post(std::uint32_t number, const Operation& op, ResultSlot* result) {
-  if (at_once_) {
+  if (idle_) {
     const std::uint64_t value = memory().apply(op);
     if (result != nullptr) result->value = value;
     return;
   }
   Agent& agent = agents_[number];
   if (agent.abandoned) return;
+  KW_CHECK(agent.posted.size() < 255);  // Action::posted
   agent.posted.push_back({op, result, ++agent.serial, agent.ordered_behind(op.at.rank())});
 }
 
 /// No step: it only tells later operations what they may not overtake. (Where it stands follows
 /// from the agent's history, so it is no part of the key.)
 void Execution::order(std::uint32_t number, std::uint32_t rank) {
-  if (!at_once_) agents_[number].ordered[rank] = agents_[number].serial;
+  if (!idle_) agents_[number].ordered[rank] = agents_[number].serial;
 }
 
 void Execution::flush(std::uint32_t number, std::uint32_t rank) {
-  if (at_once_) return;
+  if (idle_) return;
   Agent& agent = agents_[number];
   const auto of_rank = [rank](const Posted& posted) { return posted.op.at.rank() == rank; };
   if (agent.abandoned || std::none_of(agent.posted.begin(), agent.posted.end(), of_rank)) return;
@@ -47,7 +48,7 @@ void Execution::flush(std::uint32_t number, std::uint32_t rank) {
   agent.phase = Phase::kFlush;
   if (!can_go_on(agent)) pause(agent, Phase::kFlush);
   for (const Posted& posted : agent.posted) {
-    if (of_rank(posted)) agent.history = mixed(agent.history, posted.value);
+    if (of_rank(posted)) agent.history = mixed(agent.history, told(posted.op, posted.value));
   }
   std::erase_if(agent.posted, of_rank);
 }
@@ -56,7 +57,7 @@ WaitResult Execution::wait(std::uint32_t number, Address word, PredicateRef pred
                            Deadline deadline) {
   Agent& agent = agents_[number];
   if (agent.abandoned) return {};
-  if (at_once_) {
+  if (idle_) {
     const std::uint64_t value = memory().load(word);
     if (!predicate(value)) throw Hopeless();
     return {value, false};
@@ -73,13 +74,15 @@ void Execution::attempt_begins(std::uint32_t number) {
   agent.attempting = true;
   agent.mark = agent.history;
   agent.seen_changes = others_changes(agent);
+  agent.had_posted = agent.posted.size();
 }
 
 bool Execution::attempt_failed(std::uint32_t number, std::uint64_t, Deadline deadline) {
-  if (at_once_) throw Hopeless();
+  if (idle_) throw Hopeless();
   Agent& agent = agents_[number];
   if (agent.abandoned) return false;
-  KW_CHECK_MSG(agent.posted.empty(), "a failed attempt", "it left posted operations behind");
+  KW_CHECK_MSG(agent.posted.size() == agent.had_posted, "a failed attempt",
+               "it left posted operations behind, or flushed what was posted before it");
   agent.history = agent.mark;
   set_deadline(agent, deadline);
   pause(agent, Phase::kRetry);
@@ -94,6 +97,25 @@ void Execution::rest(std::uint32_t number, std::uint64_t digest) {
   agent.history = agent.mark = mixed(0, digest);
   agent.clock_ns = 0;
   pause(agent, Phase::kRest);
+}
+
+void Execution::forget(std::uint32_t number, std::uint64_t digest) {
+  Agent& agent = agents_[number];
+  if (!reduce_ || idle_ || agent.abandoned) return;
+  std::uint64_t history = mixed(1, digest);
+  for (const Posted& posted : agent.posted) {
+    const Operation& op = posted.op;
+    const auto before = [&](const Posted& other) {  // must happen before this one
+      return other.serial <= posted.behind && other.op.at.rank() == op.at.rank();
+    };
+    history = mixed(
+        history, static_cast<std::uint64_t>(op.kind) << 8 | static_cast<std::uint64_t>(op.access));
+    history = mixed(mixed(mixed(history, op.at.word()), op.operand), op.expected);
+    history = mixed(history, std::count_if(agent.posted.begin(), agent.posted.end(), before));
+    history = mixed(history, posted.serial <= agent.ordered_behind(op.at.rank()) ? 1 : 0);
+  }
+  agent.history = agent.mark = history;
+  agent.clock_ns = 0;
 }
 
 void Execution::poison(Address word) {

@@ -26,9 +26,9 @@ ExploreReport Explorer::draw(std::uint64_t executions, Drawn& drawn) {
     Path path;
     execution_.start();
     while (execution_.next(actions), !actions.empty() && path.size() < options_.most_steps) {
-      met.insert(execution_.key());
+      if (met.size() < options_.most_counted) met.insert(execution_.key());
       const std::size_t taken = drawn.pick(execution_, actions);
-      path.push_back({actions[taken], static_cast<std::uint8_t>(taken)});
+      path.push_back({actions[taken], static_cast<std::uint16_t>(taken)});
       execution_.step(actions[taken]);
     }
     report.cut += actions.empty() ? 0 : 1;

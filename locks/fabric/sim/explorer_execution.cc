@@ -25,8 +25,11 @@ std::uint64_t hash_of(const std::byte* bytes, std::uint64_t n) {
 
 }  // namespace
 
-Execution::Execution(Program& program, bool split_rma)
-    : Engine(program.ranks(), program.segment_bytes()), program_(program), split_rma_(split_rma) {
+Execution::Execution(Program& program, bool split_rma, bool reduce)
+    : Engine(program.ranks(), program.segment_bytes()),
+      program_(program),
+      split_rma_(split_rma),
+      reduce_(reduce) {
   KW_CHECK(program.agents() <= kMostExplored);
   agents_.resize(program.agents());
   for (std::uint32_t i = 0; i < agents_.size(); ++i) {
@@ -54,7 +57,7 @@ Execution::~Execution() {
 // --- one execution
 
 void Execution::start() {
-  at_once_ = true;
+  idle_ = true;
   memory().clear();
   wrong_.reset();
   halfway_.clear();
@@ -66,8 +69,9 @@ void Execution::start() {
     agent.begun = agent.attempting = agent.abandoned = agent.expired = false;
   }
   program_.reset(*this);
-  at_once_ = false;
+  idle_ = false;
   for (Agent& agent : agents_) resume(agent);  // up to its first operation
+  for (Agent& agent : agents_) take_at_once(agent);
 }
 
 void Execution::abandon() {
@@ -76,7 +80,7 @@ void Execution::abandon() {
     agent.abandoned = true;
     resume(agent);
   }
-  at_once_ = true;
+  idle_ = true;
 }
 
 void Execution::resume(Agent& agent) {
@@ -218,11 +222,12 @@ bool Execution::own_step(Agent& agent) {
   if (agent.phase == Phase::kRest) return true;  // its history says where it is
   if (agent.phase == Phase::kOperation) {
     if (!happen(agent, agent.op, agent.begun, agent.answer)) return false;
+    agent.history = mixed(agent.history, told(agent.op, agent.answer));
   } else {
     agent.answer = memory().load(agent.word);
     observe(agent, {.kind = OpKind::kLoad, .at = agent.word}, agent.answer);
+    agent.history = mixed(agent.history, agent.answer);
   }
-  agent.history = mixed(agent.history, agent.answer);
   return true;
 }
 
@@ -236,6 +241,12 @@ void Execution::posted_step(Agent& agent, const Action& action) {
 }
 
 void Execution::step(const Action& action) {
+  step_alone(action);
+  take_at_once(agents_[action.agent]);
+  if (reduce_) go_again();
+}
+
+void Execution::step_alone(const Action& action) {
   ++steps_;
   Agent& agent = agents_[action.agent];
   if (action.kind == Action::Kind::kPosted) return posted_step(agent, action);
@@ -271,7 +282,7 @@ std::uint64_t Execution::key() const {
     key = mixed(key, agent.posted.size());
     for (const Posted& posted : agent.posted) {
       key = mixed(key, (posted.happened ? 2 : 0) | (posted.begun ? 1 : 0));
-      if (posted.happened || posted.begun) key = mixed(key, posted.value);
+      if (posted.happened || posted.begun) key = mixed(key, told(posted.op, posted.value));
     }
   }
   return key;
@@ -281,10 +292,14 @@ Moment Execution::moment() const {
   Moment moment;
   for (const Agent& agent : agents_) {
     const std::uint32_t i = agent.number;
-    moment.standings |= static_cast<std::uint32_t>(program_.standing(i)) << (2 * i);
-    const auto bit = static_cast<std::uint16_t>(1u << i);
-    if (could_go_on(i) || can_expire(agent)) moment.can_go |= bit;
-    const auto flies = [&](const Posted& posted) { return can_happen(agent, posted); };
+    moment.set(i, program_.standing(i));
+    const std::uint64_t bit = 1ULL << i;
+    // Cards serve each other's atomics in turn: who only waits for another's to end goes on.
+    const bool in_turn = agent.phase == Phase::kOperation && kept_out(agent.op, agent.begun);
+    if (in_turn || could_go_on(i) || can_expire(agent)) moment.can_go |= bit;
+    const auto flies = [&](const Posted& posted) {
+      return can_happen(agent, posted) || (!posted.happened && kept_out(posted.op, posted.begun));
+    };
     if (std::any_of(agent.posted.begin(), agent.posted.end(), flies)) moment.in_flight |= bit;
   }
   return moment;
@@ -312,13 +327,13 @@ void Execution::conclude() {
     all_done = all_done && agent.phase == Phase::kDone;
   }
   if (!all_done) return;
-  at_once_ = true;
+  idle_ = true;
   try {
     if (std::string verdict = program_.verdict(); !verdict.empty()) wrong_ = std::move(verdict);
   } catch (const Hopeless&) {
     wrong_ = "L2: all have gone, and whoever comes now waits for ever";
   }
-  at_once_ = false;
+  idle_ = false;
 }
 
 }  // namespace keyway::fabric::sim

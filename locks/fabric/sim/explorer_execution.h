@@ -10,11 +10,30 @@
 // *Deadlines.* A wait or an attempt with a deadline may time out whenever it cannot go on: a step
 // of its own. A deadline of a second or more is patience, not behaviour, and does not pass. An
 // agent's clock stands still but for the deadlines that it sees pass.
+// *Reduction.* With `reduce` a step that nobody else can see or hinder is taken at once, as a part
+// of the step after which it became possible: no state, no choice, no place in a schedule.
+//   own       An operation that its agent waits for, by itself or in a flush, on a word that is the
+//             agent's own (Sight::kOwn): whoever else touches it violates the program's checks, as
+//             much before the operation as after it. While the agent waits it makes the word known
+//             to nobody, unless by what it has posted: so all of that must be kOwn as well. A
+//             posted operation is not taken before its flush, for until then it may also come too
+//             late, after the word has been made known.
+//   unseen    An operation that leaves nothing that anybody looks at (Sight::kUnseen).
+//   again     An agent that can try again does so, if it has no deadline that could pass instead.
+//             This changes nothing but what counts as new since the attempt began: an attempt may
+//             be made once more than it need be, and that leaves no trace.
+// Each such step commutes with every step of others that can come before it, or one of the two
+// orders is a violation that is found in the order kept: persistent sets of one step. None makes
+// anybody wait, and at most kMostAtOnce are taken in a row, so no cycle consists of them and no
+// agent is passed over for ever. Nobody comes in by such a step (a program checks that by
+// at_once()), so who is waiting as another one enters is the same, and with it livelock, starvation
+// and bypass. An order of the reduced search is one of the full search, and fair if that is.
+//   Results   that nobody is told, of stores and writes, are no part of an agent's history, and an
+//             agent forgets its history where forget() says what its future depends on.
 // *The key.* key() hashes memory and, of each agent, its results since the start or its last
-// rest(), what it is about to do, which of its posted operations have happened, its standing and
-// what the program remembers. A program is determined by these, so equal keys have equal futures.
-// 64 bits: a million states collide with probability 3e-8.
-// *Thread safety.* None.
+// rest() or forget(), what it is about to do, which of its posted operations have happened, its
+// standing and what the program remembers. A program is determined by these, so equal keys have
+// equal futures. 64 bits: a million states collide with probability 3e-8. *Thread safety.* None.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +49,7 @@
 namespace keyway::fabric::sim {
 
 /// Agents that an execution can have.
-inline constexpr std::uint32_t kMostExplored = 16;
+inline constexpr std::uint32_t kMostExplored = 64;
 
 /// One step: an agent's own next one, the end of its patience, or a posted operation of its own.
 struct Action {
@@ -44,21 +63,28 @@ struct Action {
 
 /// What the analysis of a state graph needs to know of a state.
 struct Moment {
-  std::uint32_t standings = 0;  // two bits for each agent
-  std::uint16_t can_go = 0;     // agents that have a step of their own to take; none that rests
-  std::uint16_t in_flight = 0;  // agents of which a posted operation can happen
+  // A bit for each agent, here and below: the lower and the higher bit of its standing.
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  std::uint64_t can_go = 0;     // agents that have a step of their own to take; none that rests
+  std::uint64_t in_flight = 0;  // agents of which a posted operation can happen
 
-  Standing standing(std::uint32_t agent) const {
-    return static_cast<Standing>(standings >> (2 * agent) & 3);
+  void set(std::uint32_t agent, Standing standing) {
+    low |= (static_cast<std::uint64_t>(standing) & 1) << agent;
+    high |= (static_cast<std::uint64_t>(standing) >> 1) << agent;
   }
-  bool wants_in(std::uint32_t agent) const {
-    return standing(agent) == Standing::kComing || standing(agent) == Standing::kWaiting;
-  }
+  std::uint64_t waiting() const { return high & ~low; }
+  std::uint64_t wanting() const { return low ^ high; }
+  std::uint64_t inside() const { return low & high; }
+  bool wants_in(std::uint32_t agent) const { return (wanting() >> agent & 1) != 0; }
+  bool waits(std::uint32_t agent) const { return (waiting() >> agent & 1) != 0; }
+  /// Who comes in by the step from here to `next`.
+  std::uint64_t entering(const Moment& next) const { return next.inside() & ~inside(); }
 };
 
 class Execution final : public Engine {
  public:
-  explicit Execution(Program& program, bool split_rma);
+  Execution(Program& program, bool split_rma, bool reduce);
   ~Execution() override;
 
   // --- for who chooses the order
@@ -86,6 +112,12 @@ class Execution final : public Engine {
   /// The agent is where it has been before, but for what `digest` tells: nothing posted, nothing
   /// held. It forgets its results and may come back at any time, or never.
   void rest(std::uint32_t agent, std::uint64_t digest);
+  /// The agent's future depends on nothing of its past but what `digest` tells and what it has
+  /// posted. It goes on. Nothing happens where the search is not reduced.
+  void forget(std::uint32_t agent, std::uint64_t digest);
+  bool has_posted(std::uint32_t agent) const { return !agents_[agent].posted.empty(); }
+  /// Whether the agent that runs does so by a step that is taken at once.
+  bool at_once() const { return taking_at_once_; }
   /// Overwrites a word that nobody may look at before its agent has written it anew: poison, which
   /// whoever looks all the same will trip over. No agent's doing, so no retry goes on because of
   /// it.
@@ -108,6 +140,8 @@ class Execution final : public Engine {
   struct Abandoned {};
   // Leaves the verdict of a program that would wait for ever.
   struct Hopeless {};
+  /// Steps of one agent that are taken at once before others get their turn.
+  static constexpr std::uint32_t kMostAtOnce = 64;
   enum class Phase : std::uint8_t { kOperation, kFlush, kWait, kRetry, kRest, kDone };
   struct Posted {
     Operation op;
@@ -134,6 +168,7 @@ class Execution final : public Engine {
     std::uint64_t mark = 0;     // history as the attempt began
     std::uint64_t own_changes = 0;
     std::uint64_t seen_changes = 0;  // of others, as the attempt began
+    std::size_t had_posted = 0;      // as the attempt began
     std::vector<Posted> posted;
     std::vector<std::uint64_t> ordered;  // by rank: serial of the last post before its last order()
     std::uint64_t serial = 0;            // of the last post or wait
@@ -147,6 +182,7 @@ class Execution final : public Engine {
     }
   };
 
+  void step_alone(const Action& action);
   void resume(Agent& agent);
   void pause(Agent& agent, Phase phase);
   void set_deadline(Agent& agent, Deadline deadline);
@@ -165,6 +201,16 @@ class Execution final : public Engine {
   std::uint64_t others_changes(const Agent& agent) const {
     return memory().changes() - agent.own_changes;
   }
+  // --- reduction
+  void take_at_once(Agent& agent);
+  bool takes_at_once(Agent& agent);
+  bool waits_for_own(const Agent& agent) const;
+  bool happens_at_once(Agent& agent, std::size_t posted);
+  void go_again();
+  /// What the agent is told of a result, for its history.
+  std::uint64_t told(const Operation& op, std::uint64_t value) const {
+    return reduce_ && (op.kind == OpKind::kStore || op.kind == OpKind::kWrite) ? 0 : value;
+  }
   void conclude();
   std::string stuck() const;
   std::string line(const Action& action, const Operation* op, std::uint64_t value) const;
@@ -172,12 +218,14 @@ class Execution final : public Engine {
 
   Program& program_;
   bool split_rma_;
+  bool reduce_;
   std::vector<Agent> agents_;
   std::vector<Address> halfway_;  // words that a split operation has read and not yet written
   std::optional<std::string> wrong_;
   std::vector<std::string>* trace_ = nullptr;
   std::uint64_t steps_ = 0;
-  bool at_once_ = true;  // no agent runs: operations happen as they are issued
+  bool idle_ = true;  // no agent runs: operations happen as they are issued
+  bool taking_at_once_ = false;
   bool closing_ = false;
 };
 

@@ -20,15 +20,7 @@ struct Part {
   }
 };
 
-bool enters(const Moment& from, const Moment& to, std::uint32_t agent) {
-  return from.standing(agent) != Standing::kInside && to.standing(agent) == Standing::kInside;
-}
-bool somebody_enters(const Moment& from, const Moment& to) {
-  for (std::uint32_t i = 0; i < kMostExplored; ++i) {
-    if (enters(from, to, i)) return true;
-  }
-  return false;
-}
+bool somebody_enters(const Moment& from, const Moment& to) { return from.entering(to) != 0; }
 
 // Strongly connected components by Tarjan's algorithm, on a stack of its own. A component's number
 // is above those of all components that it leads to.
@@ -105,11 +97,11 @@ class Components {
 
 // What a component owes its agents, and what it gives them.
 struct Justice {
-  Id least = StateGraph::kNone;      // its state with the smallest number
-  std::uint16_t always_go = 0xffff;  // could take a step of their own in every state
-  std::uint16_t always_fly = 0xffff;
-  std::uint16_t gone = 0;  // take one in some edge
-  std::uint16_t flown = 0;
+  Id least = StateGraph::kNone;     // its state with the smallest number
+  std::uint64_t always_go = ~0ULL;  // could take a step of their own in every state
+  std::uint64_t always_fly = ~0ULL;
+  std::uint64_t gone = 0;  // take one in some edge
+  std::uint64_t flown = 0;
   bool cycles = false;
 
   bool fair() const { return cycles && !(always_go & ~gone) && !(always_fly & ~flown); }
@@ -127,7 +119,7 @@ std::vector<Justice> justice_of(const Part& part, const Components& components) 
     for (const auto& edge : part.graph.edges(id)) {
       if (!components.inner(id, edge)) continue;
       justice.cycles = true;
-      const auto bit = static_cast<std::uint16_t>(1u << edge.by.action.agent);
+      const std::uint64_t bit = 1ULL << edge.by.action.agent;
       (edge.by.action.kind == Action::Kind::kPosted ? justice.flown : justice.gone) |= bit;
     }
   }
@@ -193,7 +185,7 @@ Lasso fair_lasso(const Part& part, const Components& components, const Justice& 
              (edge.by.action.kind == Action::Kind::kPosted) == posted;
     };
   };
-  const auto without = [&](std::uint32_t agent, std::uint16_t Moment::*mask) {
+  const auto without = [&](std::uint32_t agent, std::uint64_t Moment::*mask) {
     return [&, agent, mask](Id id) {
       return components.of(id) == home && !(part.graph.state(id).moment.*mask >> agent & 1);
     };
@@ -265,9 +257,7 @@ Path witness_of(const Part& part, const Components& components,
 }  // namespace
 
 Bypass bypass_of(const StateGraph& graph, std::uint32_t agent) {
-  const Part part{graph, [agent](const Moment& moment) {
-                    return moment.standing(agent) == Standing::kWaiting;
-                  }};
+  const Part part{graph, [agent](const Moment& moment) { return moment.waits(agent); }};
   const Components components(part);
   std::vector<std::uint64_t> most(components.count(), 0);
   Id worst = StateGraph::kNone;

@@ -2,11 +2,13 @@
 //
 // *What.* A cycle is weakly fair when each agent that always could take a step of its own takes
 // one, and each that always has a posted operation under way has one happen. An agent that rests
-// owes no step. The condition is kept for each agent's posted operations taken together: an agent
-// that goes on for ever without a flush of one of them may be shown as unfair to somebody, never
-// the reverse. A fair cycle in which an agent wants in all the time and never enters starves it;
-// one in which nobody enters meanwhile is a livelock. Justice of this kind grows with the set of
-// states, so a strongly connected component contains a fair cycle exactly if it is fair as a whole.
+// owes no step. An operation that waits for another one's split read-modify-write to end counts as
+// possible: so it happens in the end. The condition is kept for each agent's posted operations
+// taken together: an agent that goes on for ever without a flush of one of them may be shown as
+// unfair to somebody, never the reverse. A fair cycle in which an agent wants in all the time and
+// never enters starves it; one in which nobody enters meanwhile is a livelock. Justice of this kind
+// grows with the set of states, so a strongly connected component contains a fair cycle exactly if
+// it is fair as a whole.
 // *Bypass* of an agent: how often others enter between its doorway and its entering, at most, over
 // all orders, fair or not.
 // *Thread safety.* Functions of their arguments.

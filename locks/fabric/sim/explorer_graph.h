@@ -1,12 +1,13 @@
 // StateGraph: the states of an exploration, how each was first reached, and the steps between them.
 //
-// *What.* States are numbered in the order in which they were found; number 0 is the start. The
-// edges of state s are added after those of all states before s, so they lie side by side.
+// *What.* States are numbered in the order in which they were found; number 0 is the start. Edges
+// are added in any order; sort_edges() then puts those of each state side by side.
 // *Thread safety.* None.
 #pragma once
 
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -20,7 +21,7 @@ namespace keyway::fabric::sim {
 /// A step and its place among all that could have been taken: what a schedule prints.
 struct Choice {
   Action action;
-  std::uint8_t taken = 0;
+  std::uint16_t taken = 0;
 };
 
 using Path = std::vector<Choice>;
@@ -34,7 +35,7 @@ class StateGraph {
     Moment moment;
     Id parent = kNone;
     Choice by;  // from the parent
-    std::uint64_t first_edge = 0;
+    std::uint32_t depth = 0;
   };
   struct Edge {
     Id to;
@@ -46,24 +47,26 @@ class StateGraph {
     const auto [found, is_new] = ids_.try_emplace(key, static_cast<Id>(states_.size()));
     if (is_new) {
       KW_CHECK(states_.size() < kNone);
-      states_.push_back({moment, parent, by, 0});
+      states_.push_back({moment, parent, by, parent == kNone ? 0 : states_[parent].depth + 1});
     }
     return {found->second, is_new};
   }
-  /// Before the edges of a state are added. In the order of the numbers.
-  void begin_edges(Id id) {
-    KW_CHECK(id == expanded_);
-    states_[id].first_edge = edges_.size();
-    ++expanded_;
+  void add_edge(Id from, Id to, Choice by) { added_.push_back({from, {to, by}}); }
+  /// Once, when all edges have been added.
+  void sort_edges() {
+    first_edge_.assign(states_.size() + 1, 0);
+    for (const Added& added : added_) ++first_edge_[added.from + 1];
+    std::partial_sum(first_edge_.begin(), first_edge_.end(), first_edge_.begin());
+    edges_.resize(added_.size());
+    std::vector<std::uint64_t> next(first_edge_.begin(), first_edge_.end() - 1);
+    for (const Added& added : added_) edges_[next[added.from]++] = added.edge;
+    added_ = {};
   }
-  void add_edge(Id to, Choice by) { edges_.push_back({to, by}); }
 
   Id size() const { return static_cast<Id>(states_.size()); }
   const State& state(Id id) const { return states_[id]; }
   std::span<const Edge> edges(Id id) const {
-    if (id >= expanded_) return {};
-    const std::uint64_t end = id + 1 < expanded_ ? states_[id + 1].first_edge : edges_.size();
-    return std::span(edges_).subspan(states_[id].first_edge, end - states_[id].first_edge);
+    return std::span(edges_).subspan(first_edge_[id], first_edge_[id + 1] - first_edge_[id]);
   }
   /// The steps by which a state was first reached.
   Path path_to(Id id) const {
@@ -73,10 +76,16 @@ class StateGraph {
   }
 
  private:
+  struct Added {
+    Id from;
+    Edge edge;
+  };
+
   std::unordered_map<std::uint64_t, Id> ids_;
   std::vector<State> states_;
+  std::vector<Added> added_;
   std::vector<Edge> edges_;
-  Id expanded_ = 0;
+  std::vector<std::uint64_t> first_edge_;
 };
 
 }  // namespace keyway::fabric::sim

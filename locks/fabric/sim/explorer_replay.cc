@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "keyway/locks/base/check.h"
 #include "keyway/locks/fabric/sim/explorer.h"
@@ -13,6 +14,8 @@ namespace {
 
 constexpr std::string_view kDigits =
     "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+/// Before a digit: as many more as there are digits.
+constexpr char kAllDigits = '~';
 
 }  // namespace
 
@@ -28,37 +31,34 @@ struct Explorer::Replayed {
   // The loop, once it has begun.
   bool looping = false;
   std::uint64_t key = 0;
-  std::uint32_t wanting = 0;  // agents that wanted in throughout
-  std::uint16_t always_go = 0, always_fly = 0, gone = 0, flown = 0;
+  std::uint64_t wanting = 0;  // agents that wanted in throughout
+  std::uint64_t always_go = 0, always_fly = 0, gone = 0, flown = 0;
 
   void begin_loop(std::uint64_t at) {
     looping = true;
     key = at;
     std::fill(entries.begin(), entries.end(), 0);
-    wanting = ~0u;
-    always_go = always_fly = 0xffff;
+    wanting = (entries.size() < 64 ? 1ULL << entries.size() : 0) - 1;
+    always_go = always_fly = ~0ULL;
     gone = flown = 0;
     stay();
   }
   void stay() {
     always_go &= moment.can_go;
     always_fly &= moment.in_flight;
-    for (std::uint32_t i = 0; i < entries.size(); ++i) {
-      if (!moment.wants_in(i)) wanting &= ~(1u << i);
-    }
+    wanting &= moment.wanting();
   }
   void took(const Action& action, const Moment& after) {
-    const auto bit = static_cast<std::uint16_t>(1u << action.agent);
+    const std::uint64_t bit = 1ULL << action.agent;
     (action.kind == Action::Kind::kPosted ? flown : gone) |= bit;
     for (std::uint32_t i = 0; i < entries.size(); ++i) {
-      const bool entered =
-          moment.standing(i) != Standing::kInside && after.standing(i) == Standing::kInside;
+      const bool entered = (moment.entering(after) >> i & 1) != 0;
       entries[i] += entered ? 1 : 0;
       for (std::uint32_t other = 0; entered && other < entries.size(); ++other) {
-        if (moment.standing(other) != Standing::kWaiting || other == i) continue;
+        if (!moment.waits(other) || other == i) continue;
         worst[other] = std::max(worst[other], ++passed[other]);
       }
-      if (after.standing(i) != Standing::kWaiting) passed[i] = 0;
+      if (!after.waits(i)) passed[i] = 0;
     }
     moment = after;
     if (looping) stay();
@@ -109,6 +109,7 @@ void Explorer::close_loop(const std::string& schedule, Replayed& replayed) {
 
 void Explorer::replay_steps(const std::string& schedule, Replayed& replayed) {
   std::size_t at = 0;
+  std::size_t more = 0;
   for (; at < schedule.size(); ++at) {
     const char c = schedule[at];
     execution_.next(replayed.actions);
@@ -118,7 +119,12 @@ void Explorer::replay_steps(const std::string& schedule, Replayed& replayed) {
       continue;
     }
     if (c == ')' && replayed.looping) return close_loop(schedule, replayed);
-    const std::size_t taken = kDigits.find(c);
+    if (c == kAllDigits) {
+      more += kDigits.size();
+      continue;
+    }
+    const std::size_t digit = kDigits.find(c);
+    const std::size_t taken = digit == kDigits.npos ? digit : digit + std::exchange(more, 0);
     if (taken >= replayed.actions.size()) {
       execution_.set_wrong(fmt::format(
           "the schedule is of another program: there is no choice '{}' at step {}", c, at));
@@ -154,9 +160,8 @@ ExploreReport Explorer::replay(const std::string& schedule) {
   if (!wrong) return report;
   Finding finding{*wrong, schedule, std::move(trace)};
   const Promises promises = program_.promises();
-  const std::uint32_t agents = (1u << program_.agents()) - 1;
   const bool promised =
-      promises.starvation_freedom && (replayed.wanting & agents) >> promises.promised_from != 0;
+      promises.starvation_freedom && replayed.wanting >> promises.promised_from != 0;
   if ((wrong->starts_with("livelock") && !promises.progress) ||
       (wrong->starts_with("starvation") && !promised) ||
       (wrong->starts_with("bypass: no bound") && !promises.most_bypass)) {
@@ -173,8 +178,8 @@ ExploreReport Explorer::replay(const std::string& schedule) {
 std::string Explorer::schedule_of(const Path& path) const {
   std::string schedule;
   for (const Choice& choice : path) {
-    KW_CHECK(choice.taken < kDigits.size());
-    schedule += kDigits[choice.taken];
+    schedule.append(choice.taken / kDigits.size(), kAllDigits);
+    schedule += kDigits[choice.taken % kDigits.size()];
   }
   return schedule;
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <deque>
 #include <unordered_set>
+#include <utility>
 
 #include "keyway/locks/base/check.h"
 #include "keyway/locks/fabric/sim/explorer.h"
@@ -18,41 +19,103 @@ void Explorer::run_to(const StateGraph& graph, Id id) {
   for (const Choice& choice : graph.path_to(id)) execution_.step(choice.action);
 }
 
-ExploreReport Explorer::exhaust(std::uint64_t most_states) {
-  ExploreReport report;
-  const std::uint64_t before = execution_.steps();
+// A search of every order: what it has seen, and what it has not tried yet.
+struct Explorer::Search {
+  struct Open {
+    Id id;
+    std::uint16_t from;  // the first choice that has not been taken
+    std::uint16_t choices;
+  };
+
+  bool in_chains;  // an execution that meets a new state goes on from there
   StateGraph graph;
-  std::vector<Action> actions;
-  execution_.start();
-  graph.insert(execution_.key(), execution_.moment(), StateGraph::kNone, {});
-  execution_.abandon();
-  for (Id id = 0; id < graph.size() && !report.violation && graph.size() < most_states; ++id) {
-    graph.begin_edges(id);
-    for (std::uint8_t k = 0; k == 0 || (k < actions.size() && !report.violation); ++k) {
-      ++report.executions;
-      run_to(graph, id);
-      if (k == 0) execution_.next(actions);
-      Path way;
-      if (k < actions.size()) {
-        way.push_back({actions[k], k});
-        execution_.step(actions[k]);
-        const Id to = graph.insert(execution_.key(), execution_.moment(), id, way.front()).first;
-        graph.add_edge(to, way.front());
-      }
-      const bool wrong = execution_.wrong().has_value();
-      execution_.abandon();
-      if (!wrong) continue;
-      const Path path = graph.path_to(id);
-      way.insert(way.begin(), path.begin(), path.end());
-      report.violation = explained(schedule_of(way));
+  std::vector<std::vector<Open>> open;  // by depth
+  std::vector<Action> actions;          // that can follow where the execution is
+  Id at = StateGraph::kNone;            // where it is
+  std::optional<Path> wrong;
+
+  void push(const Open& state) {
+    if (state.from == state.choices) return;
+    const std::uint32_t depth = graph.state(state.id).depth;
+    if (open.size() <= depth) open.resize(depth + 1);
+    open[depth].push_back(state);
+  }
+};
+
+/// After a step. True where nobody has been before and nothing is wrong.
+bool Explorer::arrive(Search& search, const Choice& by) {
+  const Id from = search.at;
+  const auto [id, is_new] = search.graph.insert(execution_.key(), execution_.moment(), from, by);
+  if (from != StateGraph::kNone) search.graph.add_edge(from, id, by);
+  if (is_new) execution_.next(search.actions);
+  if (execution_.wrong()) {
+    search.wrong.emplace();
+    if (from != StateGraph::kNone) {
+      search.wrong = search.graph.path_to(from);
+      search.wrong->push_back(by);
     }
   }
-  report.complete = !report.violation && graph.size() < most_states;
-  report.states = graph.size();
-  report.longest = graph.path_to(graph.size() - 1).size();
-  if (report.complete) judge(graph, report);
+  search.at = id;
+  return is_new && !search.wrong;
+}
+
+/// From a state by one of its choices, and on by the first choice of each new state.
+void Explorer::follow(Search& search, Id id, std::uint16_t choice) {
+  run_to(search.graph, id);
+  execution_.next(search.actions);
+  search.at = id;
+  const std::uint32_t deepest = search.graph.state(id).depth + (search.in_chains ? kChain : 0);
+  while (true) {
+    const Choice by{search.actions[choice], choice};
+    execution_.step(by.action);
+    if (!arrive(search, by)) break;
+    const auto choices = static_cast<std::uint16_t>(search.actions.size());
+    const bool goes_on = choices != 0 && search.graph.state(search.at).depth <= deepest;
+    search.push({search.at, static_cast<std::uint16_t>(goes_on ? 1 : 0), choices});
+    if (!goes_on) break;
+    choice = 0;
+  }
+  execution_.abandon();
+}
+
+ExploreReport Explorer::search(std::uint64_t most_states, bool in_chains) {
+  ExploreReport report;
+  const std::uint64_t before = execution_.steps();
+  Search search{.in_chains = in_chains};
+  const auto goes_on = [&] { return !search.wrong && search.graph.size() < most_states; };
+  execution_.start();
+  if (arrive(search, {})) {
+    search.push({0, 0, static_cast<std::uint16_t>(search.actions.size())});
+  }
+  execution_.abandon();
+  report.executions = 1;
+  for (std::size_t depth = 0; depth < search.open.size() && goes_on(); ++depth) {
+    for (const Search::Open& state : std::exchange(search.open[depth], {})) {
+      for (std::uint16_t k = state.from; k < state.choices && goes_on(); ++k) {
+        ++report.executions;
+        follow(search, state.id, k);
+      }
+    }
+  }
+  if (search.wrong) report.violation = explained(schedule_of(*search.wrong));
+  report.complete = goes_on();
+  report.states = search.graph.size();
+  report.longest = search.open.size();
+  if (report.complete) {
+    search.graph.sort_edges();
+    judge(search.graph, report);
+  }
   report.steps = execution_.steps() - before;
   return report;
+}
+
+ExploreReport Explorer::exhaust(std::uint64_t most_states) {
+  ExploreReport report = search(most_states, true);
+  if (!report.violation || report.complete) return report;
+  // Once more, strictly by depth, for a shortest way there: unless that takes much longer.
+  ExploreReport shortest =
+      search(std::min(most_states, std::max<std::uint64_t>(100'000, 2 * report.states)), false);
+  return shortest.violation ? shortest : report;
 }
 
 namespace {
@@ -62,6 +125,7 @@ struct Gathered {
   std::uint32_t promised_from = 0;
   std::optional<Lasso> livelock, starvation, unbounded;
   std::vector<std::uint32_t> starving;
+  std::vector<std::optional<std::uint64_t>> bypass_of;
   Bypass worst;
 
   bool promised_starve() const { return !starving.empty() && starving.back() >= promised_from; }
@@ -72,10 +136,11 @@ struct Gathered {
       if (!promised_starve()) starvation = std::move(cycle);
       starving.push_back(agent);
     }
-    if (unbounded) return;
-    Bypass bypass = bypass_of(graph, agent);
-    if (bypass.unbounded) unbounded = std::move(bypass.unbounded);
-    if (bypass.most > worst.most) worst = std::move(bypass);
+    Bypass bypass = sim::bypass_of(graph, agent);
+    auto& bound = bypass_of.emplace_back();
+    if (!bypass.unbounded) bound = bypass.most;
+    if (bypass.unbounded && !unbounded) unbounded = std::move(bypass.unbounded);
+    if (bound && *bound > worst.most) worst = std::move(bypass);
   }
 };
 
@@ -104,6 +169,7 @@ void Explorer::judge(const StateGraph& graph, ExploreReport& report) {
     waiting.bypass = gathered.worst.most;
   }
   waiting.starving = gathered.starving;
+  waiting.bypass_of = gathered.bypass_of;
   if (promises.progress && waiting.livelock) {
     report.violation = waiting.livelock;
   } else if (promises.starvation_freedom && gathered.promised_starve()) {
@@ -146,7 +212,7 @@ struct Bounded {
     const Id id = graph.size() - 1;
     const bool goes_on = last[id] != kNobody && execution.could_go_on(last[id]);
     for (std::size_t k = 0; k < actions.size(); ++k) {
-      const Choice choice{actions[k], static_cast<std::uint8_t>(k)};
+      const Choice choice{actions[k], static_cast<std::uint16_t>(k)};
       const bool own = actions[k].kind == Action::Kind::kOwn;
       const Step step{id, choice, own ? actions[k].agent : last[id]};
       if (own && goes_on && actions[k].agent != last[id]) {

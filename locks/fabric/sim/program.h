@@ -19,10 +19,18 @@ class Execution;
 
 /// Where an agent stands towards what the agents contend for.
 enum class Standing : std::uint8_t {
-  kOutside,  // does not want in
-  kComing,   // wants in, and has not touched the lock's own words yet
-  kWaiting,  // wants in, and is past its doorway: its first operation on the lock's own words
-  kInside,
+  kOutside = 0,  // does not want in
+  kComing = 1,   // wants in, and has not touched the lock's own words yet
+  kWaiting = 2,  // wants in, and is past its doorway: its first operation on the lock's own words
+  kInside = 3,
+};
+
+/// Who could notice when an operation happens. explorer_execution.h, *Reduction*, tells what each
+/// of the last two must hold up to.
+enum class Sight : std::uint8_t {
+  kSeen,    // others may, for all that is known
+  kOwn,     // nobody but its agent, as long as that does nothing else
+  kUnseen,  // nobody, ever: what it leaves makes no difference to any operation or check
 };
 
 /// What a program's agents are entitled to; a state graph that shows otherwise is a violation.
@@ -66,6 +74,10 @@ class Program {
   /// its counters here (modulo two, say), or no state would return. Sound for words whose value no
   /// agent's next operation depends on, but for what is written back to them.
   virtual std::uint64_t kept(Address, std::uint64_t word) const { return word; }
+
+  /// Who could notice when this operation, which the agent has issued, happens. What it says lets
+  /// an exploration leave out orders (explorer_execution.h); kSeen is always true enough.
+  virtual Sight sight(std::uint32_t, const Operation&) const { return Sight::kSeen; }
 
   virtual Standing standing(std::uint32_t) const { return Standing::kOutside; }
   virtual Promises promises() const { return {}; }

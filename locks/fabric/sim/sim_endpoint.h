@@ -143,6 +143,8 @@ class SimEndpoint {
   /// With nothing outstanding: result slots are used from the first one again, so that what an
   /// agent does over and over is the same every time.
   void rewind() { sequence_ = 0; }
+  /// Posted since.
+  std::uint64_t posted() const { return sequence_; }
 
   // --- where
   bool is_local(std::uint32_t rank) const { return topology_->same_node(rank, id_.rank); }

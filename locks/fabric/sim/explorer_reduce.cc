@@ -1,0 +1,63 @@
+// Steps that are taken at once, since nobody else can see or hinder them.
+#include <algorithm>
+
+#include "keyway/locks/base/check.h"
+#include "keyway/locks/fabric/sim/explorer_execution.h"
+
+namespace keyway::fabric::sim {
+
+void Execution::take_at_once(Agent& agent) {
+  if (!reduce_) return;
+  taking_at_once_ = true;
+  for (std::uint32_t n = 0; n < kMostAtOnce && !wrong_ && takes_at_once(agent); ++n) {
+  }
+  taking_at_once_ = false;
+}
+
+/// Takes one step of the agent at once, if it has such a step.
+bool Execution::takes_at_once(Agent& agent) {
+  for (std::size_t k = 0; k < agent.posted.size(); ++k) {
+    if (happens_at_once(agent, k)) return true;
+  }
+  if (agent.phase != Phase::kOperation || agent.begun || !can_go_on(agent)) return false;
+  const Sight sight = program_.sight(agent.number, agent.op);
+  if (sight == Sight::kSeen || (sight == Sight::kOwn && !waits_for_own(agent))) return false;
+  if (split_rma_ && agent.op.reads_and_writes()) return false;
+  step_alone({static_cast<std::uint8_t>(agent.number)});
+  return true;
+}
+
+/// Whether nothing that the agent has posted could tell others of its own words.
+bool Execution::waits_for_own(const Agent& agent) const {
+  return std::all_of(agent.posted.begin(), agent.posted.end(), [&](const Posted& posted) {
+    return posted.happened || program_.sight(agent.number, posted.op) != Sight::kSeen;
+  });
+}
+
+bool Execution::happens_at_once(Agent& agent, std::size_t k) {
+  const Posted& posted = agent.posted[k];
+  if (!can_happen(agent, posted) || posted.begun) return false;
+  const Sight sight = program_.sight(agent.number, posted.op);
+  const bool flushed = agent.phase == Phase::kFlush && posted.op.at.rank() == agent.flushed;
+  if (sight == Sight::kSeen || (sight == Sight::kOwn && !(flushed && waits_for_own(agent)))) {
+    return false;
+  }
+  if (split_rma_ && posted.op.reads_and_writes()) return false;
+  step_alone({static_cast<std::uint8_t>(agent.number), Action::Kind::kPosted,
+              static_cast<std::uint8_t>(k)});
+  return true;
+}
+
+/// Whoever can try again does.
+void Execution::go_again() {
+  taking_at_once_ = true;
+  for (Agent& agent : agents_) {
+    if (agent.phase != Phase::kRetry || wrong_ || !can_go_on(agent) || can_expire(agent)) continue;
+    step_alone({static_cast<std::uint8_t>(agent.number)});
+    take_at_once(agent);
+    taking_at_once_ = true;
+  }
+  taking_at_once_ = false;
+}
+
+}  // namespace keyway::fabric::sim

@@ -1,0 +1,91 @@
+// Explorations as the tests ask for them: what is explored, and what is required of each.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "keyway/locks/distributed/any_lock.h"
+#include "keyway/tools/lockcheck/lock_program.h"
+
+namespace keyway::test {
+
+/// Builds that run slowly try less.
+#if defined(KEYWAY_SIM_SMALL)
+inline constexpr bool kSmall = true;
+#else
+inline constexpr bool kSmall = false;
+#endif
+
+/// With atomics of the two classes that are not atomic with one another.
+inline constexpr fabric::sim::ExploreOptions kSplitRma{.split_rma = true};
+
+/// A kind, by its text.
+template <class L>
+L lock_of(std::string_view kind) {
+  return *L::make(*locks::LockParams::parse(kind));
+}
+template <>
+inline locks::AnyLock lock_of<locks::AnyLock>(std::string_view kind) {
+  return *locks::AnyLock::make(kind);
+}
+
+/// What lockcheck is to be called with to see a finding again.
+inline std::string replay_of(std::string_view kind, const lockcheck::LockShape& shape,
+                             const fabric::sim::ExploreOptions& options,
+                             const fabric::sim::ExploreReport& report) {
+  return fmt::format("lockcheck --lock {}{}{}{}{}", kind, lockcheck::flags_of(shape),
+                     options.split_rma ? " --split-rma" : "",
+                     options.reduce ? "" : " --no-reduction",
+                     report.violation ? " --replay '" + report.violation->schedule + "'" : "");
+}
+
+inline void require_clean(std::string_view kind, const lockcheck::LockShape& shape,
+                          const fabric::sim::ExploreOptions& options,
+                          const fabric::sim::ExploreReport& report) {
+  INFO(replay_of(kind, shape, options, report));
+  INFO((report.violation ? report.violation->what : ""));
+  CHECK_FALSE(report.violation);
+  CHECK(report.steps > 10);
+}
+
+/// Every order.
+template <class L = locks::AnyLock>
+fabric::sim::ExploreReport explored(std::string_view kind, const lockcheck::LockShape& shape,
+                                    const fabric::sim::ExploreOptions& options = {}) {
+  lockcheck::LockProgram<L> program(lock_of<L>(kind), shape);
+  fabric::sim::Explorer explorer(program, options);
+  auto report = explorer.exhaust(60'000'000);
+  require_clean(kind, shape, options, report);
+  CHECK(report.complete);
+  return report;
+}
+
+/// What every order says about waiting.
+template <class L = locks::AnyLock>
+fabric::sim::Waiting waiting_of(std::string_view kind, const lockcheck::LockShape& shape,
+                                const fabric::sim::ExploreOptions& options = {}) {
+  return explored<L>(kind, shape, options).waiting.value();
+}
+
+/// So many orders that are drawn evenly, and as many that are drawn by priorities. Of the latter
+/// some need not end: who always goes first may make others back out for ever. Where nobody starves
+/// all do.
+template <class L = locks::AnyLock>
+void drawn(std::string_view kind, const lockcheck::LockShape& shape, std::uint64_t executions,
+           fabric::sim::ExploreOptions options = {}) {
+  const L lock = lock_of<L>(kind);
+  lockcheck::LockProgram<L> program(lock, shape);
+  const auto evenly = fabric::sim::Explorer(program, options).random(1, executions);
+  require_clean(kind, shape, options, evenly);
+  CHECK(evenly.cut == 0);
+  options.most_steps = 400 * shape.agents();
+  const auto by_priority = fabric::sim::Explorer(program, options).pct(1, executions, 3);
+  require_clean(kind, shape, options, by_priority);
+  if (lock.traits().starvation_free) CHECK(by_priority.cut == 0);
+}
+
+}  // namespace keyway::test
