@@ -49,6 +49,13 @@ void add_alock_mutants(std::vector<Mutant>& list) {
   list.push_back(mutant<MutantAlockRw<D::kReaderNotOrdered>>(
       "alock-rw/reader-not-ordered", "missing order: a reader looks before it is counted", "L1",
       {.readers = 2, .writers = 1}));
+  const LockShape for_ever{.readers = 1, .writers = 1, .ranks = 1, .forever = true};
+  list.push_back(mutant<MutantAlockRw<D::kAsksNobody>>(
+      "alock-rw/asks-nobody", "a writer raises the write word though readers wait", "starvation",
+      for_ever));
+  list.push_back(mutant<MutantAlockRw<D::kStopsWaiting>>(
+      "alock-rw/stops-waiting", "a reader is not counted as waiting while it looks again",
+      "starvation", for_ever));
 }
 
 void add_alock_copies(std::vector<Mutant>& list) {

@@ -11,6 +11,8 @@ enum class AlockRwDefect {
   kIgnoresInside,     // W1: a writer does not wait for the readers inside
   kReaderNotOrdered,  // W1: a reader's look at the write word may come before it is counted
   kWriterNotOrdered,  // W1: a writer's look at the counts may come before its store
+  kAsksNobody,        // W3: a writer raises the write word whoever waits
+  kStopsWaiting,      // W4: a reader stops counting as waiting before it looks again
 };
 
 template <AlockRwDefect D>
@@ -104,14 +106,17 @@ class MutantAlockRw {
     }
     bool waits(Deadline deadline) const {
       count(kWaiting + minus(1));
-      const auto over = [&] { return words.load(phase()) == 0; };
-      while (ep.retry_until(over, fabric::Backoff::none(), deadline)) {
+      const auto enters = [&] {
+        if (words.load(phase()) != 0) return false;
+        if (D == Defect::kStopsWaiting) count(minus(kWaiting));
         if (comes_in(1)) {
-          count(minus(kWaiting));
+          if (D != Defect::kStopsWaiting) count(minus(kWaiting));
           return true;
         }
-        count(minus(1));
-      }
+        count(minus(1) + (D == Defect::kStopsWaiting ? kWaiting : 0));
+        return false;
+      };
+      if (ep.retry_until(enters, fabric::Backoff::none(), deadline)) return true;
       count(minus(kWaiting));
       return false;
     }
@@ -131,7 +136,7 @@ class MutantAlockRw {
     }
     void lowers() const { words.store(phase(), 0); }
     bool begins_phase(Deadline deadline) const {
-      if (!waits_for_nobody(~kInside, deadline)) return false;
+      if (D != Defect::kAsksNobody && !waits_for_nobody(~kInside, deadline)) return false;
       raises();
       if (D == Defect::kIgnoresInside || sees_nobody(kInside)) {
         ep.flush(line.rank());
