@@ -98,7 +98,9 @@ TEST_CASE("coherent: no lock loses an update when agents share hardware threads"
 }
 
 // David, Guerraoui, Trigonakis (SOSP'13), section 6: under contention spin locks lose throughput
-// with every socket, queue locks keep theirs.
+// with every socket, queue locks keep theirs. Which of the two is ahead on all of two sockets
+// depends on the machine (foMPI-Spin by a third on skylake, D-MCS by a twentieth on haswell), so
+// that is not asked.
 TEST_CASE("coherent: across sockets a spin lock's throughput falls, a queue lock's stays") {
   for (const char* name : {"skylake", "haswell"}) {
     CAPTURE(name);
@@ -112,6 +114,5 @@ TEST_CASE("coherent: across sockets a spin lock's throughput falls, a queue lock
     CHECK(spin < 0.5);
     CHECK(queue > 0.5);
     CHECK(queue > 2 * spin);
-    CHECK(throughput("d-mcs", 36) > throughput("fompi-spin", 36));
   }
 }
