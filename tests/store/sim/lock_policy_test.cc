@@ -24,7 +24,7 @@ policy::Plan plan_of(const std::vector<policy::Part>& parts) {
                     .stripes = static_cast<std::uint32_t>(parts.size()),
                     .parts = parts,
                     .warm_up = 1500,
-                    .measured = kSmall ? 2'000 : 10'000};
+                    .measured = kSmall ? 6'000 : 10'000};
   plan.machine.shape.ranks_per_node = 4;
   return plan;
 }
