@@ -8,7 +8,7 @@ import common
 
 LOCKBENCH = common.BUILD / "tools/lockbench/lockbench"
 NAMESPACES = common.ROOT / "tests/support/netns_mpirun.sh"
-SECONDS = 0.1 if common.TINY else 3
+SECONDS = 0.1 if common.TINY else 2
 
 
 def acquires_per_s(hosts, ranks, lock, *bench):
