@@ -61,7 +61,9 @@ void same_either_way(std::string_view kind, const LockShape& shape, bool split =
   INFO("lockcheck --lock " << kind << lockcheck::flags_of(shape));
   const auto reduced = report_of<L>(kind, shape, split, true);
   const double smaller = compare(report_of<L>(kind, shape, split, false), reduced);
-  if (shape.manner != Manner::kTimed) CHECK(smaller > 1);
+  // A spinlock's try is one operation on the lock's word, and its release another: all are seen.
+  const bool bare = shape.manner == Manner::kTry && kind.ends_with("-spin");
+  if (shape.manner != Manner::kTimed) CHECK(smaller > (bare ? 1 : 1.2));
 }
 
 }  // namespace
