@@ -16,9 +16,9 @@ Result<KindPolicy> automatic_policy(const locks::Workload& hinted,
     return locks::AnyLock::make(kind->text)->traits().satellites;
   };
   // The first kind is in force where memory is zero.
-  std::stable_sort(kinds.begin(), kinds.end(), [&](const auto* a, const auto* b) {
-    return std::pair(a != first, !on_every_rank(a)) < std::pair(b != first, !on_every_rank(b));
-  });
+  std::stable_partition(kinds.begin(), kinds.end(), on_every_rank);
+  std::stable_partition(kinds.begin(), kinds.end(),
+                        [first](const locks::Footprint* kind) { return kind == first; });
   std::vector<locks::AnyLock> made;
   for (const locks::Footprint* kind : kinds) {
     auto lock = locks::AnyLock::make(kind->text);

@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "keyway/locks/base/log.h"
+#include "keyway/locks/distributed/by_class.h"
 #include "keyway/locks/distributed/lock_agent.h"
 #include "keyway/locks/distributed/tail_swap.h"
 
@@ -90,14 +91,12 @@ class McsQueue {
   /// How long a releaser waits for a link before it says so in the log, and goes on waiting.
   static constexpr std::chrono::seconds kLinkPatience{30};
 
-  bool is_near(fabric::Address node) const {
-    return !rules_.loopback && agent_.ep.is_local(node.rank());
-  }
+  // Of nodes.
   std::uint64_t load(fabric::Address a) const {
-    return is_near(a) ? agent_.ep.load(fabric::cpu, a) : agent_.ep.load(access_, a);
+    return rules_.loopback ? agent_.ep.load(access_, a) : ByClass(agent_.ep).load(a);
   }
   void store(fabric::Address a, std::uint64_t v) const {
-    is_near(a) ? agent_.ep.store(fabric::cpu, a, v) : agent_.ep.store(access_, a, v);
+    rules_.loopback ? agent_.ep.store(access_, a, v) : ByClass(agent_.ep).store(a, v);
   }
 
   /// True when the waiter has given up; false when the grant came first. D2.
@@ -226,10 +225,9 @@ std::uint64_t McsQueue<E, Access>::wait_for_link(fabric::Address at) {
 template <fabric::Endpoint E>
 fabric::Address dump_queue(LockAgent<E>& agent, fabric::Address tail,
                            std::vector<fabric::AgentId>& waiting) {
-  constexpr std::size_t kMostNodes = 256;  // abandoned ones included
   const auto behind = static_cast<std::ptrdiff_t>(waiting.size());
   std::uint64_t word = agent.ep.load(fabric::rma, tail);
-  for (std::size_t steps = 0; word != 0 && steps < kMostNodes; ++steps) {
+  for (std::size_t steps = 0; word != 0 && steps < kMostDumped; ++steps) {
     const auto node = fabric::Address::from_word(word);
     word = agent.ep.load(fabric::rma, node + kBeforeOffset);
     const auto state = node_state(agent.ep.load(fabric::rma, node + kStatusOffset));

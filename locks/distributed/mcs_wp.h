@@ -154,7 +154,6 @@ class McsWp {
 /// Waiting writers in order, then waiting readers, the last to come first.
 template <fabric::Endpoint E>
 LockDump McsWp::dump(LockAgent<E>& agent, const LockSite& site) const {
-  constexpr std::size_t kMostNodes = 256;  // of a list that may move while we walk it
   E& ep = agent.ep;
   const auto owner = [&](fabric::Address node) { return agent.nodes.region().owner(node); };
   LockDump dump{.kind = std::string(kName)};
@@ -166,7 +165,7 @@ LockDump McsWp::dump(LockAgent<E>& agent, const LockSite& site) const {
   name_holder(agent, front, dump);
   if (!dump.write_held && !front.is_null()) dump.queue.insert(dump.queue.begin(), owner(front));
   std::uint64_t word = ep.load(fabric::rma, list_word(site));
-  for (std::size_t steps = 0; word != 0 && steps < kMostNodes; ++steps) {
+  for (std::size_t steps = 0; word != 0 && steps < kMostDumped; ++steps) {
     const auto node = fabric::Address::from_word(word);
     if (ep.load(fabric::rma, node + kStatusOffset) == kNodeWaiting) {
       dump.queue.push_back(owner(node));

@@ -285,10 +285,9 @@ std::uint64_t PlainQueue<E>::wait_for(fabric::Address word, Predicate holds) {
 template <fabric::Endpoint E>
 void dump_plain_queue(LockAgent<E>& agent, fabric::Address node,
                       std::vector<fabric::AgentId>& queue) {
-  constexpr std::size_t kMostNodes = 256;  // those that have left included
   const ByClass words(agent.ep);
   auto next = words.load(node + kNextOffset);
-  for (std::size_t steps = 0; next != 0 && steps < kMostNodes; ++steps) {
+  for (std::size_t steps = 0; next != 0 && steps < kMostDumped; ++steps) {
     const auto waiter = fabric::Address::from_word(next & ~kMayLeave);
     if (words.load(waiter + kStatusOffset) != kNodeAbandoned) {
       queue.push_back(agent.nodes.region().owner(waiter));
