@@ -6,7 +6,7 @@
 // With swap=off, as the paper does it, since RDMA verbs have no swap, none does that has joined its
 // queue, but the way into the remote queue is a loop that is lock-free only (tail_swap.h).
 // *Thread safety.* As lock.h says.
-// *Invariants.* A1 to A5 of alock_core.h, P1 to P3 of plain_queue.h.
+// *Invariants.* A1 to A6 of alock_core.h, P1 to P3 of plain_queue.h.
 // *Source.* SPAA'24; alock_core.h tells where it deviates.
 #pragma once
 

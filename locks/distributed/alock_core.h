@@ -20,6 +20,9 @@
 //   A4  The victim is changed by plain stores, and each tail by read-modify-writes of its own
 //       cohort's class: of the other class there are only loads on it.
 //   A5  No operation of class `rma` on a local address, ever.
+//   A6  Past a leader that has yielded the other cohort is granted at most its budget of turns:
+//       what is left of those under way, or all of them to a leader that yielded before. One that
+//       has joined its queue and not yet yielded may be passed by those under way before that.
 //   Where the fabric has one class, all agents of the job reach every line by it: all are local,
 //   the remote tail stays null, and A1 holds for whoever comes, so Peterson's part is left out.
 //   O5 (an rma store that happens twice) may undo a local leader's yielding to a remote one that

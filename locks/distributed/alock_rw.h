@@ -6,7 +6,7 @@
 // *Words of the line.* As in alock_core.h, and 5 write phase (0 or 1), 6 local readers, 7 remote
 // readers: bits 31..0 inside, 63..32 waiting.
 // *Thread safety.* As lock.h says.
-// *Invariants.* A1 to A5 of alock_core.h, and
+// *Invariants.* A1 to A6 of alock_core.h, and
 //   W1  A reader counts itself inside and then looks at the write word; a writer stores 1 there and
 //       then looks at both counts. Each is ordered, so of two at once at least one sees the other.
 //   W2  A count is changed by read-modify-writes of its own class only, the write word by plain

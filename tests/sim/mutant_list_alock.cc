@@ -23,6 +23,9 @@ void add_queue_mutants(std::vector<Mutant>& list) {
   list.push_back(mutant<MutantAlock<D::kVictimSwapped>>(
       "alock/A4-victim-swapped", "the victim is swapped by both classes", "O4", one_each));
   list.back().explorer.split_rma = true;
+  list.push_back(mutant<MutantAlock<D::kKeepsTurns>>(
+      "alock/keeps-turns", "unfair: a hand-over within the cohort spends no turn", "A6",
+      {.writers = 3, .rounds = 2, .homes = {0, 1, 0}, .most_past_leader = {1, 1}}));
   const LockShape timed_local{.writers = 2, .ranks = 1, .manner = Manner::kTimed};
   list.push_back(mutant<MutantAlock<D::kGrantsBlindly>>(
       "alock/grants-blindly", "a granter does not look whether the waiter has left", "L2",

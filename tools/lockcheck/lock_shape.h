@@ -1,6 +1,7 @@
 // LockShape: which agents use a lock under exploration, how often, and by which calls.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -32,6 +33,9 @@ struct LockShape {
   // Of agents that share an element of a tree of queues: at most so many grants in a row while the
   // main word, the root's tail, names somebody (queue_tree.h, T7). 0: not looked at.
   std::uint32_t most_in_a_row = 0;
+  // ALock: at most so many grants of the local and of the remote cohort past a leader of the other
+  // one that has yielded (alock_core.h, A6). Each rank is a node then. 0: not looked at.
+  std::array<std::uint32_t, 2> most_past_leader{};
 
   std::uint32_t agents() const { return readers + alls + writers; }
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "keyway/locks/distributed/alock_core.h"
 #include "keyway/locks/distributed/satellite.h"
 #include "keyway/locks/fabric/sim/explorer_hash.h"
 
@@ -84,6 +85,7 @@ std::string LockWatch::value(std::uint64_t word) const {
 void LockWatch::reset() {
   std::fill(agents_.begin(), agents_.end(), Agent());
   visits_ = tokens_ = in_a_row_ = 0;
+  past_leader_ = {};
   published_.assign(published_.size(), 0);
 }
 
@@ -114,7 +116,26 @@ std::string LockWatch::enters(std::uint32_t agent, bool alone) {
   if (alone) {
     for (Agent& other : agents_) other.overtaken = other.overtaken || other.owes;
   }
-  return {};
+  return passes_leader(agent);
+}
+
+std::string LockWatch::passes_leader(std::uint32_t agent) {
+  const std::uint32_t mine = ids_[agent].rank == 0 ? 0 : 1;
+  past_leader_[1 - mine] = 0;  // who waited has been let in
+  const std::uint32_t most = shape_.most_past_leader[mine];
+  if (most == 0 || past_leader_[mine] == 0 || past_leader_[mine]++ <= most) return {};
+  return fmt::format("A6: {} grants of one cohort past a leader of the other that has yielded",
+                     past_leader_[mine] - 1);
+}
+
+void LockWatch::sees_leader(const Operation& op, std::uint64_t left) {
+  if (shape_.most_past_leader == std::array<std::uint32_t, 2>{}) return;
+  if (op.at == site().line + locks::kVictimOffset) {
+    past_leader_[(left & 3) == 1 ? 1 : 0] = 1;  // the cohort of the low bits waits for the other
+  }
+  // A cohort whose queue is empty has no leader.
+  if (op.at == site().line + locks::kLocalTailOffset && left == 0) past_leader_[1] = 0;
+  if (op.at == site().line + locks::kRemoteTailOffset && left == 0) past_leader_[0] = 0;
 }
 
 void LockWatch::asks_token(std::uint32_t agent) {
@@ -251,12 +272,14 @@ std::string LockWatch::observe(std::uint32_t agent, const Operation& op, std::ui
   }
   if (in_nodes(op.at)) return touches_node(agent, op, left, writes);
   if (op.at == site().line && writes && left == 0) in_a_row_ = 0;
+  if (writes) sees_leader(op, left);
   if (op.at == token() && writes) return raises_token(agent, old, left);
   return {};
 }
 
 std::uint64_t LockWatch::remembered() const {
   std::uint64_t hash = mixed(mixed(visits_, tokens_), in_a_row_);
+  hash = mixed(hash, past_leader_[0] << 32 | past_leader_[1]);
   for (const std::uint64_t word : published_) hash = mixed(hash, word);
   for (const Agent& agent : agents_) {
     hash =

@@ -12,6 +12,7 @@
 // *Source.* locks/distributed: lock.h L1 to L4, queue_node.h N1, grant_record.h.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -132,6 +133,8 @@ class LockWatch {
   bool may_write(std::uint32_t agent, fabric::Address a) const;
   std::string touches_node(std::uint32_t agent, const fabric::sim::Operation& op,
                            std::uint64_t left, bool writes);
+  std::string passes_leader(std::uint32_t agent);
+  void sees_leader(const fabric::sim::Operation& op, std::uint64_t left);
   std::string raises_token(std::uint32_t agent, std::uint64_t old, std::uint64_t left);
 
   LockShape shape_;
@@ -148,8 +151,11 @@ class LockWatch {
   std::uint64_t segment_bytes_ = 0;
   std::vector<Agent> agents_;
   std::uint64_t visits_ = 0;
-  std::uint64_t tokens_ = 0;              // given out
-  std::uint64_t in_a_row_ = 0;            // grants since the main word was 0, where looked at
+  std::uint64_t tokens_ = 0;    // given out
+  std::uint64_t in_a_row_ = 0;  // grants since the main word was 0, where looked at
+  // Of each cohort of ALock, where looked at: grants past the other one's leader since that has
+  // yielded, and 1; 0 while none waits.
+  std::array<std::uint64_t, 2> past_leader_{};
   std::vector<std::uint64_t> published_;  // nodes that others may know of, a bit each
 };
 

@@ -14,6 +14,7 @@ enum class AlockDefect {
   kVictimSwapped,    // A4: the victim is swapped by both classes
   kGrantsBlindly,    // P1: the granter does not look whether the waiter has left
   kLeavesBlindly,    // P1: who leaves does not look whether it has been granted
+  kKeepsTurns,       // A6: a hand-over spends no turn
   kGrantNotOrdered,  // P1: the granter's look may come before its store
 };
 
@@ -72,7 +73,8 @@ class MutantAlock {
   template <fabric::Endpoint E>
   void release(locks::LockAgent<E>& agent, const locks::LockSite& site, locks::Grant& grant) const {
     const Line<E> line(agent, site.line);
-    line.pass(agent.nodes.address(grant.node), grant.turns - std::uint64_t{1});
+    const std::uint64_t spent = D == Defect::kKeepsTurns ? 0 : 1;
+    line.pass(agent.nodes.address(grant.node), grant.turns - spent);
     agent.nodes.give_back(grant.node);
   }
 
