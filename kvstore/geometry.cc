@@ -18,7 +18,6 @@ constexpr std::uint64_t kPerChunk = kChunkBytes + kBitmapBytes + 8;
 constexpr std::uint64_t kAlignSlack = 4 * fabric::kCacheLine;
 // Entries hold offset / 8 in 40 bits.
 constexpr std::uint64_t kMaxMemoryBytes = (EntryWord::kOffsetMask + 1) * 8;
-constexpr std::uint32_t kMaxAgents = 0xffff;
 
 /// What a rank spends on each stripe of its own: its lines, its word, and its place among the
 /// satellites, of which this rank keeps those of every rank's stripes.
@@ -77,9 +76,8 @@ Status check_bounds(const GeometryOptions& options) {
         "on every rank; ask for at most {} stripes, or for a lock kind without such words",
         options.stripes, options.ranks, options.memory_bytes, most_stripes));
   }
-  if (options.agents_per_rank > kMaxAgents) {
-    return refuse(fmt::format("{} agents per rank are too many; ask for at most {}",
-                              options.agents_per_rank, kMaxAgents));
+  if (Status status = fabric::check_agents(options.ranks, options.agents_per_rank); !status.ok()) {
+    return status;
   }
   if (options.buckets > kMaxMemoryBytes / kBucketBytes) {
     return refuse(fmt::format("buckets={} per rank are too many; ask for at most {}",

@@ -14,7 +14,7 @@
 // *Thread safety.* Values.
 // *Invariants.*
 //   W1  Nothing overflows, however long the lock lives and whatever resets fail. An agent is
-//       counted in `inside` at most once: there are at most 2^16 ranks with 64 agents each, 2^22.
+//       counted in `inside` at most once, and a job has at most 2^22 (agent_slots.h).
 //       That `arrive` goes round does no harm: what a writer compares is `depart` now and `arrive`
 //       as it closed, the remainders of numbers that are 2^22 apart at most. To t_r, which is at
 //       most 2^22, it may happen once in 2^26 readers that the count begins anew.
@@ -33,7 +33,7 @@
 
 #include <cstdint>
 
-#include "keyway/locks/base/check.h"
+#include "keyway/locks/fabric/agent_slots.h"
 
 namespace keyway::locks {
 
@@ -102,5 +102,6 @@ struct BasicCounterWord {
 
 using CounterWord = BasicCounterWord<8, 7, 26>;
 static_assert(CounterWord::kArriveShift == 38 && CounterWord::kGivenUpShift == 23);
+static_assert(fabric::kMostAgents < CounterWord::kGivenUp);  // W1
 
 }  // namespace keyway::locks

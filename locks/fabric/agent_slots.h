@@ -1,5 +1,5 @@
 // AgentSlots: which of a rank's agent slots are taken. Slots are handed out by the rank's own
-// process only.
+// process only. And how many agents a job may have.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,15 @@
 #include <optional>
 #include <vector>
 
+#include "keyway/locks/base/status.h"
+
 namespace keyway::fabric {
+
+/// Agents of a whole job, at most: lock words count them in 23 bits (rma_rw_counter.h).
+inline constexpr std::uint64_t kMostAgents = 1ULL << 22;
+
+/// Whether a job of `ranks`, which are at least 1, may have so many agents on each of them.
+Status check_agents(std::uint32_t ranks, std::uint32_t agents_per_rank);
 
 /// Thread-safe.
 class AgentSlots {
@@ -63,5 +71,8 @@ class SlotHold {
   AgentSlots* slots_ = nullptr;
   std::uint32_t slot_ = 0;
 };
+
+/// A free slot of `rank`, whose slots these are. kUnavailable when all are taken.
+Result<SlotHold> hold_slot(AgentSlots& slots, std::uint32_t rank);
 
 }  // namespace keyway::fabric

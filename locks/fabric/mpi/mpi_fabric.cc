@@ -76,10 +76,7 @@ Status within_bounds(const MpiFabric::Options& options, std::uint32_t ranks) {
     return {Code::kInvalidArgument,
             fmt::format("{} ranks: start at most {}", ranks, Address::kMaxRanks - 1)};
   }
-  if (options.agents_per_rank == 0 || options.agents_per_rank > 0xffff) {
-    return {Code::kInvalidArgument,
-            fmt::format("{} agents per rank: ask for 1 to 65535", options.agents_per_rank)};
-  }
+  if (Status status = check_agents(ranks, options.agents_per_rank); !status.ok()) return status;
   if (options.segment_bytes < kReservedBytes || options.segment_bytes > Address::kMaxOffset) {
     return {Code::kInvalidArgument,
             fmt::format("segments of {} bytes: ask for {} to {}", options.segment_bytes,
@@ -177,11 +174,8 @@ Result<MpiEndpoint> MpiFabric::endpoint(std::uint32_t home) {
         Code::kInvalidArgument,
         fmt::format("an agent of rank {} cannot have its home on rank {}", state.rank, home));
   }
-  const auto slot = state.slots.take();
-  if (!slot) {
-    return Status(Code::kUnavailable,
-                  fmt::format("rank {} has no free agent slot; raise agents_per_rank", home));
-  }
+  auto slot = hold_slot(state.slots, home);
+  if (!slot.ok()) return slot.status();
   MpiEndpoint made;
   made.bases_ = state.memory->bases().data();
   made.one_class_ = state.memory->one_class();
@@ -189,10 +183,10 @@ Result<MpiEndpoint> MpiFabric::endpoint(std::uint32_t home) {
   made.ranks_ = state.ranks;
   made.segment_bytes_ = state.segment_bytes;
   made.topology_ = state.topology.get();
-  made.hold_ = SlotHold(state.slots, *slot);
+  made.hold_ = std::move(*slot);
   if (!made.one_class_) {
     // Slots are handed out from the lowest, so the number says how many agents there are.
-    made.crowded_ = state.crowded(*slot + 1);
+    made.crowded_ = state.crowded(made.hold_.slot() + 1);
     made.channel_ =
         std::make_unique<RmaChannel>(state.mpi, state.memory->window(), state.ranks, made.crowded_);
   }

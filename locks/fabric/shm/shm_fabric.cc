@@ -15,9 +15,8 @@ Result<ShmFabric> ShmFabric::create(const Options& options) {
     return Status(Code::kInvalidArgument,
                   fmt::format("{} ranks: ask for 1 to {}", options.ranks, Address::kMaxRanks - 1));
   }
-  if (options.agents_per_rank == 0 || options.agents_per_rank > 0xffff) {
-    return Status(Code::kInvalidArgument,
-                  fmt::format("{} agents per rank: ask for 1 to 65535", options.agents_per_rank));
+  if (Status status = check_agents(options.ranks, options.agents_per_rank); !status.ok()) {
+    return status;
   }
   if (options.segment_bytes > Address::kMaxOffset) {
     return Status(Code::kInvalidArgument, fmt::format("segments of {} bytes: ask for at most {}",
@@ -57,18 +56,15 @@ Result<ShmEndpoint> ShmFabric::endpoint(std::uint32_t rank) {
   if (rank >= ranks()) {
     return Status(Code::kInvalidArgument, fmt::format("rank {} of {}", rank, ranks()));
   }
-  const auto slot = slots_[rank]->take();
-  if (!slot) {
-    return Status(Code::kUnavailable,
-                  fmt::format("rank {} has no free agent slot; raise agents_per_rank", rank));
-  }
+  auto slot = hold_slot(*slots_[rank], rank);
+  if (!slot.ok()) return slot.status();
   ShmEndpoint made;
   made.bases_ = bases_.data();
   made.topology_ = topology_.get();
   made.segment_bytes_ = segment_bytes_;
   made.rank_ = rank;
   made.ranks_ = ranks();
-  made.hold_ = SlotHold(*slots_[rank], *slot);
+  made.hold_ = std::move(*slot);
   return made;
 }
 

@@ -31,8 +31,8 @@ Status check(const SimFabric::Options& options) {
   if (options.ranks == 0 || options.ranks >= Address::kMaxRanks) {
     return bad(fmt::format("{} ranks: ask for 1 to {}", options.ranks, Address::kMaxRanks - 1));
   }
-  if (options.agents_per_rank == 0 || options.agents_per_rank > 0xffff) {
-    return bad(fmt::format("{} agents per rank: ask for 1 to 65535", options.agents_per_rank));
+  if (Status status = check_agents(options.ranks, options.agents_per_rank); !status.ok()) {
+    return status;
   }
   // All segments lie in this process's memory.
   constexpr std::uint64_t kMostBytes = 1ULL << 40;
@@ -71,12 +71,9 @@ Result<SimEndpoint> SimFabric::endpoint(std::uint32_t rank) {
   if (rank >= ranks()) {
     return Status(Code::kInvalidArgument, fmt::format("rank {} of {}", rank, ranks()));
   }
-  const auto slot = slots_[rank]->take();
-  if (!slot) {
-    return Status(Code::kUnavailable,
-                  fmt::format("rank {} has no free agent slot; raise agents_per_rank", rank));
-  }
-  return SimEndpoint(*engine_, SlotHold(*slots_[rank], *slot), rank, *topology_);
+  auto slot = hold_slot(*slots_[rank], rank);
+  if (!slot.ok()) return slot.status();
+  return SimEndpoint(*engine_, std::move(*slot), rank, *topology_);
 }
 
 void SimFabric::run(const std::vector<std::uint32_t>& homes,

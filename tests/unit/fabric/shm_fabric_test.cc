@@ -38,6 +38,9 @@ TEST_CASE("options out of bounds are refused with what to do") {
   refused(wrong, "ask for 1 to 65535");
   wrong.agents_per_rank = 0x10000;
   refused(wrong, "ask for 1 to 65535");
+  wrong = options(1024);  // 2^22 agents of a job, and not one for each rank more
+  wrong.agents_per_rank = 4097;
+  refused(wrong, "4097 agents per rank: ask for 1 to 4096");
   wrong = options(4);
   wrong.topology = "nodes=3";
   refused(wrong, "nodes");
