@@ -120,7 +120,7 @@ class Explorer final {
   ExploreReport draw(std::uint64_t executions, Drawn& drawn);
   void run_to(const StateGraph& graph, StateGraph::Id id);
   void judge(const StateGraph& graph, ExploreReport& report);
-  std::string schedule_of(const Path& path) const;
+  std::string schedule_of(const Order& path) const;
   Finding explained(const std::string& schedule);
   Finding explained(const Lasso& lasso);
   void replay_steps(const std::string& schedule, Replayed& replayed);

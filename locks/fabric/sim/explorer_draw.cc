@@ -23,7 +23,7 @@ ExploreReport Explorer::draw(std::uint64_t executions, Drawn& drawn) {
   std::vector<Action> actions;
   while (report.executions < executions && !report.violation) {
     drawn.begin(report.executions++, report.longest);
-    Path path;
+    Order path;
     execution_.start();
     while (execution_.next(actions), !actions.empty() && path.size() < options_.most_steps) {
       if (met.size() < options_.most_counted) met.insert(execution_.key());

@@ -25,8 +25,8 @@ namespace keyway::fabric::sim {
 
 /// A way into a cycle, and the cycle.
 struct Lasso {
-  Path stem;
-  Path loop;
+  Order stem;
+  Order loop;
 };
 
 enum class Exclusion { kThisAgent, kEverybody };
@@ -37,7 +37,7 @@ std::optional<Lasso> fair_cycle_without(const StateGraph& graph, std::uint32_t a
 
 struct Bypass {
   std::uint64_t most = 0;
-  Path witness;                    // an order that shows so many
+  Order witness;                   // an order that shows so many
   std::optional<Lasso> unbounded;  // a cycle in which others enter past the agent; `most` is void
 };
 

@@ -24,7 +24,7 @@ struct Choice {
   std::uint16_t taken = 0;
 };
 
-using Path = std::vector<Choice>;
+using Order = std::vector<Choice>;
 
 class StateGraph {
  public:
@@ -69,8 +69,8 @@ class StateGraph {
     return std::span(edges_).subspan(first_edge_[id], first_edge_[id + 1] - first_edge_[id]);
   }
   /// The steps by which a state was first reached.
-  Path path_to(Id id) const {
-    Path path;
+  Order path_to(Id id) const {
+    Order path;
     for (; states_[id].parent != kNone; id = states_[id].parent) path.push_back(states_[id].by);
     return {path.rbegin(), path.rend()};
   }

@@ -175,7 +175,7 @@ ExploreReport Explorer::replay(const std::string& schedule) {
   return report;
 }
 
-std::string Explorer::schedule_of(const Path& path) const {
+std::string Explorer::schedule_of(const Order& path) const {
   std::string schedule;
   for (const Choice& choice : path) {
     schedule.append(choice.taken / kDigits.size(), kAllDigits);

@@ -32,7 +32,7 @@ struct Explorer::Search {
   std::vector<std::vector<Open>> open;  // by depth
   std::vector<Action> actions;          // that can follow where the execution is
   Id at = StateGraph::kNone;            // where it is
-  std::optional<Path> wrong;
+  std::optional<Order> wrong;
 
   void push(const Open& state) {
     if (state.from == state.choices) return;
