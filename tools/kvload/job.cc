@@ -21,6 +21,7 @@ Phase load_phase(const Job& job) {
     phase.spec.target_per_s = 0;
     phase.spec.max_execution_s = 0;
     phase.spec.interval = workloads::Interval::kOp;
+    phase.spec.threads = job.options.load_threads.value_or(phase.spec.threads);
   }
   return phase;
 }

@@ -86,6 +86,9 @@ void add_workload_options(CLI::App& app, Raw& raw, Options& options) {
 void add_run_options(CLI::App& app, Raw& raw, Options& options) {
   app.add_option("--store", options.store, "where to, see below")->capture_default_str();
   app.add_option("--threads", raw.threads, "threads of each rank (threadcount; default 1)");
+  app.add_option("--load-threads", options.load_threads,
+                 "threads of each rank that load before a run (default: as --threads)")
+      ->check(CLI::Range(1, 4096));
   app.add_option("--target", raw.target,
                  "operations per s of the whole job (target; default 0: no limit)");
   app.add_option("--batch", options.batch, "reads ask for this many keys at once")

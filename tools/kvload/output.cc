@@ -60,6 +60,7 @@ ordered_json phase_json(const workloads::PhaseResult& result, const workloads::S
   }
   ordered_json out = {{"phase", result.name}};
   if (result.write_percent) out["write_percent"] = *result.write_percent;
+  out["threads"] = spec.threads;
   out["runtime_ms"] = static_cast<double>(result.runtime_ns) / 1e6;
   out["operations"] = result.operations;
   out["failures"] = result.measured.failures();

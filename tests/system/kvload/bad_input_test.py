@@ -26,6 +26,7 @@ class BadInput(Case):
                 (["--threads"], [*run, "--threads", "many"]),
                 (["threadcount=0"], [*run, "--threads", "0"]),
                 (["threadcount=0"], [*run, "-threads", "0"]),
+                (["--load-threads"], [*run, "--load-threads", "0"]),
                 (["--fw"], [*run, "--fw", "0,101"]),
                 (["--fw"], [*run, "--fw", "a"]),
                 (["--locality"], [*run, "--locality", "2"]),

@@ -33,6 +33,17 @@ class Options(Case):
             self.assertEqual(sum(counts.values()), 20000)
             self.near(counts.get("UPDATE", 0), 20000, writes)
 
+    def test_one_thread_loads_a_store_that_nothing_guards(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "report.json")
+            self.good("run", "--workload", "c", "--store", "local:?lock=none&benchmark=on",
+                      "--threads", 3, "--load-threads", 1, "-p", "recordcount=20000",
+                      "-p", "operationcount=60000", "--json", file)
+            with open(file, encoding="utf-8") as report:
+                load, run = json.load(report)["phases"]
+        self.assertEqual((load["threads"], run["threads"]), (1, 3))
+        self.assertEqual(run["metrics"]["READ"]["returns"], {"OK": 60000})
+
     def test_the_same_seed_gives_the_same_run(self):
         def counts(seed):
             done = self.good(*self.SMALL, "--seed", seed)
