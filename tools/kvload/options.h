@@ -30,7 +30,7 @@ struct Options {
   std::uint64_t pregenerate_mib = 512;
   std::optional<std::uint64_t> memory_bytes;
   std::optional<std::uint32_t> load_threads;  // of each rank, where run loads first
-  std::string lock_policy;  // of local: and mpi:; empty: what the URI says
+  std::string lock_policy;                    // of local: and mpi:; empty: what the URI says
   std::string json;
   std::string csv;
   std::vector<std::string> command_line;
