@@ -1,0 +1,158 @@
+#include "keyway/kvstore/resp/request_parser.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "keyway/kvstore/resp/line_words.h"
+#include "keyway/kvstore/resp/numbers.h"
+#include "keyway/locks/base/check.h"
+
+namespace keyway::resp {
+namespace {
+
+/// What a parser keeps for the next request; more is given back (Q1).
+constexpr std::size_t kKeptWords = 1024;
+
+template <class T>
+void empty(std::vector<T>& of) {
+  if (of.capacity() > kKeptWords) of = {};
+  of.clear();
+}
+
+}  // namespace
+
+void RequestParser::start_anew() {
+  empty(pieces_);
+  empty(line_);
+  left_ = 0;
+  word_ = kUnknown;
+}
+
+RequestParser::Step RequestParser::parse(std::string_view bytes, const RequestLimits& limits) {
+  KW_CHECK(error_.empty());
+  empty(words_);
+  missing_ = 0;
+  if (consumed_ != 0) {  // has been dropped
+    for (Piece& piece : pieces_) piece.at -= consumed_;
+    at_ -= consumed_;
+    searched_ -= consumed_;
+    consumed_ = 0;
+  }
+  while (at_ < bytes.size()) {
+    const bool array = left_ != 0 || bytes[at_] == '*';
+    const Step step = array ? parse_array(bytes, limits) : parse_inline(bytes, limits);
+    if (step != Step::kRequest) return step;
+    consumed_ = at_;
+    if (!words_.empty()) return Step::kRequest;
+  }
+  return Step::kMore;
+}
+
+RequestParser::Step RequestParser::parse_array(std::string_view bytes,
+                                               const RequestLimits& limits) {
+  if (left_ == 0) {
+    const Step begun = begin_array(bytes, limits);
+    if (begun != Step::kRequest || left_ == 0) return begun;
+  }
+  while (left_ != 0) {
+    if (word_ == kUnknown) {
+      const Step begun = begin_word(bytes, limits);
+      if (begun != Step::kRequest) return begun;
+    }
+    const auto size = static_cast<std::size_t>(word_);
+    const std::size_t needed = size + 2;  // the end of the line, which nobody looks at
+    if (bytes.size() - at_ < needed) {
+      missing_ = needed - (bytes.size() - at_);
+      return Step::kMore;
+    }
+    pieces_.push_back({at_, size});
+    at_ += needed;
+    searched_ = at_;
+    word_ = kUnknown;
+    --left_;
+  }
+  for (const Piece& piece : pieces_) words_.push_back(bytes.substr(piece.at, piece.size));
+  start_anew();
+  return Step::kRequest;
+}
+
+RequestParser::Step RequestParser::begin_array(std::string_view bytes,
+                                               const RequestLimits& limits) {
+  std::string_view text;
+  switch (line(bytes, limits, text)) {
+    case Line::kMore: return Step::kMore;
+    case Line::kTooLong: return fail("too big mbulk count string");
+    case Line::kFound: break;
+  }
+  const auto count = parse_integer(text.substr(1));
+  if (!count || *count > std::numeric_limits<int>::max()) return fail("invalid multibulk length");
+  if (!limits.trusted && *count > kMostStrangersWords) {
+    return fail("unauthenticated multibulk length");
+  }
+  left_ = std::max<std::int64_t>(*count, 0);
+  return Step::kRequest;
+}
+
+RequestParser::Step RequestParser::begin_word(std::string_view bytes, const RequestLimits& limits) {
+  std::string_view text;
+  switch (line(bytes, limits, text)) {
+    case Line::kMore: return Step::kMore;
+    case Line::kTooLong: return fail("too big bulk count string");
+    case Line::kFound: break;
+  }
+  if (!text.starts_with('$')) {
+    // The line may be empty: then its end stands in its place.
+    return fail(fmt::format("expected '$', got '{}'", text.empty() ? '\r' : text[0]));
+  }
+  const auto size = parse_integer(text.substr(1));
+  if (!size || *size < 0 || static_cast<std::uint64_t>(*size) > limits.word_bytes) {
+    return fail("invalid bulk length");
+  }
+  if (!limits.trusted && *size > kMostStrangersBytes) return fail("unauthenticated bulk length");
+  word_ = *size;
+  return Step::kRequest;
+}
+
+RequestParser::Line RequestParser::line(std::string_view bytes, const RequestLimits& limits,
+                                        std::string_view& text) {
+  searched_ = std::max(searched_, at_);
+  const std::size_t end = bytes.find('\r', searched_);
+  if (end == std::string_view::npos) {
+    searched_ = bytes.size();
+    return bytes.size() - at_ > limits.line_bytes ? Line::kTooLong : Line::kMore;
+  }
+  searched_ = end;
+  if (end + 2 > bytes.size()) return Line::kMore;
+  text = bytes.substr(at_, end - at_);
+  at_ = searched_ = end + 2;
+  return Line::kFound;
+}
+
+RequestParser::Step RequestParser::parse_inline(std::string_view bytes,
+                                                const RequestLimits& limits) {
+  searched_ = std::max(searched_, at_);
+  const std::size_t end = bytes.find('\n', searched_);
+  if (end == std::string_view::npos) {
+    searched_ = bytes.size();
+    if (bytes.size() - at_ <= limits.line_bytes) return Step::kMore;
+    return fail("too big inline request");
+  }
+  std::string_view text = bytes.substr(at_, end - at_);
+  if (text.ends_with('\r')) text.remove_suffix(1);
+  at_ = searched_ = end + 1;
+  start_anew();
+  if (!split_line(text, line_)) return fail("unbalanced quotes in request");
+  words_.assign(line_.begin(), line_.end());
+  return Step::kRequest;
+}
+
+RequestParser::Step RequestParser::fail(std::string sentence) {
+  error_ = "Protocol error: " + std::move(sentence);
+  return Step::kError;
+}
+
+}  // namespace keyway::resp
