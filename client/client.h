@@ -30,10 +30,13 @@
 
 namespace keyway {
 
+using store::Decision;
 using store::ElementInfo;
 using store::ElementSink;
+using store::ElementState;
 using store::HeapReport;
 using store::LockKindReport;
+using store::Mutator;
 using store::PutIf;
 using store::PutOptions;
 using store::StripeReport;
@@ -110,6 +113,9 @@ class Session {
   Status expire_after(std::string_view key, std::chrono::milliseconds span);
   /// Removes the expiry. kNotFound.
   Status persist(std::string_view key);
+  /// Shows the element to `mutate`, which decides what becomes of it, in one atomic step; returns
+  /// what that says.
+  Status modify(std::string_view key, Mutator mutate);
 
   // --- several keys
   /// A batch of single gets: not atomic as a whole, but their memory accesses overlap. codes[i] is

@@ -84,6 +84,10 @@ Status Session::persist(std::string_view key) {
   return impl_->with([&](auto& s) { return s.set_expiry(key, store::kNoExpiry); });
 }
 
+Status Session::modify(std::string_view key, Mutator mutate) {
+  return impl_->with([&](auto& s) { return s.modify(key, mutate); });
+}
+
 void Session::get_many(std::span<const std::string_view> keys, std::span<std::string> out,
                        std::span<Code> codes) {
   impl_->with([&](auto& s) { s.get_many(keys, out, codes); });

@@ -57,6 +57,7 @@ class Session {
   Result<std::uint64_t> set_range(std::string_view key, std::uint64_t offset,
                                   std::string_view bytes, PutIf when);
   Status set_expiry(std::string_view key, std::uint64_t expires_at_ms);
+  Status modify(std::string_view key, Mutator mutate);
 
   // --- several keys: session_multi.h
   void get_many(std::span<const std::string_view> keys, std::span<std::string> out,
@@ -124,20 +125,6 @@ class Session {
 
     bool live() const { return at != 0 && !expired; }
   };
-  // What a mutator wants done with its key.
-  struct Decision {
-    enum class Action : std::uint8_t { kNothing, kWrite, kErase };
-    Action action = Action::kNothing;
-    Code code = Code::kOk;
-    std::string_view value;  // may not point into the element it replaces
-    std::uint64_t expires_at_ms = kNoExpiry;
-
-    static Decision fail(Code code) { return {.code = code}; }
-    static Decision write(std::string_view value, std::uint64_t expires_at_ms) {
-      return {.action = Action::kWrite, .value = value, .expires_at_ms = expires_at_ms};
-    }
-    static Decision erase() { return {.action = Action::kErase}; }
-  };
   // A write of a multi-key operation, as far as the heap is concerned.
   struct PlannedWrite {
     Location location;
@@ -199,7 +186,7 @@ class Session {
 
   // session_write.h
   template <class Mutate>
-  Status modify(std::string_view key, Mutate&& mutate);
+  Status mutate_key(std::string_view key, Mutate&& mutate);
   template <class Access, class Mutate>
   Status modify_locked(Access access, const Location& location, std::string_view key,
                        Mutate&& mutate, const Bucket* first = nullptr);

@@ -16,7 +16,7 @@ namespace keyway::store {
 /// volume once, and the write is tried again.
 template <fabric::Endpoint E>
 template <class Mutate>
-Status Session<E>::modify(std::string_view key, Mutate&& mutate) {
+Status Session<E>::mutate_key(std::string_view key, Mutate&& mutate) {
   if (auto status = check_key(key); !status.ok()) return status;
   const Location location = place(key);
   const auto once = [&] {
@@ -278,7 +278,7 @@ void Session<E>::collect_garbage() {
 
 template <fabric::Endpoint E>
 Status Session<E>::put(std::string_view key, std::string_view value, const PutOptions& options) {
-  return modify(key, [&](const ElementView* old) -> Decision {
+  return mutate_key(key, [&](const ElementView* old) -> Decision {
     if (options.when == PutIf::kAbsent && old != nullptr) return Decision::fail(Code::kExists);
     if (options.when == PutIf::kPresent && old == nullptr) return Decision::fail(Code::kNotFound);
     const bool keep = options.keep_expiry && old != nullptr;
@@ -289,7 +289,7 @@ Status Session<E>::put(std::string_view key, std::string_view value, const PutOp
 template <fabric::Endpoint E>
 Status Session<E>::compare_and_set(std::string_view key, std::string_view expected,
                                    std::string_view value) {
-  return modify(key, [&](const ElementView* old) -> Decision {
+  return mutate_key(key, [&](const ElementView* old) -> Decision {
     if (old == nullptr) return Decision::fail(Code::kNotFound);
     if (old->value != expected) return Decision::fail(Code::kMismatch);
     return Decision::write(value, old->expires_at_ms);
@@ -298,7 +298,7 @@ Status Session<E>::compare_and_set(std::string_view key, std::string_view expect
 
 template <fabric::Endpoint E>
 Status Session<E>::erase(std::string_view key) {
-  return modify(key, [](const ElementView* old) -> Decision {
+  return mutate_key(key, [](const ElementView* old) -> Decision {
     return old == nullptr ? Decision::fail(Code::kNotFound) : Decision::erase();
   });
 }
@@ -306,7 +306,7 @@ Status Session<E>::erase(std::string_view key) {
 template <fabric::Endpoint E>
 Result<std::int64_t> Session<E>::increment(std::string_view key, std::int64_t delta) {
   std::int64_t sum = 0;
-  Status status = modify(key, [&](const ElementView* old) -> Decision {
+  Status status = mutate_key(key, [&](const ElementView* old) -> Decision {
     std::int64_t before = 0;
     if (old != nullptr) {
       const char* end = old->value.data() + old->value.size();
@@ -324,7 +324,7 @@ Result<std::int64_t> Session<E>::increment(std::string_view key, std::int64_t de
 template <fabric::Endpoint E>
 Result<std::uint64_t> Session<E>::append(std::string_view key, std::string_view suffix) {
   std::uint64_t length = 0;
-  Status status = modify(key, [&](const ElementView* old) -> Decision {
+  Status status = mutate_key(key, [&](const ElementView* old) -> Decision {
     built_.assign(old != nullptr ? old->value : std::string_view());
     built_.append(suffix);
     length = built_.size();
@@ -340,7 +340,7 @@ Result<std::uint64_t> Session<E>::set_range(std::string_view key, std::uint64_t 
   if (offset > kMaxValueBytes) return check_value(offset);
   if (auto status = check_value(offset + bytes.size()); !status.ok()) return status;
   std::uint64_t length = 0;
-  Status status = modify(key, [&](const ElementView* old) -> Decision {
+  Status status = mutate_key(key, [&](const ElementView* old) -> Decision {
     if (when == PutIf::kPresent && old == nullptr) return Decision::fail(Code::kNotFound);
     if (when == PutIf::kAbsent && old != nullptr) return Decision::fail(Code::kExists);
     built_.assign(old != nullptr ? old->value : std::string_view());
@@ -354,8 +354,17 @@ Result<std::uint64_t> Session<E>::set_range(std::string_view key, std::uint64_t 
 }
 
 template <fabric::Endpoint E>
+Status Session<E>::modify(std::string_view key, Mutator mutate) {
+  return mutate_key(key, [&](const ElementView* old) -> Decision {
+    if (old == nullptr) return mutate(nullptr);
+    const ElementState state{old->value, old->expires_at_ms};
+    return mutate(&state);
+  });
+}
+
+template <fabric::Endpoint E>
 Status Session<E>::set_expiry(std::string_view key, std::uint64_t expires_at_ms) {
-  return modify(key, [&](const ElementView* old) -> Decision {
+  return mutate_key(key, [&](const ElementView* old) -> Decision {
     if (old == nullptr) return Decision::fail(Code::kNotFound);
     if (is_past(expires_at_ms)) return Decision::erase();
     built_.assign(old->value);

@@ -9,6 +9,9 @@
 #include <string>
 #include <string_view>
 
+#include "keyway/locks/base/function_ref.h"
+#include "keyway/locks/base/status.h"
+
 namespace keyway::store {
 
 /// An expiry that never comes.
@@ -46,6 +49,32 @@ struct VolumeReport {
   std::uint64_t table_bytes = 0;
   HeapReport heap;
 };
+
+/// An element as a mutator is shown it; views that end with the mutator's call.
+struct ElementState {
+  std::string_view value;
+  std::uint64_t expires_at_ms = kNoExpiry;
+};
+
+/// What a mutator wants done with its key.
+struct Decision {
+  enum class Action : std::uint8_t { kNothing, kWrite, kErase };
+  Action action = Action::kNothing;
+  Code code = Code::kOk;   // what the operation returns, unless it fails by itself
+  std::string_view value;  // may not point into the element it replaces
+  std::uint64_t expires_at_ms = kNoExpiry;
+
+  static Decision fail(Code code) { return {.code = code}; }
+  static Decision write(std::string_view value, std::uint64_t expires_at_ms) {
+    return {.action = Action::kWrite, .value = value, .expires_at_ms = expires_at_ms};
+  }
+  static Decision erase() { return {.action = Action::kErase}; }
+};
+
+/// Decides what becomes of a key, shown its element or, where there is none, null. It runs under
+/// the stripe's lock: it may not call the session, and should be short. It may run twice: once
+/// more after a full heap was swept of what had expired.
+using Mutator = FunctionRef<Decision(const ElementState* old)>;
 
 /// Receives the elements of a scan; may call the session.
 using ElementSink = std::function<void(std::string_view key, std::string_view value)>;

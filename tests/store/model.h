@@ -30,7 +30,7 @@ class Modelled {
   void step() {
     const std::string& key = keys_[rng_.below(keys_.size())];
     CAPTURE(steps_++, key.size(), key.substr(0, 12));
-    switch (rng_.below(16)) {
+    switch (rng_.below(17)) {
       case 0:
       case 1:
       case 2: put(key); break;
@@ -46,6 +46,7 @@ class Modelled {
       case 12: transact(); break;
       case 13: read_several(); break;
       case 14: scan_from(key); break;
+      case 15: modify(key); break;
       default: read(key); break;
     }
   }
@@ -157,6 +158,24 @@ class Modelled {
                       : entry->value != expected ? Code::kMismatch
                                                  : Code::kOk;
     if (took(s_.compare_and_set(key, expected, value), code)) set(key, value, entry->expires_at_ms);
+  }
+  void modify(const std::string& key) {
+    const Entry* entry = find(key);
+    const std::string value = (entry ? entry->value.substr(0, 100) : "") + draw_value();
+    const std::uint64_t expires_at_ms = draw_expiry();
+    const auto action = static_cast<Decision::Action>(rng_.below(3));
+    const Code code = action == Decision::Action::kWrite ? Code::kOk : Code::kMismatch;
+    const auto decide = [&](const ElementState* old) -> Decision {
+      REQUIRE((old != nullptr) == (entry != nullptr));
+      if (old != nullptr) {
+        REQUIRE(old->value == entry->value);
+        REQUIRE(old->expires_at_ms == entry->expires_at_ms);
+      }
+      return {action, code, value, expires_at_ms};
+    };
+    if (!took(s_.modify(key, decide), code)) return;
+    if (action == Decision::Action::kWrite) set(key, value, expires_at_ms);
+    if (action == Decision::Action::kErase) model_.erase(key);
   }
   void erase(const std::string& key) {
     REQUIRE(s_.erase(key) == (find(key) ? Code::kOk : Code::kNotFound));

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "accounting.h"
+#include "keyway/locks/base/clock.h"
 
 using namespace keyway;
 using namespace keyway::test;
@@ -80,6 +81,31 @@ TEST_CASE("store: compare-and-set") {
     CHECK(s.compare_and_set(e.key, e.other, "").ok());
     CHECK(s.compare_and_set(e.key, "", e.value).ok());
     CHECK(*s.get(e.key) == e.value);
+  });
+}
+
+TEST_CASE("store: modify shows what is there, and does what it is told") {
+  for_each_case([](Session& s, const Each& e) {
+    CHECK(s.modify(e.key, [](const ElementState* old) {
+      return old == nullptr ? Decision::fail(Code::kNotFound) : Decision::erase();
+    }) == Code::kNotFound);
+    CHECK(s.modify(e.key, [&](const ElementState* old) {
+             CHECK(old == nullptr);
+             return Decision::write(e.value, store::kNoExpiry);
+           }).ok());
+    const std::uint64_t later = wall_ms() + 1'000'000;
+    CHECK(s.modify(e.key, [&](const ElementState* old) {
+             REQUIRE(old != nullptr);
+             CHECK(old->value == e.value);
+             CHECK(old->expires_at_ms == store::kNoExpiry);
+             return Decision::write(e.other, later);
+           }).ok());
+    CHECK(*s.get(e.key) == e.other);
+    CHECK(s.info(e.key)->expires_at_ms == later);
+    CHECK(s.modify(e.key, [](const ElementState*) { return Decision(); }).ok());
+    CHECK(*s.get(e.key) == e.other);
+    CHECK(s.modify(e.key, [](const ElementState*) { return Decision::erase(); }).ok());
+    CHECK(s.get(e.key).code() == Code::kNotFound);
   });
 }
 
