@@ -31,7 +31,9 @@
 namespace keyway {
 
 using store::Decision;
+using store::Element;
 using store::ElementInfo;
+using store::ElementsBody;
 using store::ElementSink;
 using store::ElementState;
 using store::HeapReport;
@@ -133,6 +135,8 @@ class Session {
   /// returned false; kOutOfSpace leaves everything as it was. The body may run twice: once more
   /// after a full heap was swept of what had expired.
   Status transact(std::span<const std::string_view> keys, const TransactionBody& body);
+  /// The same with the elements' expiries, which the body may change as well.
+  Status modify_all(std::span<const std::string_view> keys, ElementsBody body);
 
   // --- the whole store
   /// Shows elements in hash order, at least `limit` of them unless the end comes first; begin with

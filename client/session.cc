@@ -113,6 +113,10 @@ Status Session::transact(std::span<const std::string_view> keys, const Transacti
   return impl_->with([&](auto& s) { return s.transact(keys, body); });
 }
 
+Status Session::modify_all(std::span<const std::string_view> keys, ElementsBody body) {
+  return impl_->with([&](auto& s) { return s.modify_all(keys, body); });
+}
+
 Result<std::uint64_t> Session::scan(std::uint64_t cursor, std::uint64_t limit,
                                     const ElementSink& sink) {
   return impl_->with([&](auto& s) { return s.scan(cursor, limit, sink); });

@@ -68,6 +68,7 @@ class Session {
                  const PutOptions& options);
   Result<std::uint64_t> erase_all(std::span<const std::string_view> keys);
   Status transact(std::span<const std::string_view> keys, const TransactionBody& body);
+  Status modify_all(std::span<const std::string_view> keys, ElementsBody body);
 
   // --- the whole: session_walk.h
   Result<std::uint64_t> scan(std::uint64_t cursor, std::uint64_t limit, const ElementSink& sink);
@@ -223,12 +224,12 @@ class Session {
   template <class Items, class KeyOf>
   Result<std::vector<Location>> place_all(const Items& items, KeyOf key_of) const;
   template <class Items, class KeyOf, class Mutate>
-  Status modify_all(std::span<const Location> locations, const Items& items, KeyOf key_of,
+  Status mutate_all(std::span<const Location> locations, const Items& items, KeyOf key_of,
                     Mutate&& mutate);
   Status put_all_once(std::span<const Location> locations, std::span<const KeyValueView> pairs,
                       const PutOptions& options);
-  Status transact_once(std::span<const Location> locations, std::span<const std::string_view> keys,
-                       const TransactionBody& body);
+  Status modify_all_once(std::span<const Location> locations,
+                         std::span<const std::string_view> keys, ElementsBody body);
   Status reserve_writes(std::span<const PlannedWrite> writes);
   void need_at_most(BlockNeeds& needs, std::span<const PlannedWrite> writes) const;
   void need_exactly(BlockNeeds& needs, std::span<const PlannedWrite> writes);

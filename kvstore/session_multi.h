@@ -132,7 +132,7 @@ Result<std::vector<typename Session<E>::Location>> Session<E>::place_all(const I
 /// Changes several keys whose stripes are locked: mutate(i, element) decides on the i-th.
 template <fabric::Endpoint E>
 template <class Items, class KeyOf, class Mutate>
-Status Session<E>::modify_all(std::span<const Location> locations, const Items& items, KeyOf key_of,
+Status Session<E>::mutate_all(std::span<const Location> locations, const Items& items, KeyOf key_of,
                               Mutate&& mutate) {
   for (std::size_t i = 0; i < locations.size(); ++i) {
     Status status = with_access(locations[i].rank, [&](auto access) {
@@ -205,7 +205,7 @@ Status Session<E>::put_all_once(std::span<const Location> locations,
     if (options.when == PutIf::kPresent && !found.live()) return Status(Code::kNotFound);
   }
   if (auto status = reserve_writes(writes); !status.ok()) return status;
-  Status status = modify_all(
+  Status status = mutate_all(
       locations, pairs, &KeyValueView::first, [&](std::size_t i, const ElementView* old) {
         const bool keep = options.keep_expiry && old != nullptr;
         return Decision::write(pairs[i].second, keep ? old->expires_at_ms : options.expires_at_ms);
@@ -224,7 +224,7 @@ Result<std::uint64_t> Session<E>::erase_all(std::span<const std::string_view> ke
   if (auto status = stripes.acquire(locks::Mode::kWrite); !status.ok()) return status;
   std::uint64_t erased = 0;
   Status status =
-      modify_all(locations, keys, std::identity(), [&](std::size_t, const ElementView* old) {
+      mutate_all(locations, keys, std::identity(), [&](std::size_t, const ElementView* old) {
         erased += old != nullptr;
         return old != nullptr ? Decision::erase() : Decision();
       });
@@ -234,6 +234,26 @@ Result<std::uint64_t> Session<E>::erase_all(std::span<const std::string_view> ke
 
 template <fabric::Endpoint E>
 Status Session<E>::transact(std::span<const std::string_view> keys, const TransactionBody& body) {
+  return modify_all(keys, [&](std::span<std::optional<Element>> elements) {
+    std::vector<std::optional<std::string>> values(elements.size());
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+      if (elements[i]) values[i] = std::move(elements[i]->value);
+    }
+    if (!body(values)) return false;
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+      if (!values[i]) {
+        elements[i].reset();
+      } else {
+        if (!elements[i]) elements[i].emplace();
+        elements[i]->value = std::move(*values[i]);
+      }
+    }
+    return true;
+  });
+}
+
+template <fabric::Endpoint E>
+Status Session<E>::modify_all(std::span<const std::string_view> keys, ElementsBody body) {
   std::vector<std::string_view> sorted(keys.begin(), keys.end());
   std::sort(sorted.begin(), sorted.end());
   if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
@@ -241,40 +261,40 @@ Status Session<E>::transact(std::span<const std::string_view> keys, const Transa
   }
   auto placed = place_all(keys, std::identity());
   if (!placed.ok()) return placed.status();
-  return with_sweep(*placed, [&] { return transact_once(*placed, keys, body); });
+  return with_sweep(*placed, [&] { return modify_all_once(*placed, keys, body); });
 }
 
 template <fabric::Endpoint E>
-Status Session<E>::transact_once(std::span<const Location> locations,
-                                 std::span<const std::string_view> keys,
-                                 const TransactionBody& body) {
+Status Session<E>::modify_all_once(std::span<const Location> locations,
+                                   std::span<const std::string_view> keys, ElementsBody body) {
   StripeSet stripes(*this, locations);
   if (auto status = stripes.acquire(locks::Mode::kWrite); !status.ok()) return status;
 
-  std::vector<std::optional<std::string>> values(keys.size());
-  std::vector<std::uint64_t> expiries(keys.size(), kNoExpiry);
+  std::vector<std::optional<Element>> elements(keys.size());
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    Found found;
     const Code code = with_access(locations[i].rank, [&](auto access) {
+      Found found;
       const Code located = locate(access, locations[i], keys[i], found);
-      if (found.live()) values[i].emplace(found.element.value);
+      if (found.live()) {
+        elements[i] = Element{std::string(found.element.value), found.element.expires_at_ms};
+      }
       return located;
     });
     if (code != Code::kOk) return Status(code);
-    if (found.live()) expiries[i] = found.element.expires_at_ms;
   }
-  if (!body(values)) return {Code::kMismatch, "the transaction's body declined to commit"};
+  if (!body(elements)) return {Code::kMismatch, "the transaction's body declined to commit"};
 
   std::vector<PlannedWrite> writes;
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (!values[i]) continue;
-    if (auto status = check_value(values[i]->size()); !status.ok()) return status;
-    writes.push_back({locations[i], keys[i], values[i]->size(), expiries[i] != kNoExpiry});
+    if (!elements[i]) continue;
+    const std::uint64_t bytes = elements[i]->value.size();
+    if (auto status = check_value(bytes); !status.ok()) return status;
+    writes.push_back({locations[i], keys[i], bytes, elements[i]->expires_at_ms != kNoExpiry});
   }
   if (auto status = reserve_writes(writes); !status.ok()) return status;
   Status status =
-      modify_all(locations, keys, std::identity(), [&](std::size_t i, const ElementView* old) {
-        if (values[i]) return Decision::write(*values[i], expiries[i]);
+      mutate_all(locations, keys, std::identity(), [&](std::size_t i, const ElementView* old) {
+        if (elements[i]) return Decision::write(elements[i]->value, elements[i]->expires_at_ms);
         return old != nullptr ? Decision::erase() : Decision();
       });
   heap_.trim();

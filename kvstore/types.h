@@ -78,6 +78,14 @@ using Mutator = FunctionRef<Decision(const ElementState* old)>;
 
 /// Receives the elements of a scan; may call the session.
 using ElementSink = std::function<void(std::string_view key, std::string_view value)>;
+/// An element that a body of several keys owns while it decides.
+struct Element {
+  std::string value;
+  std::uint64_t expires_at_ms = kNoExpiry;
+};
+/// Decides on several keys at once: changes the elements in place (nothing: absent, or to be
+/// erased); returns whether to write them. As a Mutator's call otherwise.
+using ElementsBody = FunctionRef<bool(std::span<std::optional<Element>> elements)>;
 /// A transaction's body: reads and changes the values in place (nothing: absent, or to be erased);
 /// returns whether to commit. Runs under the locks of all its keys: it may not call the session.
 using TransactionBody = std::function<bool(std::span<std::optional<std::string>> values)>;

@@ -164,7 +164,7 @@ class Modelled {
     const std::string value = (entry ? entry->value.substr(0, 100) : "") + draw_value();
     const std::uint64_t expires_at_ms = draw_expiry();
     const auto action = static_cast<Decision::Action>(rng_.below(3));
-    const Code code = action == Decision::Action::kWrite ? Code::kOk : Code::kMismatch;
+    const Code code = action == Decision::Action::kNothing ? Code::kMismatch : Code::kOk;
     const auto decide = [&](const ElementState* old) -> Decision {
       REQUIRE((old != nullptr) == (entry != nullptr));
       if (old != nullptr) {

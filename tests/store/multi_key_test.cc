@@ -188,6 +188,42 @@ TEST_CASE("several keys: a transaction reads, changes, adds and erases at one in
   }
 }
 
+TEST_CASE("several keys: expiries come and go with their elements") {
+  for (const char* uri : kUris) {
+    CAPTURE(uri);
+    Store store = open_local(uri);
+    Session s = session_of(store);
+    const std::uint64_t later = wall_ms() + 1'000'000;
+    REQUIRE(s.put("from", "value", {.expires_at_ms = later}).ok());
+    REQUIRE(s.put("to", pattern(400, 1)).ok());
+    const std::vector<std::string_view> keys = {"from", "to", "comes"};
+    CHECK(s.modify_all(keys, [&](std::span<std::optional<Element>> elements) {
+             CHECK(elements[0]->expires_at_ms == later);
+             CHECK(elements[1]->expires_at_ms == store::kNoExpiry);
+             CHECK_FALSE(elements[2]);
+             elements[1] = elements[0];
+             elements[0].reset();
+             elements[2] = Element{"new", later + 1};
+             return true;
+           }).ok());
+    CHECK(s.get("from").code() == Code::kNotFound);
+    CHECK(*s.get("to") == "value");
+    CHECK(s.info("to")->expires_at_ms == later);
+    CHECK(s.info("comes")->expires_at_ms == later + 1);
+    CHECK(s.modify_all(keys, [&](std::span<std::optional<Element>> elements) {
+             elements[1]->expires_at_ms = store::kNoExpiry;
+             return true;
+           }).ok());
+    CHECK(s.info("to")->expires_at_ms == store::kNoExpiry);
+    CHECK(s.modify_all(keys, [](std::span<std::optional<Element>> elements) {
+      elements[1].reset();
+      return false;
+    }) == Code::kMismatch);
+    CHECK(*s.get("to") == "value");
+    check_heap(store, s);
+  }
+}
+
 TEST_CASE("several keys: more stripes than a session can hold is an error, not a hang") {
   Store store =
       open_local("local:?memory=8MiB&sessions=2&locks_per_session=4&stripes=4096&lock=d-mcs");
