@@ -4,6 +4,8 @@
 
 #include <deque>
 #include <exception>
+#include <utility>
+#include <vector>
 
 #include "keyway/locks/base/check.h"
 
@@ -13,55 +15,100 @@ namespace {
 // Rounds are short, and on a busy machine a yield may cost a whole time slice.
 constexpr std::uint32_t kRoundsBeforeYield = 16;
 
-class Scheduler {
- public:
-  Scheduler(std::size_t n, const std::function<void(std::size_t)>& body, std::size_t stack_bytes) {
-    for (std::size_t i = 0; i < n; ++i) fibers_.emplace_back([&body, i] { body(i); }, stack_bytes);
-  }
-  void run();
-  void yield_current() { current_->suspend(); }
+// The fiber that this thread runs now.
+thread_local FiberContext* current = nullptr;
 
- private:
-  std::deque<FiberContext> fibers_;
-  FiberContext* current_ = nullptr;
-};
-
-thread_local Scheduler* active_scheduler = nullptr;
-
-void Scheduler::run() {
-  KW_CHECK_MSG(active_scheduler == nullptr, "run_fibers", "fiber groups do not nest");
-  active_scheduler = this;
-  std::uint32_t rounds = 0;
-  for (std::size_t left = fibers_.size(); left > 0;) {
-    for (FiberContext& fiber : fibers_) {
-      if (fiber.finished()) continue;
-      current_ = &fiber;
-      fiber.resume();
-      current_ = nullptr;
-      if (fiber.finished()) --left;
-    }
-    if (left > 0 && ++rounds % kRoundsBeforeYield == 0) sched_yield();
-  }
-  active_scheduler = nullptr;
-  for (const FiberContext& fiber : fibers_) {
-    if (fiber.failure()) std::rethrow_exception(fiber.failure());
-  }
+void resume(FiberContext& fiber) {
+  current = &fiber;
+  fiber.resume();
+  current = nullptr;
 }
 
 }  // namespace
 
 void run_fibers(std::size_t n, const std::function<void(std::size_t)>& body,
                 std::size_t stack_bytes) {
-  Scheduler(n, body, stack_bytes).run();
+  KW_CHECK_MSG(current == nullptr, "run_fibers", "fibers do not start fibers");
+  std::deque<FiberContext> fibers;
+  for (std::size_t i = 0; i < n; ++i) fibers.emplace_back([&body, i] { body(i); }, stack_bytes);
+  std::uint32_t rounds = 0;
+  for (std::size_t left = n; left > 0;) {
+    for (FiberContext& fiber : fibers) {
+      if (fiber.finished()) continue;
+      resume(fiber);
+      if (fiber.finished()) --left;
+    }
+    if (left > 0 && ++rounds % kRoundsBeforeYield == 0) sched_yield();
+  }
+  for (const FiberContext& fiber : fibers) {
+    if (fiber.failure()) std::rethrow_exception(fiber.failure());
+  }
+}
+
+struct FiberPool::Impl {
+  std::deque<FiberContext> fibers;
+  std::vector<Task> tasks;        // of each fiber; none while it is idle
+  std::vector<std::size_t> idle;  // the one used last is warm, and comes last
+  std::vector<std::size_t> busy;
+  bool ending = false;
+
+  void live(std::size_t i) {
+    while (true) {
+      while (!tasks[i] && !ending) fibers[i].suspend();
+      if (!tasks[i]) return;
+      [&]() noexcept { tasks[i](i); }();
+      tasks[i] = nullptr;
+    }
+  }
+};
+
+FiberPool::FiberPool(std::size_t fibers, std::size_t stack_bytes)
+    : impl_(std::make_unique<Impl>()) {
+  Impl& self = *impl_;
+  self.tasks.resize(fibers);
+  for (std::size_t i = fibers; i-- > 0;) self.idle.push_back(i);
+  for (std::size_t i = 0; i < fibers; ++i) {
+    self.fibers.emplace_back([&self, i] { self.live(i); }, stack_bytes);
+  }
+}
+
+FiberPool::~FiberPool() {
+  KW_CHECK_MSG(impl_->busy.empty(), "F3", "a pool ends while its fibers have work");
+  impl_->ending = true;
+  for (FiberContext& fiber : impl_->fibers) resume(fiber);
+}
+
+std::size_t FiberPool::size() const { return impl_->fibers.size(); }
+std::size_t FiberPool::busy() const { return impl_->busy.size(); }
+
+void FiberPool::run(Task task) {
+  KW_CHECK_MSG(current == nullptr, "FiberPool::run", "fibers do not start fibers");
+  Impl& self = *impl_;
+  KW_CHECK(!self.idle.empty());
+  const std::size_t fiber = self.idle.back();
+  self.idle.pop_back();
+  self.tasks[fiber] = std::move(task);
+  resume(self.fibers[fiber]);
+  (self.tasks[fiber] ? self.busy : self.idle).push_back(fiber);
+}
+
+void FiberPool::step() {
+  Impl& self = *impl_;
+  std::erase_if(self.busy, [&self](std::size_t fiber) {
+    resume(self.fibers[fiber]);
+    if (self.tasks[fiber]) return false;
+    self.idle.push_back(fiber);
+    return true;
+  });
 }
 
 namespace this_fiber {
 
-bool active() { return active_scheduler != nullptr; }
+bool active() { return current != nullptr; }
 
 bool yield() {
-  if (active_scheduler == nullptr) return false;
-  active_scheduler->yield_current();
+  if (current == nullptr) return false;
+  current->suspend();
   return true;
 }
 

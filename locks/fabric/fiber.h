@@ -1,8 +1,9 @@
 // Fibers: many agents on one thread. An agent that waits switches to a sibling.
 //
 // *What.* run_fibers() runs n bodies as fibers (Boost.Context) of the calling thread, round
-// robin, until all have returned. this_fiber::yield() is called by waiting (wait.h).
-// *Thread safety.* A fiber stays on its thread. Groups do not nest.
+// robin, until all have returned. A FiberPool has fibers to which work is given as it comes, by a
+// thread that has other things to do as well. this_fiber::yield() is called by waiting (wait.h).
+// *Thread safety.* A fiber stays on its thread. Fibers do not start fibers.
 // *Invariants.* F1: an exception that leaves a body is rethrown by run_fibers once every other
 // body has returned. F2: after some rounds of yields the thread yields too, so that fibers
 // that wait for another thread do not keep it from running.
@@ -10,6 +11,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 
 #include "keyway/locks/fabric/fiber_context.h"
 
@@ -19,9 +21,32 @@ namespace keyway::fabric {
 void run_fibers(std::size_t n, const std::function<void(std::size_t)>& body,
                 std::size_t stack_bytes = kFiberStackBytes);
 
+class FiberPool {
+ public:
+  /// What a fiber is given to do: it is told the fiber's number, and may not throw.
+  using Task = std::function<void(std::size_t fiber)>;
+
+  explicit FiberPool(std::size_t fibers, std::size_t stack_bytes = kFiberStackBytes);
+  /// When none is busy.
+  ~FiberPool();
+  FiberPool(const FiberPool&) = delete;
+  FiberPool& operator=(const FiberPool&) = delete;
+
+  std::size_t size() const;
+  std::size_t busy() const;
+  /// Runs the task on a fiber that is not busy, which there must be, until it ends or waits.
+  void run(Task task);
+  /// Lets each fiber that is busy run on until it ends or waits again.
+  void step();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
 namespace this_fiber {
 
-/// Whether the caller runs on a fiber of run_fibers.
+/// Whether the caller runs on a fiber.
 bool active();
 /// Lets the siblings run; false, at once, when the caller is no fiber.
 bool yield();

@@ -55,6 +55,34 @@ TEST_CASE("many fibers wait for each other in turn") {
   CHECK(turn == 0);
 }
 
+TEST_CASE("a pool runs each task at once, until it waits") {
+  FiberPool pool(2);
+  std::string trace;
+  bool go = false;
+  const auto waiter = [&](char name) {
+    return [&, name](std::size_t) {
+      trace += name;
+      wait_loop([&] { return go; }, [] {}, Deadline::never());
+      trace += static_cast<char>(name - 'a' + 'A');
+    };
+  };
+  pool.run([&](std::size_t fiber) { trace += static_cast<char>('0' + fiber); });
+  CHECK(pool.busy() == 0);
+  pool.run(waiter('a'));
+  CHECK(pool.busy() == 1);
+  pool.run(waiter('b'));
+  pool.step();
+  CHECK(trace == "0ab");
+  go = true;
+  CHECK(pool.busy() == 2);
+  pool.step();
+  CHECK(trace == "0abAB");
+  CHECK(pool.busy() == 0);
+  for (int i = 0; i < 1000; ++i)
+    pool.run([&](std::size_t fiber) { trace += fiber < 2 ? 'x' : '!'; });
+  CHECK(trace == "0abAB" + std::string(1000, 'x'));
+}
+
 // F2: the thread yields between rounds, so a fiber can wait for another thread, also of a machine
 // with a single processor.
 TEST_CASE("a fiber waits for another thread's fiber") {
