@@ -18,7 +18,7 @@ MAY_INCLUDE = {
     "kvstore": _LOCKS,
     "workloads": ("locks/base",),
     "client": _LOCKS + ("kvstore",),
-    "server": _LOCKS + ("kvstore",),
+    "server": _LOCKS + ("kvstore", "client"),
     "tools": _LOCKS + ("kvstore", "client", "workloads"),
     "tests": _EVERYTHING,
 }
@@ -35,7 +35,7 @@ def _folder_of(path):
 def _is_own_header(paths, path, included):
     """A program's or a test's own header: a plain name, or a path from its folder down."""
     parts = path.split("/")
-    if parts[0] not in ("tools", "tests"):
+    if parts[0] not in ("server", "tools", "tests"):
         return False
     return "/" not in included or f"{parts[0]}/{parts[1]}/{included}" in paths
 

@@ -1,0 +1,192 @@
+// SETBIT, GETBIT, BITCOUNT, BITPOS. Bit 0 is the highest of the first byte.
+
+#include <bit>
+#include <cstring>
+
+#include "keyway/server/commands/arguments.h"
+#include "keyway/server/commands/handlers.h"
+
+namespace keyway::server {
+namespace {
+
+constexpr std::string_view kBadOffset = "ERR bit offset is not an integer or out of range";
+
+std::optional<std::uint64_t> bit_offset_or_error(const Call& call, std::size_t i) {
+  const auto offset = integer_or_error(call, i, kBadOffset);
+  if (!offset) return std::nullopt;
+  if (*offset < 0 || *offset / 8 >= kMostBytes) {
+    call.error(kBadOffset);
+    return std::nullopt;
+  }
+  return static_cast<std::uint64_t>(*offset);
+}
+
+unsigned byte_at(std::string_view bytes, std::int64_t i) {
+  return static_cast<unsigned char>(bytes[static_cast<std::size_t>(i)]);
+}
+
+constexpr unsigned bit_mask(std::uint64_t offset) { return 0x80U >> (offset & 7); }
+
+bool bit_of(std::string_view value, std::uint64_t offset) {
+  const std::uint64_t byte = offset / 8;
+  return byte < value.size() &&
+         (byte_at(value, static_cast<std::int64_t>(byte)) & bit_mask(offset)) != 0;
+}
+
+/// The bits of the i-th byte that are in a span of bits.
+unsigned mask_of(const Span& bits, std::int64_t i) {
+  unsigned mask = 0xff;
+  if (i == bits.first / 8) mask &= 0xffU >> (bits.first & 7);
+  if (i == bits.last / 8) mask &= 0xffU << (7 - (bits.last & 7));
+  return mask;
+}
+
+std::int64_t count_ones(std::string_view value, const Span& bits) {
+  std::int64_t ones = 0;
+  const std::int64_t last = bits.last / 8;
+  std::int64_t i = bits.first / 8;
+  ones += std::popcount(byte_at(value, i) & mask_of(bits, i));
+  for (++i; i + 8 <= last; i += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, value.data() + i, sizeof word);
+    ones += std::popcount(word);
+  }
+  for (; i <= last; ++i) ones += std::popcount(byte_at(value, i) & mask_of(bits, i));
+  return ones;
+}
+
+/// The first bit of this kind in the span; -1 where there is none.
+std::int64_t find_bit(std::string_view value, const Span& bits, bool one) {
+  const std::int64_t last = bits.last / 8;
+  for (std::int64_t i = bits.first / 8; i <= last; ++i) {
+    const unsigned byte = one ? byte_at(value, i) : ~byte_at(value, i);
+    const unsigned found = byte & mask_of(bits, i);
+    if (found != 0) return i * 8 + std::countl_zero(static_cast<std::uint8_t>(found));
+  }
+  return -1;
+}
+
+/// The places that the words ask for.
+struct Asked {
+  std::int64_t start = 0;
+  std::int64_t end = -1;
+  bool ends = false;  // the end is given
+  bool in_bits = false;
+};
+
+bool unit_or_error(const Call& call, std::size_t i, Asked& asked) {
+  asked.in_bits = is_option(call.word(i), "bit");
+  if (asked.in_bits || is_option(call.word(i), "byte")) return true;
+  call.error(kSyntaxError);
+  return false;
+}
+
+bool number_or_error(const Call& call, std::size_t i, std::int64_t& number) {
+  const auto given = integer_or_error(call, i);
+  number = given.value_or(0);
+  return given.has_value();
+}
+
+/// BITPOS key bit [start [end [unit]]]. Of several errors Redis tells the unit's before the end's.
+std::optional<Asked> span_or_error(const Call& call) {
+  Asked asked;
+  asked.ends = call.count() > 4;
+  if (call.count() > 6) {
+    call.error(kSyntaxError);
+    return std::nullopt;
+  }
+  if (call.count() > 3 && !number_or_error(call, 3, asked.start)) return std::nullopt;
+  if (call.count() > 5 && !unit_or_error(call, 5, asked)) return std::nullopt;
+  if (asked.ends && !number_or_error(call, 4, asked.end)) return std::nullopt;
+  return asked;
+}
+
+/// The bits that are asked for.
+std::optional<Span> bits_asked(const Asked& asked, std::size_t bytes) {
+  const auto length = static_cast<std::int64_t>(bytes);
+  if (asked.in_bits) return span_of(asked.start, asked.end, length * 8);
+  const auto span = span_of(asked.start, asked.end, length);
+  if (!span) return std::nullopt;
+  return Span{span->first * 8, span->last * 8 + 7};
+}
+
+/// Reads the value; where it is not there, replies `absent` and returns false.
+bool read_or_reply(const Call& call, std::int64_t absent) {
+  const Status status = call.session.get(call.key(), call.client.value);
+  if (status.ok()) return true;
+  if (is_absent(status)) {
+    call.out.integer(absent);
+  } else {
+    call.failed(status);
+  }
+  return false;
+}
+
+}  // namespace
+
+void run_setbit(const Call& call) {
+  const auto offset = bit_offset_or_error(call, 2);
+  if (!offset) return;
+  constexpr std::string_view kBadBit = "ERR bit is not an integer or out of range";
+  const auto bit = integer_or_error(call, 3, kBadBit);
+  if (!bit) return;
+  if (*bit != 0 && *bit != 1) return call.error(kBadBit);
+  bool before = false;
+  const Status status = call.session.modify(call.key(), [&](const ElementState* old) -> Decision {
+    const std::string_view bytes = old == nullptr ? std::string_view() : old->value;
+    before = bit_of(bytes, *offset);
+    const std::size_t byte = *offset / 8;
+    if (old != nullptr && byte < bytes.size() && before == (*bit == 1)) return {};
+    std::string& value = call.client.value;
+    value.assign(bytes);
+    if (byte >= value.size()) value.resize(byte + 1, '\0');
+    const unsigned rest = byte_at(value, static_cast<std::int64_t>(byte)) & ~bit_mask(*offset);
+    value[byte] = static_cast<char>(*bit == 1 ? rest | bit_mask(*offset) : rest);
+    return Decision::write(value, old == nullptr ? store::kNoExpiry : old->expires_at_ms);
+  });
+  if (!status.ok()) return call.failed(status);
+  call.out.integer(before ? 1 : 0);
+}
+
+void run_getbit(const Call& call) {
+  const auto offset = bit_offset_or_error(call, 2);
+  if (!offset) return;
+  std::string& byte = call.client.value;
+  const Status status = call.session.get_range(call.key(), *offset / 8, 1, byte);
+  if (!status.ok() && !is_absent(status)) return call.failed(status);
+  call.out.integer(status.ok() && bit_of(byte, *offset & 7) ? 1 : 0);
+}
+
+/// Redis looks at the other words only when the key is there, and at the unit only when the span is
+/// not backwards.
+void run_bitcount(const Call& call) {
+  if (!read_or_reply(call, 0)) return;
+  if (call.count() == 3 || call.count() > 5) return call.error(kSyntaxError);
+  Asked asked;
+  if (call.count() > 2) {
+    if (!number_or_error(call, 2, asked.start) || !number_or_error(call, 3, asked.end)) return;
+    if (is_backwards(asked.start, asked.end)) return call.out.integer(0);
+    if (call.count() == 5 && !unit_or_error(call, 4, asked)) return;
+  }
+  const auto bits = bits_asked(asked, call.client.value.size());
+  call.out.integer(bits ? count_ones(call.client.value, *bits) : 0);
+}
+
+void run_bitpos(const Call& call) {
+  const auto bit = integer_or_error(call, 2);
+  if (!bit) return;
+  if (*bit != 0 && *bit != 1) return call.error("ERR The bit argument must be 1 or 0.");
+  const bool one = *bit == 1;
+  if (!read_or_reply(call, one ? -1 : 0)) return;
+  const auto asked = span_or_error(call);
+  if (!asked) return;
+  const std::string& value = call.client.value;
+  const auto bits = bits_asked(*asked, value.size());
+  if (!bits) return call.out.integer(-1);
+  const std::int64_t found = find_bit(value, *bits, one);
+  // Behind a value of ones that is looked at to its end there is a zero.
+  const bool beyond = found < 0 && !one && !asked->ends;
+  call.out.integer(beyond ? static_cast<std::int64_t>(value.size()) * 8 : found);
+}
+
+}  // namespace keyway::server

@@ -1,0 +1,42 @@
+#include "keyway/server/commands/call.h"
+
+#include <fmt/format.h>
+
+#include "keyway/server/commands/command.h"
+
+namespace keyway::server {
+
+void Call::wrong_arity() const { reply_wrong_arity(out, command.name); }
+
+void Call::invalid_expiry() const {
+  error(fmt::format("ERR invalid expire time in '{}' command", command.name));
+}
+
+void Call::failed(const Status& status) const {
+  if (status == Code::kOutOfSpace) {
+    return error("OOM command not allowed when used memory > 'maxmemory'.");
+  }
+  error(fmt::format("ERR {}", status.message()));
+}
+
+bool is_storable(std::string_view key) { return !key.empty() && key.size() <= store::kMaxKeyBytes; }
+
+Result<std::vector<std::optional<std::string>>> values_of(Session& session,
+                                                          std::span<const std::string_view> keys) {
+  std::vector<std::string_view> storable(keys.begin(), keys.end());
+  std::erase_if(storable, [](std::string_view key) { return !is_storable(key); });
+  auto read = session.get_all(storable);
+  if (!read.ok() || storable.size() == keys.size()) return read;
+  std::vector<std::optional<std::string>> values;
+  std::size_t next = 0;
+  for (const std::string_view key : keys) {
+    values.push_back(is_storable(key) ? std::move((*read)[next++]) : std::nullopt);
+  }
+  return values;
+}
+
+void reply_wrong_arity(resp::ReplyWriter& out, std::string_view name) {
+  out.error(fmt::format("ERR wrong number of arguments for '{}' command", name));
+}
+
+}  // namespace keyway::server

@@ -1,0 +1,66 @@
+// Call: one request under way, as its handler sees it; and the errors that all commands share.
+//
+// *Thread safety.* One connection's.
+// *Source.* Redis 7.0, server.c (createSharedObjects, processCommand), networking.c.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "keyway/kvstore/element.h"
+#include "keyway/server/commands/execute.h"
+
+namespace keyway::server {
+
+struct Command;
+
+inline constexpr std::string_view kSyntaxError = "ERR syntax error";
+inline constexpr std::string_view kNoInteger = "ERR value is not an integer or out of range";
+inline constexpr std::string_view kNoFloat = "ERR value is not a valid float";
+inline constexpr std::string_view kTooLong =
+    "ERR string exceeds maximum allowed size (proto-max-bulk-len)";
+/// Redis' proto-max-bulk-len, and the store's longest value.
+inline constexpr std::int64_t kMostBytes = store::kMaxValueBytes;
+
+struct Call {
+  Client& client;
+  Session& session;
+  Service& service;
+  const Command& command;
+  std::span<const std::string_view> words;
+  resp::ReplyWriter& out;
+
+  std::size_t count() const { return words.size(); }
+  std::string_view word(std::size_t i) const { return words[i]; }
+  std::string_view key() const { return words[1]; }
+
+  void ok() const { out.simple("OK"); }
+  void error(std::string_view sentence) const { out.error(sentence); }
+  /// "wrong number of arguments for ..."
+  void wrong_arity() const;
+  /// "invalid expire time in ..."
+  void invalid_expiry() const;
+  /// What the store could not do.
+  void failed(const Status& status) const;
+};
+
+/// Whether a key may be in the store at all. Redis has no bounds but those of any string.
+bool is_storable(std::string_view key);
+
+/// Whether the store says that nothing is there: also of a key that it could not hold.
+inline bool is_absent(const Status& status) {
+  return status == Code::kNotFound || status == Code::kInvalidArgument;
+}
+
+/// The values of keys at one instant; nothing for a key that is not there, or cannot be.
+Result<std::vector<std::optional<std::string>>> values_of(Session& session,
+                                                          std::span<const std::string_view> keys);
+
+/// "wrong number of arguments for 'name' command"
+void reply_wrong_arity(resp::ReplyWriter& out, std::string_view name);
+
+}  // namespace keyway::server

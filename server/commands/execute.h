@@ -1,0 +1,53 @@
+// Executes one request of a Redis client on a session of the store.
+//
+// *What.* A request is words, the first of them the command's name in any case. The reply is
+// appended through a writer: exactly one per request.
+// *Thread safety.* A Client and its Session belong to one thread or fiber at a time. A Service is
+// only read; who changes it does so while nobody executes.
+// *Invariants.*
+//   E1  A request has one reply, whatever its words are; what is wrong with them is said in the
+//       sentence of Redis. But that of a web page (POST, Host:) has none: the connection closes.
+//   E2  A write of one key is one atomic step on the store. A command that failed has changed
+//       nothing.
+//   E3  What a connection keeps from one request to the next is bounded: its name, and memory for
+//       one value of moderate length.
+// *Source.* Redis 7.0.15: what is taken, refused and answered. README.md lists the deviations.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "keyway/client/client.h"
+#include "keyway/kvstore/resp/reply_writer.h"
+
+namespace keyway::server {
+
+/// What a connection is, as far as commands know.
+struct Client {
+  std::uint64_t id = 0;
+  std::string name;                    // CLIENT SETNAME
+  std::string address, local_address;  // "127.0.0.1:1234"
+  int descriptor = -1;                 // of its socket, for CLIENT INFO
+  std::uint64_t since_ms = 0;          // wall clock, for CLIENT INFO
+  resp::Version version = resp::Version::kResp2;
+  bool authenticated = true;  // false: only AUTH, HELLO, QUIT, RESET
+  bool closing = false;       // after QUIT: close when the replies are out
+
+  std::string value;        // what is read or built: used again, so that reads do not allocate
+  std::uint64_t drawn = 0;  // state of RANDOMKEY's draws
+};
+
+/// What all connections share.
+struct Service {
+  std::string password;  // empty: none
+  std::uint16_t port = 6379;
+  std::string mode = "standalone";  // HELLO: or "cluster"
+};
+
+/// Executes one request and appends its reply. `words` has at least one word.
+void execute(Client& client, Session& session, Service& service,
+             std::span<const std::string_view> words, resp::ReplyWriter& out);
+
+}  // namespace keyway::server

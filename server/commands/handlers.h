@@ -1,0 +1,86 @@
+// The handlers of the commands, by the file that has them. Each answers one request, whose words
+// have been counted.
+#pragma once
+
+#include "keyway/server/commands/call.h"
+
+namespace keyway::server {
+
+// connection.cc
+void run_ping(const Call& call);
+void run_echo(const Call& call);
+void run_quit(const Call& call);
+void run_select(const Call& call);
+void run_auth(const Call& call);
+void run_hello(const Call& call);
+void run_reset(const Call& call);
+void run_time(const Call& call);
+// client_command.cc
+void run_client_getname(const Call& call);
+void run_client_help(const Call& call);
+void run_client_id(const Call& call);
+void run_client_info(const Call& call);
+void run_client_setname(const Call& call);
+// command_command.cc
+void run_command(const Call& call);
+void run_command_count(const Call& call);
+void run_command_docs(const Call& call);
+void run_command_getkeys(const Call& call);
+void run_command_help(const Call& call);
+void run_command_info(const Call& call);
+void run_command_list(const Call& call);
+// strings_get.cc
+void run_get(const Call& call);
+void run_getdel(const Call& call);
+void run_getex(const Call& call);
+void run_getset(const Call& call);
+void run_strlen(const Call& call);
+// strings_set.cc
+void run_set(const Call& call);
+void run_setnx(const Call& call);
+void run_setex(const Call& call);
+void run_psetex(const Call& call);
+// strings_several.cc
+void run_mget(const Call& call);
+void run_mset(const Call& call);
+void run_msetnx(const Call& call);
+// ranges.cc
+void run_append(const Call& call);
+void run_getrange(const Call& call);
+void run_setrange(const Call& call);
+// counters.cc
+void run_incr(const Call& call);
+void run_decr(const Call& call);
+void run_incrby(const Call& call);
+void run_decrby(const Call& call);
+void run_incrbyfloat(const Call& call);
+// lcs.cc
+void run_lcs(const Call& call);
+// bits.cc, bitop.cc
+void run_setbit(const Call& call);
+void run_getbit(const Call& call);
+void run_bitcount(const Call& call);
+void run_bitpos(const Call& call);
+void run_bitop(const Call& call);
+// keys.cc
+void run_del(const Call& call);
+void run_exists(const Call& call);
+void run_type(const Call& call);
+void run_dbsize(const Call& call);
+void run_flush(const Call& call);
+// scan.cc
+void run_keys(const Call& call);
+void run_scan(const Call& call);
+void run_randomkey(const Call& call);
+// expiry.cc
+void run_expire(const Call& call);
+void run_pexpire(const Call& call);
+void run_expireat(const Call& call);
+void run_pexpireat(const Call& call);
+void run_ttl(const Call& call);
+void run_pttl(const Call& call);
+void run_expiretime(const Call& call);
+void run_pexpiretime(const Call& call);
+void run_persist(const Call& call);
+
+}  // namespace keyway::server

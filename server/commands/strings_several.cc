@@ -1,0 +1,55 @@
+// MGET, MSET, MSETNX: atomic, on whatever ranks their keys are.
+
+#include <vector>
+
+#include "keyway/server/commands/handlers.h"
+
+namespace keyway::server {
+namespace {
+
+/// The pairs of MSET and MSETNX; nothing when the last key has no value.
+std::vector<KeyValue> pairs_or_error(const Call& call) {
+  std::vector<KeyValue> pairs;
+  if (call.count() % 2 == 0) {
+    call.wrong_arity();
+    return pairs;
+  }
+  pairs.reserve(call.count() / 2);
+  for (std::size_t i = 1; i < call.count(); i += 2) {
+    pairs.emplace_back(call.word(i), call.word(i + 1));
+  }
+  return pairs;
+}
+
+}  // namespace
+
+void run_mget(const Call& call) {
+  const auto values = values_of(call.session, call.words.subspan(1));
+  if (!values.ok()) return call.failed(values.status());
+  call.out.array(values->size());
+  for (const auto& value : *values) {
+    if (value) {
+      call.out.bulk(*value);
+    } else {
+      call.out.null();
+    }
+  }
+}
+
+void run_mset(const Call& call) {
+  const auto pairs = pairs_or_error(call);
+  if (pairs.empty()) return;
+  const Status status = call.session.put_all(pairs);
+  if (!status.ok()) return call.failed(status);
+  call.ok();
+}
+
+void run_msetnx(const Call& call) {
+  const auto pairs = pairs_or_error(call);
+  if (pairs.empty()) return;
+  const Status status = call.session.put_all(pairs, {.when = PutIf::kAbsent});
+  if (!status.ok() && status.code() != Code::kExists) return call.failed(status);
+  call.out.integer(status.ok() ? 1 : 0);
+}
+
+}  // namespace keyway::server

@@ -1,0 +1,249 @@
+#include <array>
+
+#include "keyway/server/commands/command.h"
+#include "keyway/server/commands/handlers.h"
+
+namespace keyway::server {
+namespace {
+
+constexpr KeyWords kOne = {1, 1, 1};
+constexpr KeyWords kAll = {1, -1, 1};
+constexpr KeyWords kPairs = {1, -1, 2};
+constexpr std::uint32_t kOfClient = kNoScript | kLoading | kStale;
+constexpr std::uint32_t kAtLogin = kOfClient | kFast | kNoAuth | kAllowBusy;
+constexpr std::string_view kVaries = "nondeterministic_output";
+constexpr std::string_view kUnordered = "nondeterministic_output_order";
+
+constexpr Command kClientRows[] = {
+    {"client|getname", 2, Group::kConnection, kOfClient, {}, "", "", run_client_getname},
+    {"client|help", 2, Group::kConnection, kLoading | kStale, {}, "", "", run_client_help},
+    {"client|id", 2, Group::kConnection, kOfClient, {}, "", "", run_client_id},
+    {"client|info", 2, Group::kConnection, kOfClient, {}, "", kVaries, run_client_info},
+    {"client|setname", 3, Group::kConnection, kOfClient, {}, "", "", run_client_setname},
+};
+
+constexpr Command kCommandRows[] = {
+    {"command|count", 2, Group::kConnection, kLoading | kStale, {}, "", "", run_command_count},
+    {"command|docs",
+     -2,
+     Group::kConnection,
+     kLoading | kStale,
+     {},
+     "",
+     kUnordered,
+     run_command_docs},
+    {"command|getkeys", -4, Group::kConnection, kLoading | kStale, {}, "", "", run_command_getkeys},
+    {"command|help", 2, Group::kConnection, kLoading | kStale, {}, "", "", run_command_help},
+    {"command|info",
+     -2,
+     Group::kConnection,
+     kLoading | kStale,
+     {},
+     "",
+     kUnordered,
+     run_command_info},
+    {"command|list",
+     -2,
+     Group::kConnection,
+     kLoading | kStale,
+     {},
+     "",
+     kUnordered,
+     run_command_list},
+};
+
+constexpr Command kRows[] = {
+    {"ping",
+     -1,
+     Group::kConnection,
+     kFast,
+     {},
+     "",
+     "request_policy:all_shards response_policy:all_succeeded",
+     run_ping},
+    {"echo", 2, Group::kConnection, kLoading | kStale | kFast, {}, "", "", run_echo},
+    {"quit", -1, Group::kConnection, kAtLogin, {}, "", "", run_quit},
+    {"select", 2, Group::kConnection, kLoading | kStale | kFast, {}, "", "", run_select},
+    {"auth", -2, Group::kConnection, kAtLogin, {}, "", "", run_auth},
+    {"hello", -1, Group::kConnection, kAtLogin, {}, "", "", run_hello},
+    {"reset", 1, Group::kConnection, kAtLogin, {}, "", "", run_reset},
+    {"client", -2, Group::kServer, kContainer, {}, "", "", nullptr},
+    {"command",
+     -1,
+     Group::kConnection,
+     kLoading | kStale | kContainer,
+     {},
+     "",
+     kUnordered,
+     run_command},
+    {"get", 2, Group::kString, kReadOnly | kFast, kOne, "RO access", "", run_get},
+    {"set", -3, Group::kString, kWrite | kDenyOom, kOne, "RW access update variable_flags", "",
+     run_set, "RW and ACCESS due to the optional `GET` argument"},
+    {"setnx", 3, Group::kString, kWrite | kDenyOom | kFast, kOne, "OW insert", "", run_setnx},
+    {"setex", 4, Group::kString, kWrite | kDenyOom, kOne, "OW update", "", run_setex},
+    {"psetex", 4, Group::kString, kWrite | kDenyOom, kOne, "OW update", "", run_psetex},
+    {"getset", 3, Group::kString, kWrite | kDenyOom | kFast, kOne, "RW access update", "",
+     run_getset},
+    {"getdel", 2, Group::kString, kWrite | kFast, kOne, "RW access delete", "", run_getdel},
+    {"getex", -2, Group::kString, kWrite | kFast, kOne, "RW access update", "", run_getex,
+     "RW and UPDATE because it changes the TTL"},
+    {"mget", -2, Group::kString, kReadOnly | kFast, kAll, "RO access", "request_policy:multi_shard",
+     run_mget},
+    {"mset", -3, Group::kString, kWrite | kDenyOom, kPairs, "OW update",
+     "request_policy:multi_shard response_policy:all_succeeded", run_mset},
+    {"msetnx", -3, Group::kString, kWrite | kDenyOom, kPairs, "OW insert",
+     "request_policy:multi_shard response_policy:agg_min", run_msetnx},
+    {"append", 3, Group::kString, kWrite | kDenyOom | kFast, kOne, "RW insert", "", run_append},
+    {"strlen", 2, Group::kString, kReadOnly | kFast, kOne, "RO", "", run_strlen},
+    {"getrange", 4, Group::kString, kReadOnly, kOne, "RO access", "", run_getrange},
+    {"substr", 4, Group::kString, kReadOnly, kOne, "RO access", "", run_getrange},
+    {"setrange", 4, Group::kString, kWrite | kDenyOom, kOne, "RW update", "", run_setrange},
+    {"incr", 2, Group::kString, kWrite | kDenyOom | kFast, kOne, "RW access update", "", run_incr},
+    {"decr", 2, Group::kString, kWrite | kDenyOom | kFast, kOne, "RW access update", "", run_decr},
+    {"incrby", 3, Group::kString, kWrite | kDenyOom | kFast, kOne, "RW access update", "",
+     run_incrby},
+    {"decrby", 3, Group::kString, kWrite | kDenyOom | kFast, kOne, "RW access update", "",
+     run_decrby},
+    {"incrbyfloat", 3, Group::kString, kWrite | kDenyOom | kFast, kOne, "RW access update", "",
+     run_incrbyfloat},
+    {"del", -2, Group::kKeyspace, kWrite, kAll, "RM delete",
+     "request_policy:multi_shard response_policy:agg_sum", run_del},
+    {"unlink", -2, Group::kKeyspace, kWrite | kFast, kAll, "RM delete",
+     "request_policy:multi_shard response_policy:agg_sum", run_del},
+    {"exists", -2, Group::kKeyspace, kReadOnly | kFast, kAll, "RO",
+     "request_policy:multi_shard response_policy:agg_sum", run_exists},
+    {"touch", -2, Group::kKeyspace, kReadOnly | kFast, kAll, "RO",
+     "request_policy:multi_shard response_policy:agg_sum", run_exists},
+    {"type", 2, Group::kKeyspace, kReadOnly | kFast, kOne, "RO", "", run_type},
+    {"expire", -3, Group::kKeyspace, kWrite | kFast, kOne, "RW update", "", run_expire},
+    {"pexpire", -3, Group::kKeyspace, kWrite | kFast, kOne, "RW update", "", run_pexpire},
+    {"expireat", -3, Group::kKeyspace, kWrite | kFast, kOne, "RW update", "", run_expireat},
+    {"pexpireat", -3, Group::kKeyspace, kWrite | kFast, kOne, "RW update", "", run_pexpireat},
+    {"ttl", 2, Group::kKeyspace, kReadOnly | kFast, kOne, "RO access", kVaries, run_ttl},
+    {"pttl", 2, Group::kKeyspace, kReadOnly | kFast, kOne, "RO access", kVaries, run_pttl},
+    {"expiretime", 2, Group::kKeyspace, kReadOnly | kFast, kOne, "RO access", "", run_expiretime},
+    {"pexpiretime", 2, Group::kKeyspace, kReadOnly | kFast, kOne, "RO access", "", run_pexpiretime},
+    {"persist", 2, Group::kKeyspace, kWrite | kFast, kOne, "RW update", "", run_persist},
+    {"dbsize",
+     1,
+     Group::kKeyspace,
+     kReadOnly | kFast,
+     {},
+     "",
+     "request_policy:all_shards response_policy:agg_sum",
+     run_dbsize},
+    {"flushdb",
+     -1,
+     Group::kKeyspace,
+     kWrite | kDangerous,
+     {},
+     "",
+     "request_policy:all_shards response_policy:all_succeeded",
+     run_flush},
+    {"flushall",
+     -1,
+     Group::kKeyspace,
+     kWrite | kDangerous,
+     {},
+     "",
+     "request_policy:all_shards response_policy:all_succeeded",
+     run_flush},
+    {"keys",
+     2,
+     Group::kKeyspace,
+     kReadOnly | kDangerous,
+     {},
+     "",
+     "request_policy:all_shards nondeterministic_output_order",
+     run_keys},
+    {"scan",
+     -2,
+     Group::kKeyspace,
+     kReadOnly,
+     {},
+     "",
+     "nondeterministic_output request_policy:special",
+     run_scan},
+    {"randomkey",
+     1,
+     Group::kKeyspace,
+     kReadOnly,
+     {},
+     "",
+     "request_policy:all_shards nondeterministic_output",
+     run_randomkey},
+    {"setbit", 4, Group::kBitmap, kWrite | kDenyOom, kOne, "RW access update", "", run_setbit},
+    {"getbit", 3, Group::kBitmap, kReadOnly | kFast, kOne, "RO access", "", run_getbit},
+    {"bitcount", -2, Group::kBitmap, kReadOnly, kOne, "RO access", "", run_bitcount},
+    {"bitpos", -3, Group::kBitmap, kReadOnly, kOne, "RO access", "", run_bitpos},
+    {"bitop",
+     -4,
+     Group::kBitmap,
+     kWrite | kDenyOom,
+     {2, -1, 1},
+     "OW update;RO access",
+     "",
+     run_bitop},
+    {"lcs", -3, Group::kString, kReadOnly, {1, 2, 1}, "RO access", "", run_lcs},
+    {"time", 1, Group::kServer, kLoading | kStale | kFast, {}, "", kVaries, run_time},
+};
+
+constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
+
+/// Whether `word` is `name`, which is in lower case.
+constexpr bool is_name(std::string_view word, std::string_view name) {
+  if (word.size() != name.size()) return false;
+  for (std::size_t i = 0; i < word.size(); ++i) {
+    if (lower(word[i]) != name[i]) return false;
+  }
+  return true;
+}
+
+// The rows by name: open addressing over slots, made by the compiler.
+constexpr std::size_t kSlots = 256;
+static_assert(std::size(kRows) < kSlots / 2);
+
+constexpr std::size_t slot_of_name(std::string_view name) {
+  std::uint32_t hash = 2166136261U;  // FNV-1a
+  for (const char c : name) hash = (hash ^ static_cast<std::uint8_t>(lower(c))) * 16777619U;
+  return (hash ^ (hash >> 16)) % kSlots;
+}
+
+constexpr auto kIndex = [] {
+  std::array<std::uint8_t, kSlots> index{};  // 0: empty, else the row's number plus one
+  for (std::size_t i = 0; i < std::size(kRows); ++i) {
+    std::size_t slot = slot_of_name(kRows[i].name);
+    while (index[slot] != 0) slot = (slot + 1) % kSlots;
+    index[slot] = static_cast<std::uint8_t>(i + 1);
+  }
+  return index;
+}();
+
+}  // namespace
+
+std::span<const Command> all_commands() { return kRows; }
+
+const Command* find_command(std::string_view name) {
+  constexpr std::size_t kLongest = 32;  // a longer word is no name: it need not be read
+  if (name.size() > kLongest) return nullptr;
+  for (std::size_t slot = slot_of_name(name); kIndex[slot] != 0; slot = (slot + 1) % kSlots) {
+    const Command& row = kRows[kIndex[slot] - 1];
+    if (is_name(name, row.name)) return &row;
+  }
+  return nullptr;
+}
+
+std::span<const Command> subcommands_of(const Command& command) {
+  if ((command.flags & kContainer) == 0) return {};
+  if (command.name == "client") return kClientRows;
+  return kCommandRows;
+}
+
+const Command* find_subcommand(const Command& command, std::string_view name) {
+  for (const Command& row : subcommands_of(command)) {
+    if (is_name(name, row.name.substr(command.name.size() + 1))) return &row;
+  }
+  return nullptr;
+}
+
+}  // namespace keyway::server

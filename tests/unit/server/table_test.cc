@@ -1,0 +1,106 @@
+// The table of commands: how it is searched, and that each row counts its words.
+#include <catch2/catch.hpp>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "keyway/server/commands/command.h"
+#include "tests/unit/server/peer.h"
+
+namespace keyway::server {
+namespace {
+
+std::vector<Command> every_row() {
+  std::vector<Command> rows;
+  for (const Command& command : all_commands()) {
+    rows.push_back(command);
+    for (const Command& sub : subcommands_of(command)) rows.push_back(sub);
+  }
+  return rows;
+}
+
+/// The command and arguments, so many words in all.
+std::vector<std::string_view> request_of(const Command& command, std::size_t words) {
+  const std::size_t bar = command.name.find('|');
+  std::vector<std::string_view> request = {command.name.substr(0, bar)};
+  if (bar != std::string_view::npos) request.push_back(command.name.substr(bar + 1));
+  while (request.size() < words) request.push_back("1");
+  request.resize(words);
+  return request;
+}
+
+TEST_CASE("table: every command is found by its name in any case, and nothing else is") {
+  std::set<std::string_view> names;
+  for (const Command& command : all_commands()) {
+    INFO(command.name);
+    CHECK(names.insert(command.name).second);
+    CHECK(find_command(command.name) == &command);
+    std::string upper(command.name);
+    for (char& c : upper) c = static_cast<char>(c - 'a' + 'A');
+    CHECK(find_command(upper) == &command);
+    CHECK(find_command(upper + "x") == nullptr);
+    CHECK((command.run != nullptr || !subcommands_of(command).empty()));
+    for (const Command& sub : subcommands_of(command)) {
+      CHECK(find_subcommand(command, sub.name.substr(command.name.size() + 1)) == &sub);
+      CHECK(find_command(sub.name) == nullptr);
+    }
+  }
+  CHECK(names.size() >= 57);
+  CHECK(find_command("") == nullptr);
+  CHECK(find_command("incr@") == nullptr);
+  CHECK(find_command(std::string(1000, 'a')) == nullptr);
+}
+
+TEST_CASE("table: a request of too few or too many words is refused, by name") {
+  Store store = small_store();
+  Peer peer(store);
+  for (const Command& command : every_row()) {
+    const auto least = static_cast<std::size_t>(std::abs(command.arity));
+    const std::string refusal =
+        "-ERR wrong number of arguments for '" + std::string(command.name) + "' command\r\n";
+    const bool is_sub = command.name.find('|') != std::string_view::npos;
+    INFO(command.name);
+    if (least > (is_sub ? 2U : 1U)) CHECK(peer.ask(request_of(command, least - 1)) == refusal);
+    if (command.arity > 0) CHECK(peer.ask(request_of(command, least + 1)) == refusal);
+    if (command.run == nullptr) continue;
+    CHECK(peer.ask(request_of(command, least)) != refusal);
+  }
+}
+
+TEST_CASE("table: without the password only what logs in is done") {
+  Store store = small_store();
+  for (const Command& command : every_row()) {
+    if (command.run == nullptr) continue;
+    Peer peer(store);
+    peer.service.password = "secret";
+    peer.client.authenticated = false;
+    const bool refused =
+        peer.ask(request_of(command, static_cast<std::size_t>(std::abs(command.arity)))) ==
+        "-NOAUTH Authentication required.\r\n";
+    INFO(command.name);
+    const std::set<std::string_view> before = {"auth", "hello", "quit", "reset"};
+    CHECK(refused == !before.contains(command.name));
+    CHECK_FALSE(peer.client.authenticated);
+  }
+}
+
+TEST_CASE("table: COMMAND counts, lists and tells all of it") {
+  Store store = small_store();
+  Peer peer(store);
+  const std::string count = std::to_string(all_commands().size());
+  CHECK(peer.ask("command count") == ":" + count + "\r\n");
+  const std::string listed = peer.ask("command list");
+  CHECK(listed.starts_with("*" + std::to_string(every_row().size()) + "\r\n"));
+  const std::string told = peer.ask("command");
+  CHECK(told.starts_with("*" + count + "\r\n"));
+  CHECK(peer.ask("command info") == told);
+  for (const Command& command : every_row()) {
+    const std::string name = "\r\n" + std::string(command.name) + "\r\n";
+    INFO(command.name);
+    CHECK(listed.find(name) != std::string::npos);
+    CHECK(told.find(name) != std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace keyway::server
