@@ -5,12 +5,14 @@ keyway_run_packages=(
   g++ cmake ninja-build pkg-config
   mpich libmpich-dev
   libxxhash-dev librocksdb-dev libcli11-dev libboost-context-dev libboost-dev
-  libhwloc-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libtomlplusplus-dev libtbb-dev
+  libasio-dev libhwloc-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libtomlplusplus-dev libtbb-dev
 )
-# What the tests need beyond that.
+# What the tests need beyond that. The program redis-server is in redis-tools, as redis-check-rdb: the
+# package redis-server would add a service, which would run on the user's machine from then on.
 keyway_test_packages=(
   openmpi-bin libopenmpi-dev catch2 librapidcheck-dev
   python3 gnuplot-nox iproute2 procps util-linux spin
+  redis-tools python3-redis
 )
 # What the benchmarks need beyond what runs the store: rows, plots, namespaces.
 keyway_bench_packages=(python3 gnuplot-nox iproute2 util-linux)

@@ -1,0 +1,117 @@
+// keywayd: the server.
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <asio/signal_set.hpp>
+#include <csignal>
+#include <cstdio>
+#include <thread>
+
+#include "keyway/server/net/listener.h"
+#include "options.h"
+
+namespace keyway::server {
+namespace {
+
+int fail(const Status& status) {
+  fmt::print(stderr, "keywayd: {}\n", status.message());
+  return status == Code::kInvalidArgument ? kExitUsage : kExitUnavailable;
+}
+
+Result<Store> open_store(const Options& options) {
+  StoreOptions store;
+  store.memory_bytes = options.memory_bytes;
+  store.lock = options.lock;
+  store.sessions = options.workers * options.fibers;
+  return Store::open("local:", store);
+}
+
+/// As many files as the clients need, or as many clients as there may be files.
+void allow_files(Options& options) {
+  constexpr std::uint64_t kOurOwn = 64;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  const std::uint64_t needed = options.most_clients + kOurOwn;
+  if (limit.rlim_cur >= needed) return;
+  limit.rlim_cur = std::min<rlim_t>(needed, limit.rlim_max);
+  setrlimit(RLIMIT_NOFILE, &limit);
+  if (limit.rlim_cur >= needed) return;
+  options.most_clients =
+      static_cast<std::uint32_t>(limit.rlim_cur > 2 * kOurOwn ? limit.rlim_cur - kOurOwn : kOurOwn);
+  fmt::print(stderr, "keywayd: this user may open {} files: at most {} clients at one time\n",
+             limit.rlim_cur, options.most_clients);
+}
+
+Status make_workers(Store& store, const Options& options, Service& service,
+                    std::atomic<std::uint32_t>& clients,
+                    std::vector<std::unique_ptr<Worker>>& workers) {
+  const resp::RequestLimits limits{.word_bytes = options.largest_word_bytes};
+  for (std::uint32_t i = 0; i < options.workers; ++i) {
+    std::vector<Session> sessions;
+    for (std::uint32_t fiber = 0; fiber < options.fibers; ++fiber) {
+      auto session = store.session();
+      if (!session.ok()) return session.status();
+      sessions.push_back(std::move(*session));
+    }
+    workers.push_back(std::make_unique<Worker>(std::move(sessions), service, limits, clients));
+  }
+  return {};
+}
+
+Status listen(Listener& listener, const Options& options) {
+  std::uint16_t port = options.port;
+  for (const std::string& address : options.bind) {
+    if (Status status = listener.listen_on_tcp(address, port); !status.ok()) return status;
+    if (port == 0) port = listener.port();  // the same for all addresses
+  }
+  if (options.unix_socket.empty()) return {};
+  const Status status = listener.listen_on_path(options.unix_socket);
+  return status.ok() ? status
+                     : Status(status.code(), fmt::format("--unixsocket: {}", status.message()));
+}
+
+int serve(Options options) {
+  allow_files(options);
+  auto store = open_store(options);
+  if (!store.ok()) return fail(store.status());
+  Service service;
+  service.password = options.password;
+  std::atomic<std::uint32_t> clients{0};
+  std::vector<std::unique_ptr<Worker>> workers;
+  if (Status status = make_workers(*store, options, service, clients, workers); !status.ok()) {
+    return fail(status);
+  }
+  asio::io_context events(1);
+  Listener listener(events, workers, clients, options.most_clients);
+  if (Status status = listen(listener, options); !status.ok()) return fail(status);
+  service.port = listener.port();
+  asio::signal_set signals(events, SIGTERM, SIGINT);
+  signals.async_wait([&](std::error_code, int) {
+    listener.stop();
+    for (const auto& worker : workers) {
+      worker->drain(std::chrono::seconds(options.shutdown_timeout_s));
+    }
+  });
+  listener.start();
+  std::vector<std::jthread> threads;
+  for (const auto& worker : workers) threads.emplace_back([&worker] { worker->run(); });
+  for (const std::string& address : options.bind) {
+    fmt::print("keywayd: ready on {}:{}\n", address, listener.port());
+  }
+  std::fflush(stdout);
+  events.run();
+  threads.clear();  // joins: all connections have gone
+  return kExitOk;
+}
+
+}  // namespace
+}  // namespace keyway::server
+
+int main(int argc, char** argv) {
+  using namespace keyway::server;
+  const Parsed parsed = parse_command_line(argc, argv);
+  if (!parsed.out.empty()) fmt::print("{}", parsed.out);
+  if (!parsed.error.empty()) fmt::print(stderr, "keywayd: {}\n", parsed.error);
+  return parsed.options ? serve(*parsed.options) : parsed.exit_code;
+}

@@ -1,0 +1,73 @@
+// Connection: one client's socket, from the bytes that come to the replies that go.
+//
+// *What.* A cycle of three steps, one at a time: read what has come; execute all requests that are
+// complete, on a fiber of the worker; write all replies at once. So a client that does not read its
+// replies is not read from, and what a connection keeps is bounded by the limits and one reply.
+// *Thread safety.* Belongs to its worker's thread.
+// *Invariants.*
+//   C1  No step begins before the last one has ended: while a fiber executes, nobody reads or
+//       writes, and nothing else touches the buffers.
+//   C2  Requests are executed in the order in which they came, and replies leave in it.
+//   C3  What has come before a connection drains is executed, and answered, before it closes.
+// *Source.* Design section 7.
+#pragma once
+
+#include <asio/generic/stream_protocol.hpp>
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "keyway/kvstore/resp/reply_writer.h"
+#include "keyway/kvstore/resp/request_parser.h"
+#include "keyway/server/commands/execute.h"
+
+namespace keyway::server {
+
+class Worker;
+
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  using Socket = asio::generic::stream_protocol::socket;
+
+  Connection(Worker& worker, Socket socket, std::uint64_t id);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  void start();
+  /// Ends as soon as what has come is answered. C3.
+  void drain();
+  /// Ends now.
+  void close();
+  /// On a fiber with a session of its own: executes what is complete. The worker calls it.
+  void execute(Session& session);
+  /// After execute(), on the worker's own stack.
+  void executed();
+
+ private:
+  void read();
+  void read_some(std::error_code error, std::size_t bytes);
+  void write();
+  resp::RequestLimits limits() const;
+
+  /// Replies are written before more of a pipeline is executed.
+  static constexpr std::size_t kMuchToWrite = 256 << 10;
+  static constexpr std::size_t kLeastRead = 16 << 10;
+  static constexpr std::size_t kMostRead = 1 << 20;
+  /// A buffer that grew is given back when it is empty.
+  static constexpr std::size_t kKept = 64 << 10;
+
+  Worker& worker_;
+  Socket socket_;
+  Client client_;
+  resp::RequestParser parser_;
+  std::string in_;  // received, not executed yet, from begin_ to end_
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+  std::string out_;  // replies
+  bool more_to_execute_ = false;
+  bool draining_ = false;
+  bool reading_ = false;
+};
+
+}  // namespace keyway::server

@@ -1,0 +1,115 @@
+#include "keyway/server/net/listener.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <asio/ip/tcp.hpp>
+#include <asio/local/stream_protocol.hpp>
+#include <asio/write.hpp>
+#include <utility>
+
+namespace keyway::server {
+namespace {
+
+/// Whether nobody answers at a path, which a server that was killed has left.
+bool is_left_behind(const std::string& path) {
+  struct stat file {};
+  if (stat(path.c_str(), &file) != 0 || !S_ISSOCK(file.st_mode)) return false;
+  asio::io_context events;
+  asio::local::stream_protocol::socket socket(events);
+  std::error_code error;
+  socket.connect(asio::local::stream_protocol::endpoint(path), error);
+  return error == asio::error::connection_refused;
+}
+
+}  // namespace
+
+Listener::Listener(asio::io_context& events, std::vector<std::unique_ptr<Worker>>& workers,
+                   std::atomic<std::uint32_t>& clients, std::uint32_t most_clients)
+    : events_(events), workers_(workers), clients_(clients), most_clients_(most_clients) {}
+
+Listener::~Listener() {
+  for (const std::string& path : paths_) unlink(path.c_str());
+}
+
+Status Listener::listen_on_tcp(std::string_view address, std::uint16_t port) {
+  const auto endpoint = tcp_endpoint(address, port);
+  return endpoint.ok() ? listen(*endpoint, text_of(*endpoint)) : endpoint.status();
+}
+
+Status Listener::listen_on_path(const std::string& path) {
+  const auto endpoint = path_endpoint(path);
+  if (!endpoint.ok()) return endpoint.status();
+  if (is_left_behind(path)) unlink(path.c_str());
+  const mode_t before = umask(0177);  // for the user who runs it
+  Status status = listen(*endpoint, path);
+  umask(before);
+  if (status.ok()) paths_.push_back(path);
+  return status;
+}
+
+Status Listener::listen(const Endpoint& endpoint, const std::string& name) {
+  Acceptor& acceptor = acceptors_.emplace_back(events_);
+  std::error_code error;
+  acceptor.open(endpoint.protocol(), error);
+  if (!error && port_of(endpoint) != 0) {
+    acceptor.set_option(asio::socket_base::reuse_address(true), error);
+  }
+  if (!error) acceptor.bind(endpoint, error);
+  if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
+  if (!error) return {};
+  acceptors_.pop_back();
+  return {Code::kUnavailable, fmt::format("cannot listen on {}: {}", name, error.message())};
+}
+
+std::uint16_t Listener::port() const {
+  for (const Acceptor& acceptor : acceptors_) {
+    const std::uint16_t port = port_of(acceptor.local_endpoint());
+    if (port != 0) return port;
+  }
+  return 0;
+}
+
+void Listener::start() {
+  for (Acceptor& acceptor : acceptors_) accept(acceptor);
+}
+
+void Listener::stop() {
+  std::error_code ignored;
+  for (Acceptor& acceptor : acceptors_) acceptor.close(ignored);
+  for (asio::steady_timer& pause : pauses_) pause.cancel();
+}
+
+void Listener::accept(Acceptor& from) {
+  Worker& worker = *workers_[next_id_ % workers_.size()];
+  auto socket = std::make_shared<Connection::Socket>(worker.events());
+  from.async_accept(*socket, [this, &from, &worker, socket](std::error_code error) {
+    if (!from.is_open()) return;
+    if (error) return accept_later(from);
+    accepted(worker, std::move(*socket));
+    accept(from);
+  });
+}
+
+void Listener::accept_later(Acceptor& from) {
+  asio::steady_timer& pause = pauses_.emplace_front(events_, kPause);
+  pause.async_wait([this, &from, at = pauses_.begin()](std::error_code) {
+    pauses_.erase(at);
+    if (from.is_open()) accept(from);
+  });
+}
+
+void Listener::accepted(Worker& worker, Connection::Socket socket) {
+  std::error_code ignored;
+  if (clients_.load(std::memory_order_relaxed) >= most_clients_) {  // a count, which orders nothing
+    asio::write(socket, asio::buffer(std::string("-ERR max number of clients reached\r\n")),
+                ignored);
+    return;
+  }
+  clients_.fetch_add(1, std::memory_order_relaxed);
+  socket.set_option(asio::ip::tcp::no_delay(true), ignored);  // a Unix socket has none
+  worker.take(std::move(socket), next_id_++);
+}
+
+}  // namespace keyway::server

@@ -1,0 +1,67 @@
+// Listener: accepts clients on addresses and hands them to workers in turn.
+//
+// *What.* TCP addresses and paths of Unix sockets. Beyond a number of clients, those who come are
+// told so and sent away.
+// *Thread safety.* Belongs to the thread that runs its events; left() may be called by any.
+// *Invariants.* B1: an address that is not of this host alone is bound only where clients have to
+// give a password (address.h). B2: a path that was bound is removed when the listener ends.
+#pragma once
+
+#include <asio/basic_socket_acceptor.hpp>
+#include <asio/generic/stream_protocol.hpp>
+#include <asio/io_context.hpp>
+#include <asio/steady_timer.hpp>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "keyway/locks/base/status.h"
+#include "keyway/server/net/address.h"
+#include "keyway/server/net/worker.h"
+
+namespace keyway::server {
+
+class Listener {
+ public:
+  /// `most_clients` at one time, of all workers.
+  Listener(asio::io_context& events, std::vector<std::unique_ptr<Worker>>& workers,
+           std::atomic<std::uint32_t>& clients, std::uint32_t most_clients);
+  ~Listener();
+
+  /// kInvalidArgument for what is no address, kUnavailable when it cannot be bound. Port 0: one
+  /// that is free; then port() tells.
+  Status listen_on_tcp(std::string_view address, std::uint16_t port);
+  Status listen_on_path(const std::string& path);
+  /// Of the first TCP address.
+  std::uint16_t port() const;
+  void start();
+  /// Accepts nobody any more.
+  void stop();
+
+ private:
+  using Acceptor = asio::basic_socket_acceptor<asio::generic::stream_protocol>;
+
+  Status listen(const Endpoint& endpoint, const std::string& name);
+  void accept(Acceptor& from);
+  void accepted(Worker& worker, Connection::Socket socket);
+  /// After a failure that another try would meet at once, such as no file descriptor.
+  void accept_later(Acceptor& from);
+
+  static constexpr std::chrono::milliseconds kPause{100};
+
+  asio::io_context& events_;
+  std::vector<std::unique_ptr<Worker>>& workers_;
+  std::atomic<std::uint32_t>& clients_;  // workers count down
+  std::uint32_t most_clients_;
+  std::list<Acceptor> acceptors_;
+  std::list<asio::steady_timer> pauses_;  // until acceptors that failed try again
+  std::vector<std::string> paths_;
+  std::uint64_t next_id_ = 1;
+};
+
+}  // namespace keyway::server

@@ -1,0 +1,92 @@
+#include "keyway/server/net/worker.h"
+
+#include <asio/post.hpp>
+#include <utility>
+
+#include "keyway/locks/fabric/wait.h"
+
+namespace keyway::server {
+
+Worker::Worker(std::vector<Session> sessions, Service& service, const resp::RequestLimits& limits,
+               std::atomic<std::uint32_t>& clients)
+    : events_(1),  // one thread runs it
+      open_(asio::make_work_guard(events_)),
+      patience_(events_),
+      sessions_(std::move(sessions)),
+      service_(service),
+      limits_(limits),
+      clients_(clients),
+      fibers_(sessions_.size()) {}
+
+void Worker::run() {
+  while (!events_.stopped()) {
+    if (fibers_.busy() == 0) {
+      events_.run_one();  // sleeps until something comes
+    } else {
+      if (events_.poll() == 0) fabric::give_way();
+      fibers_.step();
+    }
+    end_executed();
+  }
+}
+
+Worker::~Worker() = default;
+
+void Worker::drain(std::chrono::milliseconds patience) {
+  asio::post(events_, [this, patience] {
+    draining_ = true;
+    for (Connection* connection : connections_) connection->drain();
+    if (connections_.empty()) return open_.reset();
+    patience_.expires_after(patience);
+    patience_.async_wait([this](std::error_code cancelled) {
+      if (cancelled) return;
+      for (Connection* connection : connections_) connection->close();
+    });
+  });
+}
+
+void Worker::left(Connection& connection) {
+  connections_.erase(&connection);
+  clients_.fetch_sub(1, std::memory_order_relaxed);  // a count, which orders nothing
+  if (!draining_ || !connections_.empty()) return;
+  open_.reset();
+  patience_.cancel();
+}
+
+void Worker::take(Connection::Socket socket, std::uint64_t id) {
+  asio::post(events_, [this, id, held = std::make_shared<Connection::Socket>(std::move(socket))] {
+    auto connection = std::make_shared<Connection>(*this, std::move(*held), id);
+    if (draining_) connection->drain();
+    connection->start();
+  });
+}
+
+void Worker::execute(std::shared_ptr<Connection> connection) {
+  if (fibers_.busy() == fibers_.size()) {
+    waiting_.push_back(std::move(connection));
+  } else {
+    begin(std::move(connection));
+  }
+}
+
+void Worker::begin(std::shared_ptr<Connection> connection) {
+  fibers_.run([this, connection = std::move(connection)](std::size_t fiber) {
+    connection->execute(sessions_[fiber]);
+    executed_.push_back(connection);
+  });
+}
+
+/// On the loop's own stack, so that what follows does not run on a fiber's.
+void Worker::end_executed() {
+  while (!executed_.empty()) {
+    const auto connection = std::move(executed_.back());
+    executed_.pop_back();
+    connection->executed();
+    if (waiting_.empty() || fibers_.busy() == fibers_.size()) continue;
+    auto next = std::move(waiting_.front());
+    waiting_.pop_front();
+    begin(std::move(next));
+  }
+}
+
+}  // namespace keyway::server

@@ -1,0 +1,41 @@
+// What keywayd is told: by its command line, its environment and a file.
+//
+// *Thread safety.* Values, and functions of their arguments.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace keyway::server {
+
+inline constexpr int kExitOk = 0;
+inline constexpr int kExitUsage = 2;
+inline constexpr int kExitUnavailable = 3;
+
+struct Options {
+  std::vector<std::string> bind = {"127.0.0.1"};
+  std::uint16_t port = 7400;
+  std::string unix_socket;  // "": none
+  std::string password;     // "": none is asked for
+  std::uint32_t workers = 1;
+  std::uint32_t fibers = 32;  // of each worker: requests that can wait at one time
+  std::uint32_t most_clients = 10'000;
+  std::uint32_t shutdown_timeout_s = 10;
+  std::uint64_t memory_bytes = 1ULL << 30;
+  std::uint64_t largest_word_bytes = 512ULL << 20;
+  std::string lock = "gbh:lockall=off";
+};
+
+/// What to do after reading the command line: go on with `options`, or print and exit.
+struct Parsed {
+  std::optional<Options> options;
+  int exit_code = kExitOk;
+  std::string out;    // for stdout
+  std::string error;  // for stderr, one sentence
+};
+
+Parsed parse_command_line(int argc, const char* const* argv);
+
+}  // namespace keyway::server
