@@ -1,0 +1,27 @@
+"""SELECT. Keyway has one database, as a redis-server that is told to have no more: here, it is."""
+
+SEQUENCES = {
+    "select": r'''
+        SELECT 0
+        SELECT
+        SELECT 0 1
+        SELECT -1
+        SELECT 1
+        SELECT 15
+        SELECT 99999999999999999999
+        SELECT abc
+        SELECT ""
+        SELECT 0.0
+        SELECT " 0"
+        SELECT 00
+        SELECT -0
+        SET k v
+        SELECT 1
+        GET k
+        SELECT 0
+        GET k
+        DBSIZE
+        RESET
+        GET k
+    ''',
+}

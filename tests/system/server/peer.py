@@ -1,0 +1,139 @@
+"""Starts and ends the servers that are compared: keywayd and Debian's redis-server, on loopback."""
+
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+
+from wire import Wire
+
+START_S = 60
+END_S = 60
+ATTEMPTS = 5
+DEFAULT_PORT = 6379  # somebody's own server may be there
+
+
+def free_port():
+    """A port that is free now. Another process may take it before the server does: start() tries
+    again then."""
+    while True:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        if port != DEFAULT_PORT:
+            return port
+
+
+# redis-server and redis-check-rdb are one program, which looks at the name that it is called by.
+# Debian has it in redis-tools; its package redis-server adds the name, and a service.
+_REDIS = ("redis-server", "redis-check-rdb")
+
+
+def find_redis():
+    return next(filter(None, map(shutil.which, _REDIS)), None)
+
+
+def is_redis(program):
+    return pathlib.Path(program).name in _REDIS
+
+
+class Peer:
+    """One running server in a folder of its own; end() it whatever happens."""
+
+    def __init__(self, program, *options):
+        self.program = str(program)
+        self.is_redis = is_redis(self.program)
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="keyway-peer-"))
+        self.process = None
+        try:
+            self._start(options)
+        except BaseException:
+            self.end()
+            raise
+
+    def _command(self, options):
+        if self.is_redis:
+            name = self.folder / "redis-server"
+            if not name.exists():
+                name.symlink_to(shutil.which(self.program))
+            # One database, as Keyway has.
+            return [str(name), "--port", str(self.port), "--bind", "127.0.0.1", "--save", "",
+                    "--appendonly", "no", "--databases", "1", "--dir", str(self.folder), *options]
+        return [self.program, "--port", str(self.port), "--memory", "64MiB", *options]
+
+    def _start(self, options):
+        for _ in range(ATTEMPTS):
+            self.port = free_port()
+            self.lines, self._ready = [], threading.Event()
+            # The kernel ends the server should this process be killed.
+            self.process = subprocess.Popen(
+                ["setpriv", "--pdeathsig", "KILL", *self._command(options)], cwd=self.folder,
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                text=True, errors="replace")
+            self._reader = threading.Thread(target=self._read_output, daemon=True)
+            self._reader.start()
+            if not self._ready.wait(START_S):
+                raise AssertionError(f"{self.program} is not ready in {START_S} s:\n{self.said()}")
+            if self._announced():
+                self.connect().close()
+                return
+            self.process.wait(END_S)
+            if "in use" not in self.said():
+                break
+        raise AssertionError(f"{self.program} does not start:\n{self.said()}")
+
+    def _announced(self):
+        if self.is_redis:
+            return any("Ready to accept connections" in line for line in self.lines)
+        return f"keywayd: ready on 127.0.0.1:{self.port}\n" in self.lines
+
+    def _read_output(self):
+        """Reads until the server ends, so that it never waits for a reader of its output."""
+        for line in self.process.stdout:
+            self.lines.append(line)
+            if self._announced():
+                self._ready.set()
+        self._ready.set()
+
+    def said(self):
+        return "".join(self.lines)
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def alive(self):
+        return self.process.poll() is None
+
+    def open_files(self):
+        return len(os.listdir(f"/proc/{self.pid}/fd"))
+
+    def resident_bytes(self):
+        pages = int(pathlib.Path(f"/proc/{self.pid}/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+
+    def connect(self):
+        return Wire(socket.create_connection(("127.0.0.1", self.port), timeout=START_S))
+
+    def terminate(self):
+        self.process.send_signal(signal.SIGTERM)
+
+    def exit_code(self):
+        """Of a server that has been told to end. One that does not fails the test."""
+        code = self.process.wait(END_S)
+        self._reader.join(END_S)
+        return code
+
+    def end(self):
+        """Whatever state it is in."""
+        if self.process is not None:
+            if self.alive():
+                self.process.kill()
+            self.process.wait()
+            self._reader.join(END_S)
+            self.process.stdout.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
