@@ -40,7 +40,7 @@ TEST_CASE("store over mpi: a model in heaps that fill up") {
       open_job_store("memory=1MiB&sessions=2&locks_per_session=64&buckets=16&stripes=4&lock=d-mcs");
   only_on(store, 0, [&](Session& s) {
     Modelled modelled(s, 4, 1'500'000);
-    for (int i = 0; i < 150; ++i) modelled.step();
+    for (int i = 0; i < 300; ++i) modelled.step();
     modelled.check_all();
     CHECK(modelled.out_of_space() > 0);
     check_heap(store, s);
