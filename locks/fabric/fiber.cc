@@ -46,26 +46,29 @@ void run_fibers(std::size_t n, const std::function<void(std::size_t)>& body,
 }
 
 struct FiberPool::Impl {
+  Body body;
   std::deque<FiberContext> fibers;
-  std::vector<Task> tasks;        // of each fiber; none while it is idle
+  std::vector<bool> working;      // of each fiber
   std::vector<std::size_t> idle;  // the one used last is warm, and comes last
   std::vector<std::size_t> busy;
   bool ending = false;
 
   void live(std::size_t i) {
     while (true) {
-      while (!tasks[i] && !ending) fibers[i].suspend();
-      if (!tasks[i]) return;
-      [&]() noexcept { tasks[i](i); }();
-      tasks[i] = nullptr;
+      while (!working[i] && !ending) fibers[i].suspend();
+      if (!working[i]) return;
+      [&]() noexcept { body(i); }();
+      working[i] = false;
     }
   }
 };
 
-FiberPool::FiberPool(std::size_t fibers, std::size_t stack_bytes)
+FiberPool::FiberPool(std::size_t fibers, Body body, std::size_t stack_bytes)
     : impl_(std::make_unique<Impl>()) {
   Impl& self = *impl_;
-  self.tasks.resize(fibers);
+  self.body = std::move(body);
+  self.working.resize(fibers);
+  self.busy.reserve(fibers);
   for (std::size_t i = fibers; i-- > 0;) self.idle.push_back(i);
   for (std::size_t i = 0; i < fibers; ++i) {
     self.fibers.emplace_back([&self, i] { self.live(i); }, stack_bytes);
@@ -81,22 +84,26 @@ FiberPool::~FiberPool() {
 std::size_t FiberPool::size() const { return impl_->fibers.size(); }
 std::size_t FiberPool::busy() const { return impl_->busy.size(); }
 
-void FiberPool::run(Task task) {
+std::size_t FiberPool::next() const {
+  KW_CHECK(!impl_->idle.empty());
+  return impl_->idle.back();
+}
+
+void FiberPool::run() {
   KW_CHECK_MSG(current == nullptr, "FiberPool::run", "fibers do not start fibers");
   Impl& self = *impl_;
-  KW_CHECK(!self.idle.empty());
-  const std::size_t fiber = self.idle.back();
+  const std::size_t fiber = next();
   self.idle.pop_back();
-  self.tasks[fiber] = std::move(task);
+  self.working[fiber] = true;
   resume(self.fibers[fiber]);
-  (self.tasks[fiber] ? self.busy : self.idle).push_back(fiber);
+  (self.working[fiber] ? self.busy : self.idle).push_back(fiber);
 }
 
 void FiberPool::step() {
   Impl& self = *impl_;
   std::erase_if(self.busy, [&self](std::size_t fiber) {
     resume(self.fibers[fiber]);
-    if (self.tasks[fiber]) return false;
+    if (self.working[fiber]) return false;
     self.idle.push_back(fiber);
     return true;
   });

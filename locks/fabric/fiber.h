@@ -23,10 +23,10 @@ void run_fibers(std::size_t n, const std::function<void(std::size_t)>& body,
 
 class FiberPool {
  public:
-  /// What a fiber is given to do: it is told the fiber's number, and may not throw.
-  using Task = std::function<void(std::size_t fiber)>;
+  /// Does what there is for a fiber to do, is told the fiber's number, and may not throw.
+  using Body = std::function<void(std::size_t fiber)>;
 
-  explicit FiberPool(std::size_t fibers, std::size_t stack_bytes = kFiberStackBytes);
+  FiberPool(std::size_t fibers, Body body, std::size_t stack_bytes = kFiberStackBytes);
   /// When none is busy.
   ~FiberPool();
   FiberPool(const FiberPool&) = delete;
@@ -34,8 +34,10 @@ class FiberPool {
 
   std::size_t size() const;
   std::size_t busy() const;
-  /// Runs the task on a fiber that is not busy, which there must be, until it ends or waits.
-  void run(Task task);
+  /// The fiber that run() will use, where one is not busy.
+  std::size_t next() const;
+  /// Runs the body once, on next(), until it ends or waits. Allocates nothing.
+  void run();
   /// Lets each fiber that is busy run on until it ends or waits again.
   void step();
 

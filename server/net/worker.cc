@@ -16,7 +16,11 @@ Worker::Worker(std::vector<Session> sessions, Service& service, const resp::Requ
       service_(service),
       limits_(limits),
       clients_(clients),
-      fibers_(sessions_.size()) {}
+      on_fiber_(sessions_.size()),
+      fibers_(sessions_.size(), [this](std::size_t fiber) {
+        on_fiber_[fiber]->execute(sessions_[fiber]);
+        executed_.push_back(std::move(on_fiber_[fiber]));
+      }) {}
 
 void Worker::run() {
   while (!events_.stopped()) {
@@ -70,10 +74,8 @@ void Worker::execute(std::shared_ptr<Connection> connection) {
 }
 
 void Worker::begin(std::shared_ptr<Connection> connection) {
-  fibers_.run([this, connection = std::move(connection)](std::size_t fiber) {
-    connection->execute(sessions_[fiber]);
-    executed_.push_back(connection);
-  });
+  on_fiber_[fibers_.next()] = std::move(connection);
+  fibers_.run();
 }
 
 /// On the loop's own stack, so that what follows does not run on a fiber's.

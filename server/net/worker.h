@@ -64,6 +64,7 @@ class Worker {
   Service& service_;
   resp::RequestLimits limits_;
   std::atomic<std::uint32_t>& clients_;
+  std::vector<std::shared_ptr<Connection>> on_fiber_;  // which each of them executes
   fabric::FiberPool fibers_;
   std::unordered_set<Connection*> connections_;
   std::deque<std::shared_ptr<Connection>> waiting_;    // for a fiber
