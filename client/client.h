@@ -41,6 +41,7 @@ using store::LockKindReport;
 using store::Mutator;
 using store::PutIf;
 using store::PutOptions;
+using store::Reader;
 using store::StripeReport;
 using store::TransactionBody;
 using store::VolumeReport;
@@ -83,6 +84,8 @@ class Session {
   Result<std::string> get(std::string_view key);
   /// The value into `out`, whose memory is used again: no allocation once it is large enough.
   Status get(std::string_view key, std::string& out);
+  /// Shows the element to `reader` where it lies, without a copy. kNotFound.
+  Status read(std::string_view key, Reader reader);
   /// Bytes [offset, offset + length) of the value, cut at its end. kNotFound.
   Status get_range(std::string_view key, std::uint64_t offset, std::uint64_t length,
                    std::string& out);

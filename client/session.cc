@@ -24,6 +24,10 @@ Status Session::get(std::string_view key, std::string& out) {
   return impl_->with([&](auto& s) { return s.get(key, out); });
 }
 
+Status Session::read(std::string_view key, Reader reader) {
+  return impl_->with([&](auto& s) { return s.read(key, reader); });
+}
+
 Status Session::get_range(std::string_view key, std::uint64_t offset, std::uint64_t length,
                           std::string& out) {
   return impl_->with([&](auto& s) { return s.get_range(key, offset, length, out); });

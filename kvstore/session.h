@@ -45,6 +45,7 @@ class Session {
 
   // --- one key: session_read.h, session_write.h
   Status get(std::string_view key, std::string& out);
+  Status read(std::string_view key, Reader reader);
   /// Bytes [offset, offset + length) of the value, cut at its end.
   Status get_range(std::string_view key, std::uint64_t offset, std::uint64_t length,
                    std::string& out);

@@ -233,6 +233,13 @@ Status Session<E>::get(std::string_view key, std::string& out) {
 }
 
 template <fabric::Endpoint E>
+Status Session<E>::read(std::string_view key, Reader reader) {
+  return read_key(key, [&](const ElementView& element) {
+    reader({element.value, element.expires_at_ms});
+  });
+}
+
+template <fabric::Endpoint E>
 Status Session<E>::get_range(std::string_view key, std::uint64_t offset, std::uint64_t length,
                              std::string& out) {
   return read_key(key, [&](const ElementView& element) {

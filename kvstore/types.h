@@ -50,11 +50,14 @@ struct VolumeReport {
   HeapReport heap;
 };
 
-/// An element as a mutator is shown it; views that end with the mutator's call.
+/// An element as a reader or a mutator is shown it; views that end with its call.
 struct ElementState {
   std::string_view value;
   std::uint64_t expires_at_ms = kNoExpiry;
 };
+
+/// Is shown an element under the stripe's lock: it may not call the session, and should be short.
+using Reader = FunctionRef<void(const ElementState& element)>;
 
 /// What a mutator wants done with its key.
 struct Decision {

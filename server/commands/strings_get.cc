@@ -40,7 +40,13 @@ std::optional<ExpiryOptions> expiry_options(const Call& call, std::size_t first)
 
 }  // namespace
 
-void run_get(const Call& call) { reply_old(call, call.session.get(call.key(), call.client.value)); }
+void run_get(const Call& call) {
+  const Status status = call.session.read(
+      call.key(), [&](const ElementState& element) { call.out.bulk(element.value); });
+  if (status.ok()) return;
+  if (is_absent(status)) return call.out.null();
+  call.failed(status);
+}
 
 void run_getdel(const Call& call) {
   reply_old(call, call.session.modify(call.key(), [&](const ElementState* old) -> Decision {

@@ -84,6 +84,31 @@ TEST_CASE("store: compare-and-set") {
   });
 }
 
+TEST_CASE("store: a reader is shown the element, or is not called") {
+  for_each_case([](Session& s, const Each& e) {
+    int calls = 0;
+    std::string value;
+    std::uint64_t expires_at_ms = 1;
+    const auto reader = [&](const ElementState& element) {
+      ++calls;
+      value = element.value;
+      expires_at_ms = element.expires_at_ms;
+    };
+    CHECK(s.read(e.key, reader) == Code::kNotFound);
+    CHECK(calls == 0);
+    CHECK(s.put(e.key, e.value).ok());
+    CHECK(s.read(e.key, reader).ok());
+    CHECK(value == e.value);
+    CHECK(expires_at_ms == store::kNoExpiry);
+    const std::uint64_t later = wall_ms() + 1'000'000;
+    CHECK(s.put(e.key, e.other, {.expires_at_ms = later}).ok());
+    CHECK(s.read(e.key, reader).ok());
+    CHECK(value == e.other);
+    CHECK(expires_at_ms == later);
+    CHECK(calls == 2);
+  });
+}
+
 TEST_CASE("store: modify shows what is there, and does what it is told") {
   for_each_case([](Session& s, const Each& e) {
     CHECK(s.modify(e.key, [](const ElementState* old) {
