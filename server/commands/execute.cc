@@ -42,10 +42,15 @@ bool is_web_page(std::string_view word) {
 }
 
 /// The command that the words name; where there is none, says so and returns null.
-const Command* command_or_error(std::span<const std::string_view> words, resp::ReplyWriter& out) {
+const Command* command_or_error(Client& client, std::span<const std::string_view> words,
+                                resp::ReplyWriter& out) {
   const Command* command = find_command(words[0]);
   if (command == nullptr) {
-    reply_unknown(words, out);
+    if (is_web_page(words[0])) {
+      client.closing = true;
+    } else {
+      reply_unknown(words, out);
+    }
     return nullptr;
   }
   if (words.size() > 1 && !subcommands_of(*command).empty()) {
@@ -68,11 +73,7 @@ const Command* command_or_error(std::span<const std::string_view> words, resp::R
 void execute(Client& client, Session& session, Service& service,
              std::span<const std::string_view> words, resp::ReplyWriter& out) {
   KW_DCHECK(!words.empty());
-  if (is_web_page(words[0])) {
-    client.closing = true;
-    return;
-  }
-  const Command* command = command_or_error(words, out);
+  const Command* command = command_or_error(client, words, out);
   if (command == nullptr) return;
   if (!client.authenticated && (command->flags & kNoAuth) == 0) {
     return out.error("NOAUTH Authentication required.");
