@@ -69,46 +69,35 @@ void declare(CLI::App& app, Options& options, Texts& texts) {
       ->configurable(false);
 }
 
-std::string read_size(const std::string& name, const std::string& text, std::uint64_t& bytes) {
-  std::string input = text;
-  try {
-    if (CLI::AsSizeValue(false)(input).empty() && CLI::detail::lexical_cast(input, bytes) &&
-        bytes != 0) {
-      return {};
-    }
-  } catch (const CLI::Error&) {  // the sentence is the same
-  }
-  return fmt::format("{} {} is no size: write for example 512MiB or 2GiB", name, text);
-}
+Status refuse(std::string sentence) { return {Code::kInvalidArgument, std::move(sentence)}; }
 
-std::string read_password(const std::string& path, std::string& password) {
+Status read_password(const std::string& path, std::string& password) {
   std::ifstream file(path);
-  if (!file || !std::getline(file, password)) return fmt::format("cannot read {}", path);
+  if (!file || !std::getline(file, password)) {
+    return refuse(fmt::format("--requirepass-file: cannot read {}", path));
+  }
   if (password.ends_with('\r')) password.pop_back();
-  if (password.empty()) return fmt::format("the first line of {} is empty", path);
-  return {};
+  if (!password.empty()) return {};
+  return refuse(fmt::format("--requirepass-file: the first line of {} is empty", path));
 }
 
-/// What is wrong with the options as a whole, or nothing; fills in what is told in another form.
-std::string settle(Options& options, const Texts& texts) {
-  std::string wrong = read_size("--memory", texts.memory, options.memory_bytes);
-  if (wrong.empty()) {
-    wrong = read_size("--proto-max-bulk-len", texts.largest_word, options.largest_word_bytes);
-  }
-  if (wrong.empty() && !texts.password_file.empty()) {
-    wrong = read_password(texts.password_file, options.password);
+/// Fills in what is told in another form; kInvalidArgument for what is wrong.
+Status settle(Options& options, const Texts& texts) {
+  const auto memory = tools::parse_size("--memory", texts.memory);
+  if (!memory.ok()) return memory.status();
+  options.memory_bytes = *memory;
+  const auto word = tools::parse_size("--proto-max-bulk-len", texts.largest_word);
+  if (!word.ok()) return word.status();
+  options.largest_word_bytes = *word;
+  if (!texts.password_file.empty()) {
+    const Status status = read_password(texts.password_file, options.password);
+    if (!status.ok()) return status;
   }
   for (const std::string& address : options.bind) {
-    if (!wrong.empty()) break;
     const Status status = check_bind(address, !options.password.empty());
-    if (!status.ok()) wrong = fmt::format("--bind: {}", status.message());
+    if (!status.ok()) return refuse(fmt::format("--bind: {}", status.message()));
   }
-  return wrong;
-}
-
-/// CLI11's messages may end in a hint of several lines; ours are one sentence.
-std::string first_line(std::string_view text) {
-  return std::string(text.substr(0, text.find('\n')));
+  return {};
 }
 
 }  // namespace
@@ -121,17 +110,10 @@ Parsed parse_command_line(int argc, const char* const* argv) {
   app.set_version_flag("--version", tools::version_line("keywayd"));
   app.footer(kFooter);
   app.get_formatter()->column_width(28);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp&) {
-    return {{}, kExitOk, app.help(), {}};
-  } catch (const CLI::CallForVersion& version) {
-    return {{}, kExitOk, std::string(version.what()) + "\n", {}};
-  } catch (const CLI::Error& error) {
-    return {{}, kExitUsage, {}, first_line(error.what()) + "; see keywayd --help"};
+  if (auto ending = tools::ending_of(app, [&] { app.parse(argc, argv); })) return *ending;
+  if (const Status status = settle(options, texts); !status.ok()) {
+    return {{}, kExitUsage, {}, std::string(status.message())};
   }
-  const std::string wrong = settle(options, texts);
-  if (!wrong.empty()) return {{}, kExitUsage, {}, wrong};
   if (texts.print_config) return {{}, kExitOk, app.config_to_str(true), {}};
   return {std::move(options), kExitOk, {}, {}};
 }

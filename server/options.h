@@ -8,11 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "command_line.h"
+
 namespace keyway::server {
 
-inline constexpr int kExitOk = 0;
-inline constexpr int kExitUsage = 2;
-inline constexpr int kExitUnavailable = 3;
+using tools::kExitOk;
+using tools::kExitUnavailable;
+using tools::kExitUsage;
 
 struct Options {
   std::vector<std::string> bind = {"127.0.0.1"};
@@ -28,14 +30,7 @@ struct Options {
   std::string lock = "gbh:lockall=off";
 };
 
-/// What to do after reading the command line: go on with `options`, or print and exit.
-struct Parsed {
-  std::optional<Options> options;
-  int exit_code = kExitOk;
-  std::string out;    // for stdout
-  std::string error;  // for stderr, one sentence
-};
-
+using Parsed = tools::Parsed<Options>;
 Parsed parse_command_line(int argc, const char* const* argv);
 
 }  // namespace keyway::server

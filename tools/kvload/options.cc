@@ -137,17 +137,9 @@ Status read_latency(const std::string& text, Options& options) {
 
 Status read_memory(const std::string& text, Options& options) {
   if (text.empty()) return {};
-  std::uint64_t bytes = 0;
-  std::string input = text;
-  try {
-    const std::string error = CLI::AsSizeValue(false)(input);
-    if (!error.empty() || !CLI::detail::lexical_cast(input, bytes) || bytes == 0) {
-      return refuse(fmt::format("--memory {} is no size: write for example 512MiB or 2GiB", text));
-    }
-  } catch (const CLI::Error&) {
-    return refuse(fmt::format("--memory {} is no size: write for example 512MiB or 2GiB", text));
-  }
-  options.memory_bytes = bytes;
+  const auto bytes = tools::parse_size("--memory", text);
+  if (!bytes.ok()) return bytes.status();
+  options.memory_bytes = *bytes;
   return {};
 }
 
@@ -202,11 +194,6 @@ Status finish(const Raw& raw, Options& options) {
   return {};
 }
 
-/// CLI11's messages may end in a hint of several lines; ours are one sentence.
-std::string first_line(std::string_view text) {
-  return std::string(text.substr(0, text.find('\n')));
-}
-
 }  // namespace
 
 Parsed parse_command_line(int argc, const char* const* argv) {
@@ -223,15 +210,7 @@ Parsed parse_command_line(int argc, const char* const* argv) {
   std::vector<std::string> words = with_two_dashes(argc, argv);
   options.command_line = words;
   std::reverse(words.begin(), words.end());  // CLI11 takes words from the back
-  try {
-    app.parse(words);
-  } catch (const CLI::CallForHelp&) {
-    return {{}, kExitOk, app.help(), {}};
-  } catch (const CLI::CallForVersion& version) {
-    return {{}, kExitOk, std::string(version.what()) + "\n", {}};
-  } catch (const CLI::ParseError& error) {
-    return {{}, kExitUsage, {}, first_line(error.what()) + "; see kvload --help"};
-  }
+  if (auto ending = tools::ending_of(app, [&] { app.parse(words); })) return *ending;
   if (raw.list_properties) return {{}, kExitOk, property_list(), {}};
   if (const Status status = finish(raw, options); !status.ok()) {
     return {{}, kExitUsage, {}, std::string(status.message())};

@@ -6,15 +6,16 @@
 #include <string>
 #include <vector>
 
+#include "command_line.h"
 #include "keyway/workloads/properties.h"
 
 namespace keyway::kvload {
 
 /// Exit codes, for scripts.
-inline constexpr int kExitOk = 0;
 inline constexpr int kExitFailedOperations = 1;
-inline constexpr int kExitUsage = 2;
-inline constexpr int kExitUnavailable = 3;
+using tools::kExitOk;
+using tools::kExitUnavailable;
+using tools::kExitUsage;
 
 enum class Command { kLoad, kRun };
 
@@ -36,14 +37,7 @@ struct Options {
   std::vector<std::string> command_line;
 };
 
-/// What to do after reading the command line: go on with `options`, or print and exit.
-struct Parsed {
-  std::optional<Options> options;
-  int exit_code = kExitOk;
-  std::string out;    // for stdout
-  std::string error;  // for stderr, one sentence
-};
-
+using Parsed = tools::Parsed<Options>;
 Parsed parse_command_line(int argc, const char* const* argv);
 
 }  // namespace keyway::kvload

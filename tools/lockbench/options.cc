@@ -166,11 +166,6 @@ Status check(const Options& options) {
   return {};
 }
 
-/// CLI11's messages may end in a hint of several lines; ours are one sentence.
-std::string first_line(std::string_view text) {
-  return std::string(text.substr(0, text.find('\n')));
-}
-
 void add_options(CLI::App& app, Options& options, std::string& spec) {
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   app.add_option("--spec", spec, "TOML file of options by their long names; the command line wins")
@@ -211,15 +206,7 @@ Parsed parse_words(const std::vector<std::string>& words) {
   add_options(app, options, spec);
   options.words = words;
   std::vector<std::string> backwards(words.rbegin(), words.rend());  // as CLI11 takes them
-  try {
-    app.parse(backwards);
-  } catch (const CLI::CallForHelp&) {
-    return {{}, kExitOk, app.help(), {}};
-  } catch (const CLI::CallForVersion& version) {
-    return {{}, kExitOk, std::string(version.what()) + "\n", {}};
-  } catch (const CLI::ParseError& error) {
-    return {{}, kExitUsage, {}, first_line(error.what()) + "; see lockbench --help"};
-  }
+  if (auto ending = tools::ending_of(app, [&] { app.parse(backwards); })) return *ending;
   if (!spec.empty()) {
     const auto written = read_spec(spec);
     if (!written.ok()) return {{}, kExitUsage, {}, std::string(written.status().message())};

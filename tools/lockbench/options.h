@@ -8,15 +8,16 @@
 #include <string>
 #include <vector>
 
+#include "command_line.h"
 #include "keyway/locks/base/status.h"
 
 namespace keyway::lockbench {
 
 /// Exit codes, for scripts.
-inline constexpr int kExitOk = 0;
 inline constexpr int kExitCheckFailed = 1;
-inline constexpr int kExitUsage = 2;
-inline constexpr int kExitUnavailable = 3;
+using tools::kExitOk;
+using tools::kExitUnavailable;
+using tools::kExitUsage;
 
 /// One run: a point of a sweep. 0 means "the fabric's or the bench's default" where it says so.
 struct RunOptions {
@@ -58,14 +59,7 @@ struct Options {
   std::vector<std::string> words;  // the run as words, the spec file's first
 };
 
-/// What to do after reading the command line: go on with `options`, or print and exit.
-struct Parsed {
-  std::optional<Options> options;
-  int exit_code = kExitOk;
-  std::string out;    // for stdout
-  std::string error;  // for stderr, one sentence
-};
-
+using Parsed = tools::Parsed<Options>;
 Parsed parse_command_line(int argc, const char* const* argv);
 /// The same for words; of an option that is given twice the later one counts.
 Parsed parse_words(const std::vector<std::string>& words);
