@@ -72,4 +72,25 @@ std::vector<std::string> gather(fabric::MpiFabric& fabric, std::string_view byte
   return all;
 }
 
+std::vector<std::string> gather_everywhere(fabric::MpiFabric& fabric, std::string_view bytes) {
+  std::vector<std::byte> packed;  // of each process: how many bytes, and these
+  const auto append = [&packed](std::span<const std::byte> more) {
+    packed.insert(packed.end(), more.begin(), more.end());
+  };
+  for (const std::string& part : gather(fabric, bytes)) {
+    const std::uint64_t size = part.size();
+    append(std::as_bytes(std::span(&size, 1)));
+    append(std::as_bytes(std::span(part)));
+  }
+  fabric.broadcast(packed, 0);
+  std::vector<std::string> all;
+  for (std::size_t at = 0; at < packed.size();) {
+    std::uint64_t size = 0;
+    std::memcpy(&size, packed.data() + at, sizeof size);
+    all.emplace_back(reinterpret_cast<const char*>(packed.data() + at + sizeof size), size);
+    at += sizeof size + size;
+  }
+  return all;
+}
+
 }  // namespace keyway::client

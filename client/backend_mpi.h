@@ -20,5 +20,8 @@ inline std::uint32_t process_of(const fabric::MpiFabric& fabric) { return fabric
 inline std::uint32_t processes_of(const fabric::MpiFabric& fabric) { return fabric.ranks(); }
 inline void barrier(fabric::MpiFabric& fabric) { fabric.barrier(); }
 std::vector<std::string> gather(fabric::MpiFabric& fabric, std::string_view bytes);
+std::vector<std::string> gather_everywhere(fabric::MpiFabric& fabric, std::string_view bytes);
+inline void notify_all(fabric::MpiFabric& fabric) { fabric.notify_all(); }
+inline bool notified(const fabric::MpiFabric& fabric) { return fabric.notified(); }
 
 }  // namespace keyway::client

@@ -18,5 +18,10 @@ inline void barrier(fabric::ShmFabric&) {}
 inline std::vector<std::string> gather(fabric::ShmFabric&, std::string_view bytes) {
   return {std::string(bytes)};
 }
+inline std::vector<std::string> gather_everywhere(fabric::ShmFabric&, std::string_view bytes) {
+  return {std::string(bytes)};
+}
+inline void notify_all(fabric::ShmFabric&) {}
+inline bool notified(const fabric::ShmFabric&) { return false; }
 
 }  // namespace keyway::client

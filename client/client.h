@@ -146,6 +146,9 @@ class Session {
   /// cursor 0, go on with what is returned, until that is 0. An element that is there from begin
   /// to end is shown; one that comes or goes meanwhile may be.
   Result<std::uint64_t> scan(std::uint64_t cursor, std::uint64_t limit, const ElementSink& sink);
+  /// As scan(), but only what lies on this rank.
+  Result<std::uint64_t> scan_rank(std::uint32_t rank, std::uint64_t cursor, std::uint64_t limit,
+                                  const ElementSink& sink);
   /// Shows at most `limit` elements in hash order from `key` on (from its bucket, when it is not
   /// there); returns how many.
   Result<std::uint64_t> scan_from(std::string_view key, std::uint64_t limit,
@@ -209,6 +212,13 @@ class Store {
   void barrier();
   /// Every process's bytes, in order, on process 0; nothing on the others. Collective.
   std::vector<std::string> gather(std::string_view bytes);
+  /// Every process's bytes, in order, on every process. Collective.
+  std::vector<std::string> gather_everywhere(std::string_view bytes);
+  /// Asks every process to end, this one too; any thread, not collective. What it does about it,
+  /// and when, is each program's.
+  void ask_all_to_end();
+  /// Whether some process has asked. A look at this process's own memory.
+  bool asked_to_end() const;
   /// What was chosen, one line for people: ranks, topology, buckets, stripes, heap, lock.
   std::string describe() const;
   const StoreOptions& options() const;

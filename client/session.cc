@@ -126,6 +126,11 @@ Result<std::uint64_t> Session::scan(std::uint64_t cursor, std::uint64_t limit,
   return impl_->with([&](auto& s) { return s.scan(cursor, limit, sink); });
 }
 
+Result<std::uint64_t> Session::scan_rank(std::uint32_t rank, std::uint64_t cursor,
+                                         std::uint64_t limit, const ElementSink& sink) {
+  return impl_->with([&](auto& s) { return s.scan_rank(rank, cursor, limit, sink); });
+}
+
 Result<std::uint64_t> Session::scan_from(std::string_view key, std::uint64_t limit,
                                          const ElementSink& sink) {
   return impl_->with([&](auto& s) { return s.scan_from(key, limit, sink); });

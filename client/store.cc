@@ -80,6 +80,22 @@ std::vector<std::string> Store::gather(std::string_view bytes) {
   return std::visit([&](auto& b) { return client::gather(*b.fabric, bytes); }, impl_->backend);
 }
 
+std::vector<std::string> Store::gather_everywhere(std::string_view bytes) {
+  return std::visit([&](auto& b) { return client::gather_everywhere(*b.fabric, bytes); },
+                    impl_->backend);
+}
+
+void Store::ask_all_to_end() {
+  // relaxed, here and below: a flag that comes alone.
+  impl_->asked_to_end.store(true, std::memory_order_relaxed);
+  std::visit([](auto& b) { client::notify_all(*b.fabric); }, impl_->backend);
+}
+
+bool Store::asked_to_end() const {
+  return impl_->asked_to_end.load(std::memory_order_relaxed) ||
+         std::visit([](const auto& b) { return client::notified(*b.fabric); }, impl_->backend);
+}
+
 std::string Store::describe() const {
   const auto& g = impl_->plan().geometry;
   const auto topology =

@@ -73,6 +73,8 @@ class Session {
 
   // --- the whole: session_walk.h
   Result<std::uint64_t> scan(std::uint64_t cursor, std::uint64_t limit, const ElementSink& sink);
+  Result<std::uint64_t> scan_rank(std::uint32_t rank, std::uint64_t cursor, std::uint64_t limit,
+                                  const ElementSink& sink);
   Result<std::uint64_t> scan_from(std::string_view key, std::uint64_t limit,
                                   const ElementSink& sink);
   Result<std::uint64_t> sweep_expired(std::uint32_t rank);
@@ -241,7 +243,7 @@ class Session {
   template <class Visit>
   Status walk_volume(std::uint32_t rank, locks::Mode mode, Visit&& visit);
   Result<std::uint64_t> scan_at(std::uint64_t cursor, std::uint64_t limit, std::string_view from,
-                                const ElementSink& sink);
+                                std::uint32_t end_rank, const ElementSink& sink);
 
   // Between two sweeps by a session whose writes find the heap full.
   static constexpr std::uint64_t kSweepPauseNs = 100'000'000;

@@ -61,12 +61,14 @@ Status Session<E>::walk_volume(std::uint32_t rank, locks::Mode mode, Visit&& vis
   return {};
 }
 
-/// Cursors: rank << 48 | bucket of the next bucket to visit; 0 begins and, returned, ends.
+/// Cursors: rank << 48 | bucket of the next bucket to visit; 0 begins and, returned, ends, which is
+/// before `end_rank`.
 template <fabric::Endpoint E>
 Result<std::uint64_t> Session<E>::scan_at(std::uint64_t cursor, std::uint64_t limit,
-                                          std::string_view from, const ElementSink& sink) {
+                                          std::string_view from, std::uint32_t end_rank,
+                                          const ElementSink& sink) {
   fabric::Address at = fabric::Address::from_word(cursor);
-  if (at.rank() >= ep_.ranks() || at.offset() >= geometry_.buckets()) {
+  if (at.rank() >= end_rank || at.offset() >= geometry_.buckets()) {
     return Status(Code::kInvalidArgument, "a scan's cursor is 0 or what an earlier scan returned");
   }
   std::uint32_t rank = at.rank();
@@ -109,7 +111,7 @@ Result<std::uint64_t> Session<E>::scan_at(std::uint64_t cursor, std::uint64_t li
     seen += batch.size();
     if (bucket == geometry_.buckets()) {
       bucket = 0;
-      if (++rank == ep_.ranks()) return 0;
+      if (++rank == end_rank) return 0;
     }
   }
   return fabric::Address(rank, bucket).word();
@@ -119,7 +121,21 @@ template <fabric::Endpoint E>
 Result<std::uint64_t> Session<E>::scan(std::uint64_t cursor, std::uint64_t limit,
                                        const ElementSink& sink) {
   // At least one: to show nothing and return the cursor 0 would say that the end has come.
-  return scan_at(cursor, std::max<std::uint64_t>(limit, 1), {}, sink);
+  return scan_at(cursor, std::max<std::uint64_t>(limit, 1), {}, ep_.ranks(), sink);
+}
+
+template <fabric::Endpoint E>
+Result<std::uint64_t> Session<E>::scan_rank(std::uint32_t rank, std::uint64_t cursor,
+                                            std::uint64_t limit, const ElementSink& sink) {
+  if (rank >= ep_.ranks()) {
+    return Status(Code::kInvalidArgument, "a scan of a rank that the store has not");
+  }
+  const fabric::Address begin =
+      cursor == 0 ? fabric::Address(rank, 0) : fabric::Address::from_word(cursor);
+  if (begin.rank() != rank) {
+    return Status(Code::kInvalidArgument, "a scan's cursor is of another rank");
+  }
+  return scan_at(begin.word(), std::max<std::uint64_t>(limit, 1), {}, rank + 1, sink);
 }
 
 template <fabric::Endpoint E>
@@ -133,7 +149,8 @@ Result<std::uint64_t> Session<E>::scan_from(std::string_view key, std::uint64_t 
     --left;
     sink(k, v);
   };
-  auto next = scan_at(fabric::Address(location.rank, location.bucket).word(), limit, key, counted);
+  auto next = scan_at(fabric::Address(location.rank, location.bucket).word(), limit, key,
+                      ep_.ranks(), counted);
   if (!next.ok()) return next;
   return limit - left;
 }

@@ -83,3 +83,15 @@ TEST_CASE("a thread that waits in a barrier keeps no other thread of its rank ou
   fabric.barrier();
   if (adder.joinable()) adder.join();
 }
+
+TEST_CASE("a notice reaches every rank, whichever leaves it") {
+  for (std::uint32_t from = 0; from < 4; ++from) {
+    MpiFabric fabric = make_mpi_fabric(kSegment);
+    CHECK_FALSE(fabric.notified());
+    fabric.barrier();
+    if (fabric.rank() == from % fabric.ranks()) fabric.notify_all();
+    MpiEndpoint ep = *fabric.endpoint();
+    CHECK(ep.retry_until([&] { return fabric.notified(); }, Backoff::none(),
+                         Deadline::within(std::chrono::seconds(60))));
+  }
+}

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -13,6 +14,8 @@
 #include <string>
 #include <thread>
 
+#include "keyway/locks/fabric/fiber.h"
+#include "keyway/locks/fabric/mpi/mpi_library.h"
 #include "tests/support/mpi_job.h"
 
 using namespace keyway;
@@ -95,6 +98,43 @@ TEST_CASE("a rank that makes no calls is reached all the same") {
     REQUIRE(watchdog.in_time());
     const std::string keys(fabric.ranks() - 1, 'x');
     CHECK(write(gate, keys.data(), keys.size()) == static_cast<ssize_t>(keys.size()));
+  }
+  close(gate);
+  fabric.barrier();
+  if (fabric.rank() == 0) std::filesystem::remove(path);
+}
+
+TEST_CASE("a fiber whose operation waits for a rank lets its siblings run") {
+  if constexpr (kOpenMpi) return;  // whose flush alone completes an operation, and keeps the thread
+  auto options = test::mpi_options(kSegment);
+  options.progress_us = 3'600'000'000;  // nobody answers for a rank that is asleep
+  auto made = MpiFabric::create(options);
+  REQUIRE(made.ok());
+  MpiFabric fabric = std::move(*made);
+  if (fabric.ranks() == 1) return;
+  const std::string path = shared_pipe(fabric);
+  const int gate = open(path.c_str(), O_RDWR);
+  REQUIRE(gate >= 0);
+  fabric.barrier();
+  if (fabric.rank() == 1) {
+    char key = 0;
+    CHECK(read(gate, &key, 1) == 1);  // asleep, outside MPI
+  } else if (fabric.rank() == 0) {
+    Watchdog watchdog(gate, 1);
+    MpiEndpoint ep = *fabric.endpoint();
+    const std::array<std::byte, 64> bytes{};
+    run_fibers(2, [&](std::size_t fiber) {
+      if (fiber == 0) {
+        ep.write(rma, {1, kAsleep + 512}, bytes);
+        CHECK(ep.fetch_add(rma, {1, kCount}, 1) == 0);
+        return;
+      }
+      // For longer than a thread looks before it leaves the wait to MPI (mpi_interface.h).
+      const std::uint64_t until = steady_ns() + 100'000'000;
+      while (steady_ns() < until) this_fiber::yield();
+      CHECK(watchdog.in_time());
+      CHECK(write(gate, "x", 1) == 1);
+    });
   }
   close(gate);
   fabric.barrier();

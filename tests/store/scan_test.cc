@@ -53,6 +53,35 @@ TEST_CASE("scan: shows every element once, with its value, in steps of any size"
   }
 }
 
+TEST_CASE("scan: of one rank, exactly what it owns, in steps of any size") {
+  Store store = open_local("local:?memory=4MiB&sessions=1&ranks=3");
+  Session s = session_of(store);
+  std::vector<std::multiset<std::string>> owned(3);
+  for (int i = 0; i < 200; ++i) {
+    const std::string key = named("key ", i);
+    owned[store.owner_of(key)].insert(key);
+    REQUIRE(s.put(key, "v").ok());
+  }
+  for (std::uint32_t rank = 0; rank < 3; ++rank) {
+    for (const std::uint64_t limit : {0, 1, 7, 1000}) {
+      std::multiset<std::string> shown;
+      std::uint64_t cursor = 0;
+      do {
+        const auto next =
+            s.scan_rank(rank, cursor, limit, [&](auto key, auto) { shown.emplace(key); });
+        REQUIRE(next.ok());
+        cursor = *next;
+      } while (cursor != 0);
+      CHECK(shown == owned[rank]);
+    }
+  }
+  const auto nothing = [](auto, auto) {};
+  CHECK(s.scan_rank(3, 0, 1, nothing).code() == Code::kInvalidArgument);
+  const std::uint64_t of_rank_1 = *s.scan_rank(1, 0, 1, nothing);
+  CHECK(s.scan_rank(0, of_rank_1, 1, nothing).code() == Code::kInvalidArgument);
+  CHECK(s.scan_rank(2, of_rank_1, 1, nothing).code() == Code::kInvalidArgument);
+}
+
 TEST_CASE("scan: a step shows at least its limit, unless the end comes first") {
   Store store = open_local("local:?memory=4MiB&sessions=1&ranks=2");
   Session s = session_of(store);

@@ -200,6 +200,34 @@ std::uint64_t MpiFabric::segment_bytes() const { return state_->segment_bytes; }
 bool MpiFabric::one_class() const { return state_->memory->one_class(); }
 MpiInterface& MpiFabric::mpi() const { return *state_->mpi; }
 
+namespace {
+
+// Among the fabric's own bytes of each segment: 0, or 1 when there is a notice. It is stored and
+// loaded only, so that it may be reached by both classes of access.
+constexpr std::uint64_t kNotice = 64;
+static_assert(kNotice + sizeof(std::uint64_t) <= kReservedBytes);
+
+}  // namespace
+
+void MpiFabric::notify_all() {
+  State& state = *state_;
+  const std::uint64_t notice = 1;
+  for (std::uint32_t to = 0; to < state.ranks; ++to) {
+    if (to == state.rank || one_class()) {
+      words::store(state.memory->bases()[to] + kNotice, notice);
+      continue;
+    }
+    std::uint64_t before = state.mpi->unset();
+    const MpiWindow& window = state.memory->window();
+    state.mpi->post_word(window, WordOp::kStore, Address(to, kNotice), &notice, &before);
+    state.mpi->flush(window, to, reinterpret_cast<const std::byte*>(&before), state.crowded(1));
+  }
+}
+
+bool MpiFabric::notified() const {
+  return words::load(state_->memory->bases()[state_->rank] + kNotice) != 0;
+}
+
 void MpiFabric::barrier() {
   complete(*state_->mpi, state_->crowded(1), "MPI_Ibarrier",
            [&](MPI_Request* request) { return MPI_Ibarrier(state_->comm, request); });

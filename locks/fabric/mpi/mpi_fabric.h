@@ -68,6 +68,12 @@ class MpiFabric {
   /// For a program that calls MPI itself: MpiInterface::call makes its calls safe beside ours.
   MpiInterface& mpi() const;
 
+  /// Leaves a notice with every rank, this one too. Any thread, and not collective; a rank that
+  /// does not get into MPI holds it up.
+  void notify_all();
+  /// Whether some rank has left a notice. A look at this rank's own memory.
+  bool notified() const;
+
   // --- Collectives. They let this rank's other threads and the job's one-sided operations go on.
   void barrier();
   /// The bytes of every rank, in rank order, on rank 0; empty elsewhere. At most 2 GiB in all.

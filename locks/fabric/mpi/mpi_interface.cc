@@ -225,7 +225,8 @@ void MpiInterface::flush(const MpiWindow& window, std::uint32_t rank, const std:
   };
   if (flush_if(kLooksWhileHeld, false)) return;
   std::uint64_t now = steady_ns();
-  const std::uint64_t patience_ends = now + kHintPatienceNs;
+  const std::uint64_t patience_ends =
+      now + (this_fiber::active() ? kFiberHintPatienceNs : kHintPatienceNs);
   for (Turns turns(crowded, now);; now = steady_ns()) {
     turns.look(now);
     if (flush_if(kLooksWhileHeld, now >= patience_ends)) return;

@@ -80,7 +80,7 @@ class MpiInterface {
 
   /// Completes all operations of this process to `rank`. `hint`, when not null, points to 8 bytes
   /// that were set to unset() before an operation was posted that will overwrite them: until they
-  /// change, other threads may enter MPI; `crowded` as in mpi_wait.h.
+  /// change, other threads may enter MPI, and siblings of a fiber run; `crowded` as in mpi_wait.h.
   void flush(const MpiWindow& window, std::uint32_t rank, const std::byte* hint, bool crowded);
 
   /// Lets MPI work once, unless another thread does so at this moment.
@@ -108,6 +108,8 @@ class MpiInterface {
   static constexpr int kLooksWhileHeld = 64;
   // A hint that has not come true after this long is not waited for: the flush itself waits.
   static constexpr std::uint64_t kHintPatienceNs = 20'000'000;
+  // On a fiber, whose siblings have more to do than to wait for a rank that does not answer.
+  static constexpr std::uint64_t kFiberHintPatienceNs = 10'000'000'000;
 
   explicit MpiInterface(bool initialised_here);
   void count_entry() {  // mutex held

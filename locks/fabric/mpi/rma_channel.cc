@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "keyway/locks/fabric/fiber.h"
 #include "keyway/locks/fabric/mpi/mpi_library.h"
 
 namespace keyway::fabric {
@@ -39,14 +40,16 @@ void RmaChannel::issue(std::uint32_t rank, const std::byte* hint) {
 void RmaChannel::complete(std::uint32_t rank) {
   Peer& peer = peers_[rank];
   const std::byte* hint = peer.hint;
-  if (hint == nullptr && crowded_ && !kOpenMpi) hint = mark_end(rank);
+  const bool gives_way = crowded_ || this_fiber::active();
+  if (hint == nullptr && gives_way && !kOpenMpi) hint = mark_end(rank);
   mpi_->flush(*window_, rank, hint, crowded_);
   peer.flushed = peer.issued;
   peer.hint = nullptr;
 }
 
 // A put tells nobody when it has arrived, and MPI_Win_flush keeps the processor while it waits,
-// which the target may need. A load posted behind the puts shows when they are likely through.
+// which the target, or a sibling of this fiber, may need. A load posted behind the puts shows when
+// they are likely through.
 const std::byte* RmaChannel::mark_end(std::uint32_t rank) {
   Slot& slot = marker_;
   slot.result.value = mpi_->unset();

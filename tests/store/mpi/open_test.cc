@@ -1,5 +1,7 @@
 // Opening over MPI is collective: every process gets the same answer, also when one of them asks
 // for nonsense or for something else.
+#include <thread>
+
 #include "job_store.h"
 
 using namespace keyway;
@@ -49,4 +51,21 @@ TEST_CASE("store over mpi: a process is a rank, and sessions are at home there")
   } else {
     CHECK(all.empty());
   }
+}
+
+TEST_CASE("store over mpi: what each process says reaches all") {
+  Store store = open_job_store("memory=4MiB");
+  const auto said_by = [](std::uint32_t process) { return std::string(process * 1000, 'x'); };
+  const auto all = store.gather_everywhere(said_by(store.process()));  // process 0: nothing
+  REQUIRE(all.size() == store.processes());
+  for (std::uint32_t i = 0; i < all.size(); ++i) CHECK(all[i] == said_by(i));
+}
+
+TEST_CASE("store over mpi: one process asks all to end") {
+  Store store = open_job_store("memory=4MiB");
+  CHECK_FALSE(store.asked_to_end());
+  store.barrier();
+  if (store.process() + 1 == store.processes()) store.ask_all_to_end();
+  while (!store.asked_to_end()) std::this_thread::yield();  // it comes by itself
+  store.barrier();  // nobody closes the store before the others have heard
 }
