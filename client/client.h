@@ -35,6 +35,7 @@ using store::Element;
 using store::ElementInfo;
 using store::ElementsBody;
 using store::ElementSink;
+using store::ElementsReader;
 using store::ElementState;
 using store::HeapReport;
 using store::LockKindReport;
@@ -127,6 +128,12 @@ class Session {
   /// kOk, kNotFound or what get() would return. `out` and `codes` are at least as long as `keys`.
   void get_many(std::span<const std::string_view> keys, std::span<std::string> out,
                 std::span<Code> codes);
+  /// Asks for what operations on these keys will touch of this process's memory, so that the misses
+  /// of all overlap. Takes no lock, and changes nothing.
+  void prefetch(std::span<const std::string_view> keys);
+  /// Shows the elements in the order of `keys`, all as they are at one instant. After a failure
+  /// some may have been shown.
+  Status read_all(std::span<const std::string_view> keys, ElementsReader reader);
   /// All values at one instant, on whatever ranks they are.
   Result<std::vector<std::optional<std::string>>> get_all(std::span<const std::string_view> keys);
   /// Puts all or nothing, at one instant. With options.when kAbsent or kPresent, nothing unless it

@@ -97,6 +97,14 @@ void Session::get_many(std::span<const std::string_view> keys, std::span<std::st
   impl_->with([&](auto& s) { s.get_many(keys, out, codes); });
 }
 
+void Session::prefetch(std::span<const std::string_view> keys) {
+  impl_->with([&](auto& s) { s.prefetch(keys); });
+}
+
+Status Session::read_all(std::span<const std::string_view> keys, ElementsReader reader) {
+  return impl_->with([&](auto& s) { return s.read_all(keys, reader); });
+}
+
 Result<std::vector<std::optional<std::string>>> Session::get_all(
     std::span<const std::string_view> keys) {
   std::vector<std::optional<std::string>> values;

@@ -6,7 +6,8 @@
 // *Thread safety.* A session belongs to one agent. Sessions share nothing but the segments.
 // *Invariants.*
 //   K1  Bucket lines, elements and stripe counters change only under their stripe's lock held for
-//       writing, and are read only under it (a batch get peeks at lines without it, to prefetch).
+//       writing, and are read only under it (who has several keys peeks at lines without it, to
+//       prefetch).
 //   K2  At most one live entry of a key exists, in the chain of its bucket.
 //   K3  A failed write changes nothing: what it needs is allocated before anything is touched.
 //   K4  A block is freed after the last word that refers to it is gone, and may be reused at once:
@@ -63,6 +64,8 @@ class Session {
   // --- several keys: session_multi.h
   void get_many(std::span<const std::string_view> keys, std::span<std::string> out,
                 std::span<Code> codes);
+  void prefetch(std::span<const std::string_view> keys);
+  Status read_all(std::span<const std::string_view> keys, ElementsReader reader);
   Status get_all(std::span<const std::string_view> keys,
                  std::vector<std::optional<std::string>>& out);
   Status put_all(std::span<const std::pair<std::string_view, std::string_view>> pairs,

@@ -19,16 +19,16 @@ template <fabric::Endpoint E>
 class Session<E>::StripeSet {
  public:
   StripeSet(Session& session, std::span<const Location> locations) : session_(session) {
-    held_.reserve(locations.size());
-    for (const auto& location : locations) held_.push_back({location.rank, location.stripe, {}});
-    const auto before = [](const Held& a, const Held& b) {
-      return std::pair(a.rank, a.stripe) < std::pair(b.rank, b.stripe);
-    };
-    std::sort(held_.begin(), held_.end(), before);  // K5
-    const auto same = [](const Held& a, const Held& b) {
-      return a.rank == b.rank && a.stripe == b.stripe;
-    };
-    held_.erase(std::unique(held_.begin(), held_.end(), same), held_.end());
+    std::vector<std::pair<std::uint32_t, std::uint64_t>> stripes;
+    stripes.reserve(locations.size());
+    for (const auto& location : locations) {
+      if (session.ep_.is_local(location.rank)) session.prefetch(fabric::cpu, location);
+      stripes.emplace_back(location.rank, location.stripe);
+    }
+    std::sort(stripes.begin(), stripes.end());  // K5
+    stripes.erase(std::unique(stripes.begin(), stripes.end()), stripes.end());
+    held_.reserve(stripes.size());
+    for (const auto& [rank, stripe] : stripes) held_.push_back({rank, stripe, {}});
   }
   StripeSet(const StripeSet&) = delete;
   StripeSet& operator=(const StripeSet&) = delete;
@@ -91,6 +91,23 @@ void Session<E>::get_window(std::span<const std::string_view> keys, std::span<st
     codes[i] = read_at(window[i], keys[i], [&](const ElementView& element) {
                  out[i].assign(element.value);
                }).code();
+  }
+}
+
+/// Asks for what operations on these keys will touch of local memory.
+template <fabric::Endpoint E>
+void Session<E>::prefetch(std::span<const std::string_view> keys) {
+  for (std::size_t at = 0; at < keys.size(); at += kPrefetchWindow) {
+    std::array<Location, kPrefetchWindow> window;
+    std::size_t placed = 0;
+    for (const std::string_view key :
+         keys.subspan(at, std::min(kPrefetchWindow, keys.size() - at))) {
+      if (key.empty() || key.size() > kMaxKeyBytes) continue;
+      window[placed] = place(key);
+      if (!ep_.is_local(window[placed].rank)) continue;
+      prefetch(fabric::cpu, window[placed++]);
+    }
+    prefetch_window(std::span(window).first(placed));
   }
 }
 
@@ -157,18 +174,30 @@ Status Session<E>::with_sweep(std::span<const Location> locations, Attempt&& att
 template <fabric::Endpoint E>
 Status Session<E>::get_all(std::span<const std::string_view> keys,
                            std::vector<std::optional<std::string>>& out) {
+  out.assign(keys.size(), std::nullopt);
+  return read_all(keys, [&](std::size_t i, const ElementState* element) {
+    if (element != nullptr) out[i].emplace(element->value);
+  });
+}
+
+template <fabric::Endpoint E>
+Status Session<E>::read_all(std::span<const std::string_view> keys, ElementsReader reader) {
   auto placed = place_all(keys, std::identity());
   if (!placed.ok()) return placed.status();
   const std::vector<Location>& locations = *placed;
   StripeSet stripes(*this, locations);
   if (auto status = stripes.acquire(locks::Mode::kRead); !status.ok()) return status;
-  out.assign(keys.size(), std::nullopt);
   for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (i % kPrefetchWindow == 0) {
+      prefetch_window(
+          std::span(locations).subspan(i, std::min(kPrefetchWindow, locations.size() - i)));
+    }
     const Code code = with_access(locations[i].rank, [&](auto access) {
       Found found;
-      const Code located = locate(access, locations[i], keys[i], found);
-      if (found.live()) out[i].emplace(found.element.value);
-      return located;
+      const Code read = find(access, locations[i], nullptr, keys[i], found);
+      const ElementState state{found.element.value, found.element.expires_at_ms};
+      if (read == Code::kOk) reader(i, found.live() ? &state : nullptr);
+      return read;
     });
     if (code != Code::kOk) return Status(code);
   }

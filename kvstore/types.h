@@ -59,6 +59,9 @@ struct ElementState {
 /// Is shown an element under the stripe's lock: it may not call the session, and should be short.
 using Reader = FunctionRef<void(const ElementState& element)>;
 
+/// Is shown the i-th of several elements, or null where there is none. As a Reader otherwise.
+using ElementsReader = FunctionRef<void(std::size_t i, const ElementState* element)>;
+
 /// What a mutator wants done with its key.
 struct Decision {
   enum class Action : std::uint8_t { kNothing, kWrite, kErase };

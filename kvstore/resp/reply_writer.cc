@@ -29,10 +29,14 @@ void ReplyWriter::line(char type, std::string_view text) {
   out_ += kEnd;
 }
 
+/// One append: replies are many, and short.
 void ReplyWriter::count(char type, std::uint64_t value) {
-  std::array<char, 24> digits;
-  const auto written = std::to_chars(digits.data(), digits.data() + digits.size(), value);
-  line(type, {digits.data(), static_cast<std::size_t>(written.ptr - digits.data())});
+  std::array<char, 24> text;
+  text[0] = type;
+  char* end = std::to_chars(&text[1], text.data() + text.size(), value).ptr;
+  *end++ = '\r';
+  *end++ = '\n';
+  out_.append(text.data(), end);
 }
 
 void ReplyWriter::error(std::string_view sentence) {

@@ -20,6 +20,10 @@ class ReplyWriter {
   explicit ReplyWriter(std::string& out, Version version = Version::kResp2)
       : out_(out), version_(version) {}
 
+  /// Where the next reply begins; back_to() takes back what was written since.
+  std::size_t mark() const { return out_.size(); }
+  void back_to(std::size_t mark) { out_.resize(mark); }
+
   Version version() const { return version_; }
   void set_version(Version version) { version_ = version; }
 

@@ -17,6 +17,23 @@ namespace {
 /// What a parser keeps for the next request; more is given back (Q1).
 constexpr std::size_t kKeptWords = 1024;
 
+/// The digits of a count and the end of its line, where all have come and are as a client writes
+/// them; moves `at` behind them. Else kNoCount: who parses piece by piece knows more.
+constexpr std::uint32_t kNoCount = ~0U;
+std::uint32_t take_count(const char*& at, const char* end) {
+  constexpr std::ptrdiff_t kMostDigits = 9;
+  const char* const first = at;
+  const char* const last = end - first > kMostDigits ? first + kMostDigits : end;
+  std::uint32_t count = 0;
+  while (at != last && *at >= '0' && *at <= '9') {
+    count = count * 10 + static_cast<std::uint32_t>(*at++ - '0');
+  }
+  const bool as_written = at != first && (*first != '0' || at == first + 1);
+  if (!as_written || end - at < 2 || *at != '\r') return kNoCount;
+  at += 2;
+  return count;
+}
+
 template <class T>
 void empty(std::vector<T>& of) {
   if (of.capacity() > kKeptWords) of = {};
@@ -32,6 +49,38 @@ void RequestParser::start_anew() {
   word_ = kUnknown;
 }
 
+void RequestParser::rewind() {
+  start_anew();
+  at_ = searched_ = consumed_ = 0;
+  missing_ = 0;
+  error_.clear();
+}
+
+/// The common case: a request that has come whole, and is well-formed. False, as if nothing had
+/// been tried, where it is not.
+bool RequestParser::take_whole(std::string_view bytes, const RequestLimits& limits) {
+  constexpr std::uint32_t kFewWords = 1024;
+  if (!limits.trusted || bytes[at_] != '*') return false;
+  const char* at = bytes.data() + at_ + 1;
+  const char* const end = bytes.data() + bytes.size();
+  const std::uint32_t count = take_count(at, end);
+  if (count == 0 || count > kFewWords) return false;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (at == end || *at != '$') break;
+    const std::uint32_t size = take_count(++at, end);
+    if (size == kNoCount || size > limits.word_bytes) break;
+    if (static_cast<std::uint64_t>(end - at) < size + 2ULL) break;
+    words_.emplace_back(at, size);
+    at += size + 2ULL;
+  }
+  if (words_.size() != count) {
+    words_.clear();
+    return false;
+  }
+  at_ = searched_ = static_cast<std::size_t>(at - bytes.data());
+  return true;
+}
+
 RequestParser::Step RequestParser::parse(std::string_view bytes, const RequestLimits& limits) {
   KW_CHECK(error_.empty());
   empty(words_);
@@ -42,7 +91,12 @@ RequestParser::Step RequestParser::parse(std::string_view bytes, const RequestLi
     searched_ -= consumed_;
     consumed_ = 0;
   }
+  empty(line_);
   while (at_ < bytes.size()) {
+    if (left_ == 0 && take_whole(bytes, limits)) {
+      consumed_ = at_;
+      return Step::kRequest;
+    }
     const bool array = left_ != 0 || bytes[at_] == '*';
     const Step step = array ? parse_array(bytes, limits) : parse_inline(bytes, limits);
     if (step != Step::kRequest) return step;

@@ -41,8 +41,14 @@ class RequestParser {
   /// more.
   Step parse(std::string_view bytes, const RequestLimits& limits);
 
+  /// Forgets the bytes of which no request has come yet: the caller comes again with them, and may
+  /// have taken back requests that it has dropped. After kError, too.
+  void rewind();
+
   /// Of the request: one at least. Valid until the bytes move, or the next parse().
   std::span<const std::string_view> words() const { return words_; }
+  /// Whether each of words() is a view of the bytes, and so outlives the next parse().
+  bool in_place() const { return line_.empty(); }
   std::size_t consumed() const { return consumed_; }
   /// After kMore: how many bytes the word that is under way still needs, 0 where that is not known.
   std::uint64_t missing() const { return missing_; }
@@ -57,6 +63,7 @@ class RequestParser {
   enum class Line : std::uint8_t { kFound, kMore, kTooLong };
 
   void start_anew();
+  bool take_whole(std::string_view bytes, const RequestLimits& limits);
   Step parse_array(std::string_view bytes, const RequestLimits& limits);
   Step parse_inline(std::string_view bytes, const RequestLimits& limits);
   Step begin_array(std::string_view bytes, const RequestLimits& limits);

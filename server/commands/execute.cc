@@ -41,10 +41,10 @@ bool is_web_page(std::string_view word) {
   return is_option(word, "post") || is_option(word, "host:");
 }
 
-/// The command that the words name; where there is none, says so and returns null.
-const Command* command_or_error(Client& client, std::span<const std::string_view> words,
-                                resp::ReplyWriter& out) {
-  const Command* command = find_command(words[0]);
+/// The command, or its subcommand, that the words name, of which the first named `command`; where
+/// there is none, says so and returns null.
+const Command* command_or_error(Client& client, const Command* command,
+                                std::span<const std::string_view> words, resp::ReplyWriter& out) {
   if (command == nullptr) {
     if (is_web_page(words[0])) {
       client.closing = true;
@@ -73,7 +73,12 @@ const Command* command_or_error(Client& client, std::span<const std::string_view
 void execute(Client& client, Session& session, Service& service,
              std::span<const std::string_view> words, resp::ReplyWriter& out) {
   KW_DCHECK(!words.empty());
-  const Command* command = command_or_error(client, words, out);
+  execute(client, session, service, find_command(words[0]), words, out);
+}
+
+void execute(Client& client, Session& session, Service& service, const Command* named,
+             std::span<const std::string_view> words, resp::ReplyWriter& out) {
+  const Command* command = command_or_error(client, named, words, out);
   if (command == nullptr) return;
   if (!client.authenticated && (command->flags & kNoAuth) == 0) {
     return out.error("NOAUTH Authentication required.");

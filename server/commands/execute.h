@@ -46,8 +46,13 @@ struct Service {
   std::string mode = "standalone";  // HELLO: or "cluster"
 };
 
+struct Command;
+
 /// Executes one request and appends its reply. `words` has at least one word.
 void execute(Client& client, Session& session, Service& service,
+             std::span<const std::string_view> words, resp::ReplyWriter& out);
+/// The same of words whose first named a command, or none: null.
+void execute(Client& client, Session& session, Service& service, const Command* named,
              std::span<const std::string_view> words, resp::ReplyWriter& out);
 
 }  // namespace keyway::server

@@ -1,5 +1,6 @@
 // MGET, MSET, MSETNX: atomic, on whatever ranks their keys are.
 
+#include <algorithm>
 #include <vector>
 
 #include "keyway/server/commands/handlers.h"
@@ -21,9 +22,8 @@ std::vector<KeyValue> pairs_or_error(const Call& call) {
   return pairs;
 }
 
-}  // namespace
-
-void run_mget(const Call& call) {
+/// MGET of keys among which there are some that cannot be in the store.
+void get_odd_keys(const Call& call) {
   const auto values = values_of(call.session, call.words.subspan(1));
   if (!values.ok()) return call.failed(values.status());
   call.out.array(values->size());
@@ -34,6 +34,25 @@ void run_mget(const Call& call) {
       call.out.null();
     }
   }
+}
+
+}  // namespace
+
+void run_mget(const Call& call) {
+  const auto keys = call.words.subspan(1);
+  if (!std::all_of(keys.begin(), keys.end(), is_storable)) return get_odd_keys(call);
+  const std::size_t before = call.out.mark();
+  call.out.array(keys.size());
+  const Status status = call.session.read_all(keys, [&](std::size_t, const ElementState* element) {
+    if (element != nullptr) {
+      call.out.bulk(element->value);
+    } else {
+      call.out.null();
+    }
+  });
+  if (status.ok()) return;
+  call.out.back_to(before);
+  call.failed(status);
 }
 
 void run_mset(const Call& call) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <asio/buffer.hpp>
+#include <asio/post.hpp>
 #include <asio/write.hpp>
 #include <utility>
 
@@ -28,6 +29,7 @@ Connection::Connection(Worker& worker, Socket socket, std::uint64_t id)
   client_.since_ms = wall_ms();
   client_.local_address = text_of(socket_.local_endpoint(gone));
   client_.authenticated = worker.service().password.empty();
+  socket_.non_blocking(true, gone);
   worker_.joined(*this);
 }
 
@@ -84,24 +86,49 @@ void Connection::read_some(std::error_code error, std::size_t bytes) {
   worker_.execute(shared_from_this());
 }
 
-void Connection::execute(Session& session) {
-  resp::ReplyWriter writer(out_, client_.version);
+void Connection::execute(Session& session, Batch& batch) {
   more_to_execute_ = false;
-  while (!client_.closing) {
-    const auto step = parser_.parse(std::string_view(in_).substr(begin_, end_ - begin_), limits());
-    if (step == resp::RequestParser::Step::kRequest) {
-      server::execute(client_, session, worker_.service(), parser_.words(), writer);
-    } else if (step == resp::RequestParser::Step::kError) {
-      writer.error("ERR " + parser_.error());
+  while (!client_.closing && !more_to_execute_) {
+    const auto step = parse(batch);
+    batch.prefetch(session);
+    const bool all = execute_batch(session, batch);
+    if (!all || step == resp::RequestParser::Step::kRequest) continue;
+    if (step == resp::RequestParser::Step::kError) {
+      resp::ReplyWriter(out_, client_.version).error("ERR " + parser_.error());
       client_.closing = true;
     }
-    begin_ += parser_.consumed();
-    if (step != resp::RequestParser::Step::kRequest) return;
-    if (out_.size() >= kMuchToWrite) {
-      more_to_execute_ = true;
-      return;
-    }
+    return;
   }
+}
+
+/// Fills the batch with requests that are complete. kRequest: there may be more.
+resp::RequestParser::Step Connection::parse(Batch& batch) {
+  batch.clear();
+  std::size_t at = begin_;
+  while (true) {
+    const auto step = parser_.parse(std::string_view(in_).substr(at, end_ - at), limits());
+    at += parser_.consumed();
+    parsed_ = at;
+    if (step != resp::RequestParser::Step::kRequest) return step;
+    const bool room = batch.add(parser_.words(), at);
+    if (!room || !parser_.in_place() || !client_.authenticated) return step;
+  }
+}
+
+/// False when it has stopped before the end: then what it has not come to is parsed again, later.
+bool Connection::execute_batch(Session& session, const Batch& batch) {
+  resp::ReplyWriter writer(out_, client_.version);
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    const Batch::Request request = batch[i];
+    server::execute(client_, session, worker_.service(), request.command, request.words, writer);
+    more_to_execute_ = out_.size() >= kMuchToWrite;
+    if (!more_to_execute_ && !client_.closing) continue;
+    begin_ = request.end;
+    parser_.rewind();
+    return false;
+  }
+  begin_ = parsed_;
+  return true;
 }
 
 void Connection::executed() {
@@ -115,14 +142,23 @@ void Connection::executed() {
   read();
 }
 
+/// Nearly always the kernel takes all at once, and no event loop is needed for that.
 void Connection::write() {
-  asio::async_write(socket_, asio::buffer(out_),
-                    [self = shared_from_this()](std::error_code error, std::size_t) {
-                      give_back(self->out_, kKept);
-                      if (error) return self->close();
-                      if (self->more_to_execute_) return self->worker_.execute(self);
-                      self->executed();
-                    });
+  std::error_code error;
+  const std::size_t taken = socket_.send(asio::buffer(out_), 0, error);
+  if (error == asio::error::would_block) error.clear();
+  if (error || taken == out_.size()) return written(error);
+  asio::async_write(
+      socket_, asio::buffer(out_) + taken,
+      [self = shared_from_this()](std::error_code failed, std::size_t) { self->written(failed); });
+}
+
+void Connection::written(std::error_code error) {
+  give_back(out_, kKept);
+  if (error) return close();
+  if (!more_to_execute_) return executed();
+  // Others first: this client may have sent a million requests.
+  asio::post(worker_.events(), [self = shared_from_this()] { self->worker_.execute(self); });
 }
 
 void Connection::close() {

@@ -1,10 +1,9 @@
 // Connection: one client's socket, from the bytes that come to the replies that go.
 //
 // *What.* A cycle of three steps, one at a time: read what has come; execute all requests that are
-// complete, on a fiber of the worker; write all replies at once. So a client that does not read its
-// replies is not read from, and what a connection keeps is bounded by the limits and one reply.
-// *Thread safety.* Belongs to its worker's thread.
-// *Invariants.*
+// complete, on a fiber of the worker, a batch after the other; write all replies at once. So a
+// client that does not read its replies is not read from, and what a connection keeps is bounded by
+// the limits and one reply. *Thread safety.* Belongs to its worker's thread. *Invariants.*
 //   C1  No step begins before the last one has ended: while a fiber executes, nobody reads or
 //       writes, and nothing else touches the buffers.
 //   C2  Requests are executed in the order in which they came, and replies leave in it.
@@ -19,6 +18,7 @@
 
 #include "keyway/kvstore/resp/reply_writer.h"
 #include "keyway/kvstore/resp/request_parser.h"
+#include "keyway/server/commands/batch.h"
 #include "keyway/server/commands/execute.h"
 
 namespace keyway::server {
@@ -39,15 +39,19 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void drain();
   /// Ends now.
   void close();
-  /// On a fiber with a session of its own: executes what is complete. The worker calls it.
-  void execute(Session& session);
+  /// On a fiber with a session and a batch of its own: executes what is complete. The worker calls
+  /// it.
+  void execute(Session& session, Batch& batch);
   /// After execute(), on the worker's own stack.
   void executed();
 
  private:
   void read();
   void read_some(std::error_code error, std::size_t bytes);
+  resp::RequestParser::Step parse(Batch& batch);
+  bool execute_batch(Session& session, const Batch& batch);
   void write();
+  void written(std::error_code error);
   resp::RequestLimits limits() const;
 
   /// Replies are written before more of a pipeline is executed.
@@ -64,7 +68,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::string in_;  // received, not executed yet, from begin_ to end_
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
-  std::string out_;  // replies
+  std::size_t parsed_ = 0;  // while a batch executes: the end of its last request
+  std::string out_;         // replies
   bool more_to_execute_ = false;
   bool draining_ = false;
   bool reading_ = false;

@@ -13,12 +13,13 @@ Worker::Worker(std::vector<Session> sessions, Service& service, const resp::Requ
       open_(asio::make_work_guard(events_)),
       patience_(events_),
       sessions_(std::move(sessions)),
+      batches_(sessions_.size()),
       service_(service),
       limits_(limits),
       clients_(clients),
       on_fiber_(sessions_.size()),
       fibers_(sessions_.size(), [this](std::size_t fiber) {
-        on_fiber_[fiber]->execute(sessions_[fiber]);
+        on_fiber_[fiber]->execute(sessions_[fiber], batches_[fiber]);
         executed_.push_back(std::move(on_fiber_[fiber]));
       }) {}
 

@@ -5,7 +5,7 @@
 // others. A connection that finds every fiber busy waits its turn.
 // *Thread safety.* take() and drain() may be called by any thread; the rest by its own.
 // *Invariants.*
-//   W1  A session is used by one fiber only, that of its number.
+//   W1  A session and a batch are used by one fiber only, that of their number.
 //   W2  run() returns when the worker drains and its last connection has gone.
 // *Source.* Design section 7.
 #pragma once
@@ -61,6 +61,7 @@ class Worker {
   asio::executor_work_guard<asio::io_context::executor_type> open_;
   asio::steady_timer patience_;
   std::vector<Session> sessions_;
+  std::vector<Batch> batches_;
   Service& service_;
   resp::RequestLimits limits_;
   std::atomic<std::uint32_t>& clients_;

@@ -39,6 +39,15 @@ TEST_CASE("several keys: a batch get answers as single gets do") {
         if (single.ok()) REQUIRE(out[i] == *single);
       }
       CHECK(codes[batch] == Code::kBusy);  // what lies beyond is not touched
+      s.prefetch(keys);                    // only costs less afterwards
+      std::size_t shown = 0;
+      const Status read = s.read_all(keys, [&](std::size_t i, const ElementState* element) {
+        REQUIRE(i == shown++);
+        REQUIRE((element != nullptr) == (codes[i] == Code::kOk));
+        if (element != nullptr) REQUIRE(element->value == out[i]);
+      });
+      CHECK(read.ok());
+      CHECK(shown == batch);
       const auto all = s.get_all(keys);
       REQUIRE(all.ok());
       REQUIRE(all->size() == batch);

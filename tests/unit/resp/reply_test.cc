@@ -199,5 +199,17 @@ TEST_CASE("resp: what the writer writes the parser reads") {
   CHECK(largest > 50);
 }
 
+TEST_CASE("resp: a reply that was begun can be taken back") {
+  std::string bytes;
+  ReplyWriter writer(bytes);
+  writer.integer(1);
+  const std::size_t before = writer.mark();
+  writer.array(2);
+  writer.bulk("a");
+  writer.back_to(before);
+  writer.error("ERR no");
+  CHECK(bytes == ":1\r\n-ERR no\r\n");
+}
+
 }  // namespace
 }  // namespace keyway::resp

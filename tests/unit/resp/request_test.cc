@@ -159,6 +159,37 @@ TEST_CASE("Q1: a count that is announced takes no memory") {
   CHECK(connection.parser().missing() == (512ULL << 20) - 3 + 2);
 }
 
+TEST_CASE("resp: requests ahead of the one that is executed can be taken back") {
+  const std::string first = "*1\r\n$4\r\nPING\r\n";
+  const std::string second = "*2\r\n$4\r\nECHO\r\n$1\r\na\r\n";
+  for (const std::string behind : {"", "*2\r\n$3\r\nGET\r\n$5\r\nab", "*x\r\n", "get k"}) {
+    CAPTURE(behind);
+    const std::string bytes = first + second + behind;
+    RequestParser parser;
+    std::size_t at = 0;
+    Step step = Step::kRequest;
+    while (step == Step::kRequest) {
+      step = parser.parse(std::string_view(bytes).substr(at), {});
+      at += parser.consumed();
+    }
+    CHECK(at == first.size() + second.size());
+    parser.rewind();
+    CHECK(parser.parse(std::string_view(bytes).substr(first.size()), {}) == Step::kRequest);
+    CHECK(parser.words().size() == 2);
+    CHECK(parser.consumed() == second.size());
+    CHECK(parser.parse(std::string_view(bytes).substr(at), {}) == step);
+  }
+}
+
+TEST_CASE("resp: the words of a line are the parser's own") {
+  const std::string_view bytes = "get k\r\n*1\r\n$1\r\na\r\n";
+  RequestParser parser;
+  REQUIRE(parser.parse(bytes, {}) == Step::kRequest);
+  CHECK_FALSE(parser.in_place());
+  REQUIRE(parser.parse(bytes.substr(parser.consumed()), {}) == Step::kRequest);
+  CHECK(parser.in_place());
+}
+
 TEST_CASE("resp: noise ends in an error, in requests, or in waiting for more") {
   Rng rng(7);
   constexpr std::string_view kLikely = "*$\r\n0123456789-ab \"'\\x";
