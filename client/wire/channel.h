@@ -94,6 +94,7 @@ class Channel {
   /// Not all of the bytes, perhaps.
   std::size_t write_some(std::string_view bytes, std::error_code& error);
   bool has_news();
+  int descriptor() { return plain().lowest_layer().native_handle(); }
 
  private:
   struct Streams {

@@ -79,7 +79,11 @@ Result<ReplyView> Connection::receive(std::chrono::milliseconds within) {
   return receive_by(in_ns(within));
 }
 
-bool Connection::has_news() const { return begin_ != end_ || channel_->has_news(); }
+bool Connection::has_news() const {
+  return !broken_ && (begin_ + parser_.consumed() != end_ || channel_->has_news());
+}
+
+int Connection::descriptor() const { return broken_ ? -1 : channel_->descriptor(); }
 
 Result<ReplyView> Connection::receive_by(std::uint64_t by_ns) {
   if (broken_) {

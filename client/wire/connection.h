@@ -65,6 +65,8 @@ class Connection {
   Result<ReplyView> receive(std::chrono::milliseconds within);
   /// Whether the server has sent something, or closed the connection, that nobody has received.
   bool has_news() const;
+  /// The socket's file, for those who wait for news among other things; -1 after a failure.
+  int descriptor() const;
 
   bool broken() const { return broken_; }
   /// Bytes of the batch, not sent yet.

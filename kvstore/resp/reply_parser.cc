@@ -99,7 +99,8 @@ ReplyParser::Step ReplyParser::read_scalar(char type, std::string_view line, std
   } else if (!line.empty()) {
     return fail("a null of a reply has a value");
   }
-  return keep(reply, 0, 0, next);
+  const std::size_t kept = type == ',' ? line.size() : 0;
+  return keep(reply, at_ + 1, kept, next);
 }
 
 ReplyParser::Step ReplyParser::parse_text(std::string_view bytes, char type, std::string_view line,

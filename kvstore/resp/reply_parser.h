@@ -40,7 +40,7 @@ struct Reply {
   Kind kind = Kind::kNull;
   std::int64_t integer = 0;  // of kInteger and kBoolean; elements of what has such, in a map all
   double real = 0;           // of kReal
-  std::string_view text;     // of the others; without the format where kVerbatim
+  std::string_view text;     // of kReal and the others; without the format where kVerbatim
   std::string_view format;   // of kVerbatim, three letters
 };
 

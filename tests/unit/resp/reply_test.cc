@@ -102,6 +102,7 @@ TEST_CASE("resp: every type is read, and attributes are left out") {
   CHECK(all.error.empty());
   REQUIRE(all.replies.size() == 18);
   CHECK(all.replies[1] == "1/0/0.000000//ERR no;");
+  CHECK(all.replies[8] == "7/0/1.500000//1.5;");
   CHECK(all.replies[11] == "9/0/0.000000/txt/a;");
   CHECK(all.replies[17] == "5/2/0.000000//;2/1/0.000000//;2/2/0.000000//;");
 }

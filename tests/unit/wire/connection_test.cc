@@ -71,8 +71,11 @@ TEST_CASE("wire: a request and its reply, then a batch in order") {
   REQUIRE(connection.send().ok());
   CHECK(connection.in_doubt() == 2);
   CHECK(connection.receive()->front().integer == 1);
+  CHECK(connection.has_news());
+  CHECK(connection.descriptor() >= 0);
   const auto error = connection.receive();
   REQUIRE(error.ok());
+  CHECK_FALSE(connection.has_news());
   CHECK(error->front().kind == resp::Kind::kError);
   CHECK(connection.in_doubt() == 0);
   CHECK_FALSE(connection.broken());
