@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "keyway/server/net/listener.h"
+#include "keyway/server/net/tls.h"
 #include "options.h"
 
 namespace keyway::server {
@@ -32,21 +33,20 @@ void allow_files(Options& options) {
   constexpr std::uint64_t kOurOwn = 64;
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  const std::uint64_t needed = options.most_clients + kOurOwn;
+  const std::uint64_t needed = options.listener.most_clients + kOurOwn;
   if (limit.rlim_cur >= needed) return;
   limit.rlim_cur = std::min<rlim_t>(needed, limit.rlim_max);
   setrlimit(RLIMIT_NOFILE, &limit);
   if (limit.rlim_cur >= needed) return;
-  options.most_clients =
+  options.listener.most_clients =
       static_cast<std::uint32_t>(limit.rlim_cur > 2 * kOurOwn ? limit.rlim_cur - kOurOwn : kOurOwn);
   fmt::print(stderr, "keywayd: this user may open {} files: at most {} clients at one time\n",
-             limit.rlim_cur, options.most_clients);
+             limit.rlim_cur, options.listener.most_clients);
 }
 
 Status make_workers(Store& store, const Options& options, Service& service,
                     std::atomic<std::uint32_t>& clients,
                     std::vector<std::unique_ptr<Worker>>& workers) {
-  const resp::RequestLimits limits{.word_bytes = options.largest_word_bytes};
   for (std::uint32_t i = 0; i < options.workers; ++i) {
     std::vector<Session> sessions;
     for (std::uint32_t fiber = 0; fiber < options.fibers; ++fiber) {
@@ -54,16 +54,31 @@ Status make_workers(Store& store, const Options& options, Service& service,
       if (!session.ok()) return session.status();
       sessions.push_back(std::move(*session));
     }
-    workers.push_back(std::make_unique<Worker>(std::move(sessions), service, limits, clients));
+    workers.push_back(
+        std::make_unique<Worker>(std::move(sessions), service, options.limits, clients));
   }
   return {};
 }
 
-Status listen(Listener& listener, const Options& options) {
-  std::uint16_t port = options.port;
+/// A port of the TCP addresses; where it is 0, one that is free, the same for all of them.
+Status listen_on_port(Listener& listener, const Options& options, std::uint16_t& port,
+                      TlsContext* tls) {
   for (const std::string& address : options.bind) {
-    if (Status status = listener.listen_on_tcp(address, port); !status.ok()) return status;
-    if (port == 0) port = listener.port();  // the same for all addresses
+    if (Status status = listener.listen_on_tcp(address, port, tls); !status.ok()) return status;
+    if (port == 0) port = listener.port();
+  }
+  return {};
+}
+
+/// Tells `options` the ports.
+Status listen(Listener& listener, Options& options, TlsContext* tls) {
+  if (options.port != 0 || tls == nullptr) {
+    Status status = listen_on_port(listener, options, options.port, nullptr);
+    if (!status.ok()) return status;
+  }
+  if (tls != nullptr) {
+    Status status = listen_on_port(listener, options, options.tls_port, tls);
+    if (!status.ok()) return status;
   }
   if (options.unix_socket.empty()) return {};
   const Status status = listener.listen_on_path(options.unix_socket);
@@ -71,7 +86,23 @@ Status listen(Listener& listener, const Options& options) {
                      : Status(status.code(), fmt::format("--unixsocket: {}", status.message()));
 }
 
+void say_ready(const Options& options) {
+  for (const std::string& address : options.bind) {
+    if (options.port != 0) fmt::print("keywayd: ready on {}:{}\n", address, options.port);
+    if (options.tls_port != 0) {
+      fmt::print("keywayd: ready on {}:{}, with TLS\n", address, options.tls_port);
+    }
+  }
+  std::fflush(stdout);
+}
+
 int serve(Options options) {
+  std::unique_ptr<TlsContext> tls;
+  if (options.tls_port != 0) {
+    auto made = tls_context(options.tls);
+    if (!made.ok()) return fail(made.status());
+    tls = std::move(*made);
+  }
   allow_files(options);
   auto store = open_store(options);
   if (!store.ok()) return fail(store.status());
@@ -83,8 +114,8 @@ int serve(Options options) {
     return fail(status);
   }
   asio::io_context events(1);
-  Listener listener(events, workers, clients, options.most_clients);
-  if (Status status = listen(listener, options); !status.ok()) return fail(status);
+  Listener listener(events, workers, clients, options.listener);
+  if (Status status = listen(listener, options, tls.get()); !status.ok()) return fail(status);
   service.port = listener.port();
   asio::signal_set signals(events, SIGTERM, SIGINT);
   signals.async_wait([&](std::error_code, int) {
@@ -96,10 +127,7 @@ int serve(Options options) {
   listener.start();
   std::vector<std::jthread> threads;
   for (const auto& worker : workers) threads.emplace_back([&worker] { worker->run(); });
-  for (const std::string& address : options.bind) {
-    fmt::print("keywayd: ready on {}:{}\n", address, listener.port());
-  }
-  std::fflush(stdout);
+  say_ready(options);
   events.run();
   threads.clear();  // joins: all connections have gone
   return kExitOk;

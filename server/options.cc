@@ -5,6 +5,8 @@
 #include <CLI/CLI.hpp>
 #include <fstream>
 #include <string_view>
+#include <tuple>
+#include <utility>
 
 #include "keyway/server/net/address.h"
 #include "provenance.h"
@@ -24,36 +26,87 @@ constexpr const char* kFooter =
 struct Texts {
   std::string memory = "1GiB";
   std::string largest_word = "512MiB";
+  std::string query_buffer = "1GiB";
+  std::string output_buffer = "1GiB";
   std::string password_file;
+  std::string tls_clients;
   bool print_config = false;
 };
 
-void declare(CLI::App& app, Options& options, Texts& texts) {
-  const auto env = [](CLI::Option* option, const char* name) {
-    return option->envname(name)->capture_default_str();
-  };
+CLI::Option* env(CLI::Option* option, const char* name) {
+  return option->envname(name)->capture_default_str();
+}
+
+void declare_addresses(CLI::App& app, Options& options, Texts& texts) {
   env(app.add_option("--bind", options.bind, "addresses to listen on, besides a Unix socket"),
       "KEYWAYD_BIND")
       ->delimiter(',');
-  env(app.add_option("--port", options.port, "TCP port; 0: any that is free"), "KEYWAYD_PORT");
+  env(app.add_option("--port", options.port,
+                     "TCP port; 0: any that is free, or none where there is --tls-port"),
+      "KEYWAYD_PORT");
   env(app.add_option("--unixsocket", options.unix_socket, "path of a Unix socket to listen on"),
       "KEYWAYD_UNIXSOCKET");
+  env(app.add_option("--tcp-backlog", options.listener.backlog,
+                     "connections that wait to be accepted, of each address"),
+      "KEYWAYD_TCP_BACKLOG")
+      ->check(CLI::Range(1, 65'535));
+  env(app.add_option("--tcp-keepalive", options.listener.keepalive_s,
+                     "s of silence until the kernel asks whether a client's host is there; 0: "
+                     "never"),
+      "KEYWAYD_TCP_KEEPALIVE")
+      ->check(CLI::Range(0, 32'767));
+  env(app.add_option("--tls-port", options.tls_port, "TCP port that speaks TLS; 0: none"),
+      "KEYWAYD_TLS_PORT");
+  env(app.add_option("--tls-cert", options.tls.cert, "the server's certificate, a file of PEM"),
+      "KEYWAYD_TLS_CERT");
+  env(app.add_option("--tls-key", options.tls.key, "its key, a file of PEM without a password"),
+      "KEYWAYD_TLS_KEY");
+  env(app.add_option("--tls-ca", options.tls.ca, "authorities of clients' certificates, PEM"),
+      "KEYWAYD_TLS_CA");
+  env(app.add_option("--tls-auth-clients", texts.tls_clients,
+                     "whether clients have to show a certificate: no, optional or yes; where it "
+                     "is not said, yes if there is --tls-ca"),
+      "KEYWAYD_TLS_AUTH_CLIENTS")
+      ->check(CLI::IsMember({"", "no", "optional", "yes"}));
+}
+
+void declare_limits(CLI::App& app, Options& options, Texts& texts) {
+  env(app.add_option("--maxclients", options.listener.most_clients, "clients at one time"),
+      "KEYWAYD_MAXCLIENTS")
+      ->check(CLI::Range(1, 1'000'000));
+  env(app.add_option("--timeout", options.limits.idle_s,
+                     "s without a request after which a client is sent away; 0: never"),
+      "KEYWAYD_TIMEOUT");
+  env(app.add_option("--auth-timeout", options.limits.login_s,
+                     "s that a client has for its TLS handshake and its password; 0: for ever"),
+      "KEYWAYD_AUTH_TIMEOUT");
+  env(app.add_option("--client-output-timeout", options.limits.output_s,
+                     "s after which a client is sent away that takes none of its replies; 0: "
+                     "never"),
+      "KEYWAYD_CLIENT_OUTPUT_TIMEOUT");
+  env(app.add_option("--client-query-buffer-limit", texts.query_buffer,
+                     "bytes of requests that a client may have sent and that are not complete"),
+      "KEYWAYD_CLIENT_QUERY_BUFFER_LIMIT");
+  env(app.add_option("--client-output-buffer-limit", texts.output_buffer,
+                     "bytes of replies that may wait for a client; the last of them may be larger "
+                     "while it is made"),
+      "KEYWAYD_CLIENT_OUTPUT_BUFFER_LIMIT");
+  env(app.add_option("--proto-max-bulk-len", texts.largest_word, "longest key or value taken"),
+      "KEYWAYD_PROTO_MAX_BULK_LEN");
+}
+
+void declare_rest(CLI::App& app, Options& options, Texts& texts) {
   env(app.add_option("--workers", options.workers, "threads that serve clients"), "KEYWAYD_WORKERS")
       ->check(CLI::Range(1, 1024));
   env(app.add_option("--fibers", options.fibers,
                      "requests of each worker that can wait for locks at one time"),
       "KEYWAYD_FIBERS")
       ->check(CLI::Range(1, 1024));
-  env(app.add_option("--maxclients", options.most_clients, "clients at one time"),
-      "KEYWAYD_MAXCLIENTS")
-      ->check(CLI::Range(1, 1'000'000));
   env(app.add_option("--shutdown-timeout", options.shutdown_timeout_s,
                      "s that clients have, after SIGTERM, to read what they have asked for"),
       "KEYWAYD_SHUTDOWN_TIMEOUT");
   env(app.add_option("--memory", texts.memory, "memory of the store, all included"),
       "KEYWAYD_MEMORY");
-  env(app.add_option("--proto-max-bulk-len", texts.largest_word, "longest key or value taken"),
-      "KEYWAYD_PROTO_MAX_BULK_LEN");
   env(app.add_option("--lock-policy", options.lock, "auto, or KIND[:LEVER=VALUE,...]"),
       "KEYWAYD_LOCK_POLICY");
   // Not captured: a default from the environment would be shown by --help.
@@ -81,14 +134,47 @@ Status read_password(const std::string& path, std::string& password) {
   return refuse(fmt::format("--requirepass-file: the first line of {} is empty", path));
 }
 
+Status settle_tls(Options& options, const std::string& clients) {
+  TlsOptions& tls = options.tls;
+  if (options.tls_port == 0) {
+    const std::pair<const char*, const std::string*> told[] = {{"--tls-cert", &tls.cert},
+                                                               {"--tls-key", &tls.key},
+                                                               {"--tls-ca", &tls.ca},
+                                                               {"--tls-auth-clients", &clients}};
+    for (const auto& [name, text] : told) {
+      if (!text->empty()) return refuse(fmt::format("{}: there is no --tls-port to use it", name));
+    }
+    return {};
+  }
+  if (tls.cert.empty() || tls.key.empty())
+    return refuse("--tls-port needs --tls-cert and --tls-key");
+  if (clients == "optional") {
+    tls.clients = TlsClients::kOptional;
+  } else if (clients == "yes" || (clients.empty() && !tls.ca.empty())) {
+    tls.clients = TlsClients::kYes;
+  }
+  if (tls.clients == TlsClients::kNo || !tls.ca.empty()) return {};
+  return refuse(fmt::format("--tls-auth-clients {} needs --tls-ca", clients));
+}
+
+Status settle_size(std::string_view option, const std::string& text, std::uint64_t& bytes) {
+  const auto size = tools::parse_size(option, text);
+  if (size.ok()) bytes = *size;
+  return size.status();
+}
+
 /// Fills in what is told in another form; kInvalidArgument for what is wrong.
 Status settle(Options& options, const Texts& texts) {
-  const auto memory = tools::parse_size("--memory", texts.memory);
-  if (!memory.ok()) return memory.status();
-  options.memory_bytes = *memory;
-  const auto word = tools::parse_size("--proto-max-bulk-len", texts.largest_word);
-  if (!word.ok()) return word.status();
-  options.largest_word_bytes = *word;
+  ConnectionLimits& limits = options.limits;
+  const std::tuple<const char*, const std::string&, std::uint64_t&> sizes[] = {
+      {"--memory", texts.memory, options.memory_bytes},
+      {"--proto-max-bulk-len", texts.largest_word, limits.request.word_bytes},
+      {"--client-query-buffer-limit", texts.query_buffer, limits.query_bytes},
+      {"--client-output-buffer-limit", texts.output_buffer, limits.output_bytes}};
+  for (const auto& [option, text, bytes] : sizes) {
+    if (Status status = settle_size(option, text, bytes); !status.ok()) return status;
+  }
+  if (Status status = settle_tls(options, texts.tls_clients); !status.ok()) return status;
   if (!texts.password_file.empty()) {
     const Status status = read_password(texts.password_file, options.password);
     if (!status.ok()) return status;
@@ -106,7 +192,9 @@ Parsed parse_command_line(int argc, const char* const* argv) {
   CLI::App app("Serves a Keyway store to Redis clients, over TCP and Unix sockets.", "keywayd");
   Options options;
   Texts texts;
-  declare(app, options, texts);
+  declare_addresses(app, options, texts);
+  declare_limits(app, options, texts);
+  declare_rest(app, options, texts);
   app.set_version_flag("--version", tools::version_line("keywayd"));
   app.footer(kFooter);
   app.get_formatter()->column_width(28);

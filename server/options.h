@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "command_line.h"
+#include "keyway/server/net/net_options.h"
 
 namespace keyway::server {
 
@@ -18,15 +19,17 @@ using tools::kExitUsage;
 
 struct Options {
   std::vector<std::string> bind = {"127.0.0.1"};
-  std::uint16_t port = 7400;
+  std::uint16_t port = 7400;   // 0: any, or none where there is tls_port
+  std::uint16_t tls_port = 0;  // 0: none
+  TlsOptions tls;
   std::string unix_socket;  // "": none
   std::string password;     // "": none is asked for
   std::uint32_t workers = 1;
   std::uint32_t fibers = 32;  // of each worker: requests that can wait at one time
-  std::uint32_t most_clients = 10'000;
+  ListenerOptions listener;
+  ConnectionLimits limits;
   std::uint32_t shutdown_timeout_s = 10;
   std::uint64_t memory_bytes = 1ULL << 30;
-  std::uint64_t largest_word_bytes = 512ULL << 20;
   std::string lock = "gbh:lockall=off";
 };
 

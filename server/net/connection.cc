@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <asio/buffer.hpp>
 #include <asio/post.hpp>
-#include <asio/write.hpp>
 #include <utility>
 
 #include "keyway/locks/base/clock.h"
 #include "keyway/server/net/address.h"
+#include "keyway/server/net/tls.h"
 #include "keyway/server/net/worker.h"
 
 namespace keyway::server {
@@ -20,8 +20,11 @@ void give_back(std::string& buffer, std::size_t kept) {
 
 }  // namespace
 
-Connection::Connection(Worker& worker, Socket socket, std::uint64_t id)
-    : worker_(worker), socket_(std::move(socket)) {
+Connection::Connection(Worker& worker, Socket socket, std::uint64_t id, asio::ssl::context* tls)
+    : worker_(worker),
+      socket_(std::move(socket)),
+      tls_(tls != nullptr ? std::make_unique<TlsLayer>(socket_, *tls) : nullptr),
+      born_s_(worker.now_s()) {
   client_.id = id;
   std::error_code gone;  // before it was taken: then there is nothing to read either
   client_.address = text_of(socket_.remote_endpoint(gone));
@@ -35,27 +38,59 @@ Connection::Connection(Worker& worker, Socket socket, std::uint64_t id)
 
 Connection::~Connection() { worker_.left(*this); }
 
-void Connection::start() { executed(); }
+void Connection::enter(State state) {
+  state_ = state;
+  since_s_ = worker_.now_s();
+}
+
+void Connection::start() {
+  if (!tls_) return executed();
+  enter(State::kShakingHands);
+  tls_->stream.async_handshake(asio::ssl::stream_base::server,
+                               [self = shared_from_this()](std::error_code error) {
+                                 if (error) return self->close();
+                                 self->executed();
+                               });
+}
 
 void Connection::drain() {
   draining_ = true;
   // What has come is read once more: it is complete by the cancelled read.
-  if (reading_) socket_.cancel();
+  if (state_ == State::kReading || state_ == State::kShakingHands) socket_.cancel();
 }
 
-resp::RequestLimits Connection::limits() const {
-  resp::RequestLimits limits = worker_.limits();
+void Connection::look_at_time() {
+  const ConnectionLimits& limits = worker_.limits();
+  // By a clock of whole seconds: more than the limit, so that it is never less.
+  const auto is_over = [&](std::uint32_t since_s, std::uint32_t limit_s) {
+    return limit_s != 0 && worker_.now_s() - since_s > limit_s;
+  };
+  bool late = false;
+  switch (state_) {
+    case State::kShakingHands: late = is_over(born_s_, limits.login_s); break;
+    case State::kReading:
+      late = is_over(since_s_, limits.idle_s) ||
+             (!client_.authenticated && is_over(born_s_, limits.login_s));
+      break;
+    case State::kWriting: late = is_over(since_s_, limits.output_s); break;
+    case State::kExecuting: break;
+  }
+  if (late) close();
+}
+
+resp::RequestLimits Connection::request_limits() const {
+  resp::RequestLimits limits = worker_.limits().request;
   limits.trusted = client_.authenticated;
   return limits;
 }
 
-void Connection::read() {
+/// Room for what the request that is under way needs, but never for more than has already come:
+/// memory grows with what is sent, not with what is announced.
+std::size_t Connection::make_room() {
   if (begin_ == end_) {
     begin_ = end_ = 0;
     if (in_.capacity() > kKept) give_back(in_, kKept);
   }
-  // As much as the request that is under way needs, but never more than has already come: memory
-  // grows with what is sent, not with what is announced.
   const std::size_t held = end_ - begin_;
   const std::size_t room = std::clamp<std::size_t>(
       std::max<std::size_t>(parser_.missing(), kLeastRead), kLeastRead, std::max(kMostRead, held));
@@ -65,25 +100,44 @@ void Connection::read() {
     begin_ = 0;
   }
   if (in_.size() - end_ < room) in_.resize(end_ + room);
-  reading_ = true;
-  socket_.async_read_some(asio::buffer(in_.data() + end_, in_.size() - end_),
-                          [self = shared_from_this()](std::error_code error, std::size_t bytes) {
-                            self->read_some(error, bytes);
-                          });
+  return in_.size() - end_;
+}
+
+void Connection::read() {
+  if (end_ - begin_ >= worker_.limits().query_bytes) return close();
+  const std::size_t room = make_room();
+  enter(State::kReading);
+  const auto buffer = asio::buffer(in_.data() + end_, room);
+  auto come = [self = shared_from_this()](std::error_code error, std::size_t bytes) {
+    self->read_some(error, bytes);
+  };
+  if (tls_) {
+    tls_->stream.async_read_some(buffer, std::move(come));
+  } else {
+    socket_.async_read_some(buffer, std::move(come));
+  }
 }
 
 void Connection::read_some(std::error_code error, std::size_t bytes) {
-  reading_ = false;
   end_ += bytes;
-  if (error && draining_) {
-    // Cancelled: what the kernel still has is the last that is read.
-    std::error_code none;
-    const std::size_t waiting = socket_.available(none);
-    if (none || waiting == 0) return close();
-    return read();
-  }
+  // Cancelled: what the kernel still has is the last that is read.
+  if (error == asio::error::operation_aborted && draining_ && more_has_come()) return read();
   if (error) return close();
+  state_ = State::kExecuting;
   worker_.execute(shared_from_this());
+}
+
+bool Connection::more_has_come() const {
+  std::error_code none;
+  const std::size_t waiting = socket_.available(none);
+  return !none && waiting != 0;
+}
+
+/// What has come and has not been read, without waiting for more.
+void Connection::read_the_rest() {
+  if (!tls_) return more_has_come() ? read() : close();
+  read();  // of what the layer keeps nobody knows the length
+  socket_.cancel();
 }
 
 void Connection::execute(Session& session, Batch& batch) {
@@ -106,7 +160,7 @@ resp::RequestParser::Step Connection::parse(Batch& batch) {
   batch.clear();
   std::size_t at = begin_;
   while (true) {
-    const auto step = parser_.parse(std::string_view(in_).substr(at, end_ - at), limits());
+    const auto step = parser_.parse(std::string_view(in_).substr(at, end_ - at), request_limits());
     at += parser_.consumed();
     parsed_ = at;
     if (step != resp::RequestParser::Step::kRequest) return step;
@@ -122,6 +176,10 @@ bool Connection::execute_batch(Session& session, const Batch& batch) {
     const Batch::Request request = batch[i];
     server::execute(client_, session, worker_.service(), request.command, request.words, writer);
     more_to_execute_ = out_.size() >= kMuchToWrite;
+    if (out_.size() > worker_.limits().output_bytes) {  // as Redis does: no word about it
+      out_ = std::string();
+      client_.closing = true;
+    }
     if (!more_to_execute_ && !client_.closing) continue;
     begin_ = request.end;
     parser_.rewind();
@@ -134,35 +192,51 @@ bool Connection::execute_batch(Session& session, const Batch& batch) {
 void Connection::executed() {
   if (!out_.empty()) return write();
   if (client_.closing) return close();
-  if (draining_) {
-    std::error_code none;
-    const std::size_t waiting = socket_.available(none);
-    if (none || waiting == 0) return close();
-  }
+  if (draining_) return read_the_rest();
   read();
 }
 
 /// Nearly always the kernel takes all at once, and no event loop is needed for that.
 void Connection::write() {
-  std::error_code error;
-  const std::size_t taken = socket_.send(asio::buffer(out_), 0, error);
-  if (error == asio::error::would_block) error.clear();
-  if (error || taken == out_.size()) return written(error);
-  asio::async_write(
-      socket_, asio::buffer(out_) + taken,
-      [self = shared_from_this()](std::error_code failed, std::size_t) { self->written(failed); });
+  if (!tls_) {
+    std::error_code error;
+    sent_ = socket_.send(asio::buffer(out_), 0, error);
+    if (error && error != asio::error::would_block) return written(error);
+    if (sent_ == out_.size()) return written({});
+  }
+  write_rest();
+}
+
+void Connection::write_rest() {
+  enter(State::kWriting);
+  const auto rest = asio::buffer(out_) + sent_;
+  auto taken = [self = shared_from_this()](std::error_code error, std::size_t bytes) {
+    self->sent_ += bytes;
+    if (error || self->sent_ == self->out_.size()) return self->written(error);
+    self->write_rest();
+  };
+  if (tls_) {
+    tls_->stream.async_write_some(rest, std::move(taken));
+  } else {
+    socket_.async_write_some(rest, std::move(taken));
+  }
 }
 
 void Connection::written(std::error_code error) {
   give_back(out_, kKept);
+  sent_ = 0;
   if (error) return close();
+  state_ = State::kExecuting;
   if (!more_to_execute_) return executed();
   // Others first: this client may have sent a million requests.
   asio::post(worker_.events(), [self = shared_from_this()] { self->worker_.execute(self); });
 }
 
 void Connection::close() {
+  if (!socket_.is_open()) return;
   std::error_code ignored;  // the other side may have gone first
+  // Says goodbye, where the kernel takes that at once: the socket does not block.
+  if (tls_ && state_ != State::kShakingHands) tls_->stream.shutdown(ignored);
   socket_.shutdown(Socket::shutdown_both, ignored);
   socket_.close(ignored);
 }

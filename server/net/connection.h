@@ -3,11 +3,14 @@
 // *What.* A cycle of three steps, one at a time: read what has come; execute all requests that are
 // complete, on a fiber of the worker, a batch after the other; write all replies at once. So a
 // client that does not read its replies is not read from, and what a connection keeps is bounded by
-// the limits and one reply. *Thread safety.* Belongs to its worker's thread. *Invariants.*
+// the limits and one reply. Over TLS a handshake comes first.
+// *Thread safety.* Belongs to its worker's thread.
+// *Invariants.*
 //   C1  No step begins before the last one has ended: while a fiber executes, nobody reads or
 //       writes, and nothing else touches the buffers.
 //   C2  Requests are executed in the order in which they came, and replies leave in it.
 //   C3  What has come before a connection drains is executed, and answered, before it closes.
+//   C4  A wait for the client ends: the worker looks how long each has taken (net_options.h).
 // *Source.* Design section 7.
 #pragma once
 
@@ -20,16 +23,23 @@
 #include "keyway/kvstore/resp/request_parser.h"
 #include "keyway/server/commands/batch.h"
 #include "keyway/server/commands/execute.h"
+#include "keyway/server/net/net_options.h"
+
+namespace asio::ssl {
+class context;
+}  // namespace asio::ssl
 
 namespace keyway::server {
 
 class Worker;
+struct TlsLayer;
 
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   using Socket = asio::generic::stream_protocol::socket;
 
-  Connection(Worker& worker, Socket socket, std::uint64_t id);
+  /// `tls` outlives it; null: plain.
+  Connection(Worker& worker, Socket socket, std::uint64_t id, asio::ssl::context* tls);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -39,6 +49,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void drain();
   /// Ends now.
   void close();
+  /// Ends if it has waited for its client for too long, by the worker's clock. C4.
+  void look_at_time();
   /// On a fiber with a session and a batch of its own: executes what is complete. The worker calls
   /// it.
   void execute(Session& session, Batch& batch);
@@ -46,13 +58,20 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void executed();
 
  private:
+  enum class State : std::uint8_t { kShakingHands, kReading, kExecuting, kWriting };
+
+  void enter(State state);
   void read();
+  std::size_t make_room();
   void read_some(std::error_code error, std::size_t bytes);
+  void read_the_rest();
+  bool more_has_come() const;
   resp::RequestParser::Step parse(Batch& batch);
   bool execute_batch(Session& session, const Batch& batch);
   void write();
+  void write_rest();
   void written(std::error_code error);
-  resp::RequestLimits limits() const;
+  resp::RequestLimits request_limits() const;
 
   /// Replies are written before more of a pipeline is executed.
   static constexpr std::size_t kMuchToWrite = 256 << 10;
@@ -63,6 +82,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   Worker& worker_;
   Socket socket_;
+  std::unique_ptr<TlsLayer> tls_;  // null: plain
   Client client_;
   resp::RequestParser parser_;
   std::string in_;  // received, not executed yet, from begin_ to end_
@@ -70,9 +90,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::size_t end_ = 0;
   std::size_t parsed_ = 0;  // while a batch executes: the end of its last request
   std::string out_;         // replies
+  std::size_t sent_ = 0;    // of them
+  std::uint32_t born_s_ = 0;
+  std::uint32_t since_s_ = 0;  // in this state, by the worker's clock
+  State state_ = State::kExecuting;
   bool more_to_execute_ = false;
   bool draining_ = false;
-  bool reading_ = false;
 };
 
 }  // namespace keyway::server

@@ -1,9 +1,13 @@
 #include "keyway/server/net/listener.h"
 
 #include <fmt/format.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <asio/ip/tcp.hpp>
 #include <asio/local/stream_protocol.hpp>
 #include <asio/write.hpp>
@@ -26,16 +30,17 @@ bool is_left_behind(const std::string& path) {
 }  // namespace
 
 Listener::Listener(asio::io_context& events, std::vector<std::unique_ptr<Worker>>& workers,
-                   std::atomic<std::uint32_t>& clients, std::uint32_t most_clients)
-    : events_(events), workers_(workers), clients_(clients), most_clients_(most_clients) {}
+                   std::atomic<std::uint32_t>& clients, const ListenerOptions& options)
+    : events_(events), workers_(workers), clients_(clients), options_(options) {}
 
 Listener::~Listener() {
   for (const std::string& path : paths_) unlink(path.c_str());
 }
 
-Status Listener::listen_on_tcp(std::string_view address, std::uint16_t port) {
+Status Listener::listen_on_tcp(std::string_view address, std::uint16_t port,
+                               asio::ssl::context* tls) {
   const auto endpoint = tcp_endpoint(address, port);
-  return endpoint.ok() ? listen(*endpoint, text_of(*endpoint)) : endpoint.status();
+  return endpoint.ok() ? listen(*endpoint, text_of(*endpoint), tls) : endpoint.status();
 }
 
 Status Listener::listen_on_path(const std::string& path) {
@@ -43,21 +48,22 @@ Status Listener::listen_on_path(const std::string& path) {
   if (!endpoint.ok()) return endpoint.status();
   if (is_left_behind(path)) unlink(path.c_str());
   const mode_t before = umask(0177);  // for the user who runs it
-  Status status = listen(*endpoint, path);
+  Status status = listen(*endpoint, path, nullptr);
   umask(before);
   if (status.ok()) paths_.push_back(path);
   return status;
 }
 
-Status Listener::listen(const Endpoint& endpoint, const std::string& name) {
-  Acceptor& acceptor = acceptors_.emplace_back(events_);
+Status Listener::listen(const Endpoint& endpoint, const std::string& name,
+                        asio::ssl::context* tls) {
+  Acceptor& acceptor = acceptors_.emplace_back(events_, tls);
   std::error_code error;
   acceptor.open(endpoint.protocol(), error);
   if (!error && port_of(endpoint) != 0) {
     acceptor.set_option(asio::socket_base::reuse_address(true), error);
   }
   if (!error) acceptor.bind(endpoint, error);
-  if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
+  if (!error) acceptor.listen(options_.backlog, error);
   if (!error) return {};
   acceptors_.pop_back();
   return {Code::kUnavailable, fmt::format("cannot listen on {}: {}", name, error.message())};
@@ -87,7 +93,7 @@ void Listener::accept(Acceptor& from) {
   from.async_accept(*socket, [this, &from, &worker, socket](std::error_code error) {
     if (!from.is_open()) return;
     if (error) return accept_later(from);
-    accepted(worker, std::move(*socket));
+    accepted(worker, std::move(*socket), from.tls);
     accept(from);
   });
 }
@@ -100,16 +106,34 @@ void Listener::accept_later(Acceptor& from) {
   });
 }
 
-void Listener::accepted(Worker& worker, Connection::Socket socket) {
+void Listener::accepted(Worker& worker, Connection::Socket socket, asio::ssl::context* tls) {
   std::error_code ignored;
-  if (clients_.load(std::memory_order_relaxed) >= most_clients_) {  // a count, which orders nothing
-    asio::write(socket, asio::buffer(std::string("-ERR max number of clients reached\r\n")),
-                ignored);
+  if (clients_.load(std::memory_order_relaxed) >= options_.most_clients) {  // a count: no order
+    // Before a handshake nothing can be said over TLS.
+    if (tls == nullptr) {
+      asio::write(socket, asio::buffer(std::string("-ERR max number of clients reached\r\n")),
+                  ignored);
+    }
     return;
   }
   clients_.fetch_add(1, std::memory_order_relaxed);
   socket.set_option(asio::ip::tcp::no_delay(true), ignored);  // a Unix socket has none
-  worker.take(std::move(socket), next_id_++);
+  if (options_.keepalive_s != 0) keep_alive(socket);
+  worker.take(std::move(socket), next_id_++, tls);
+}
+
+/// A peer whose host has gone says nothing, not even that it has. A Unix socket's cannot go so, and
+/// refuses the options.
+void Listener::keep_alive(Connection::Socket& socket) {
+  constexpr int kProbes = 3;
+  std::error_code ignored;
+  const auto set = [&](int name, int value) {
+    setsockopt(socket.native_handle(), IPPROTO_TCP, name, &value, sizeof value);
+  };
+  socket.set_option(asio::socket_base::keep_alive(true), ignored);
+  set(TCP_KEEPIDLE, options_.keepalive_s);
+  set(TCP_KEEPINTVL, std::max(1, options_.keepalive_s / kProbes));
+  set(TCP_KEEPCNT, kProbes);
 }
 
 }  // namespace keyway::server

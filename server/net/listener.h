@@ -22,20 +22,21 @@
 
 #include "keyway/locks/base/status.h"
 #include "keyway/server/net/address.h"
+#include "keyway/server/net/net_options.h"
 #include "keyway/server/net/worker.h"
 
 namespace keyway::server {
 
 class Listener {
  public:
-  /// `most_clients` at one time, of all workers.
   Listener(asio::io_context& events, std::vector<std::unique_ptr<Worker>>& workers,
-           std::atomic<std::uint32_t>& clients, std::uint32_t most_clients);
+           std::atomic<std::uint32_t>& clients, const ListenerOptions& options);
   ~Listener();
 
   /// kInvalidArgument for what is no address, kUnavailable when it cannot be bound. Port 0: one
-  /// that is free; then port() tells.
-  Status listen_on_tcp(std::string_view address, std::uint16_t port);
+  /// that is free; then port() tells. `tls` outlives the workers; null: plain.
+  Status listen_on_tcp(std::string_view address, std::uint16_t port,
+                       asio::ssl::context* tls = nullptr);
   Status listen_on_path(const std::string& path);
   /// Of the first TCP address.
   std::uint16_t port() const;
@@ -44,11 +45,16 @@ class Listener {
   void stop();
 
  private:
-  using Acceptor = asio::basic_socket_acceptor<asio::generic::stream_protocol>;
+  struct Acceptor : asio::basic_socket_acceptor<asio::generic::stream_protocol> {
+    Acceptor(asio::io_context& events, asio::ssl::context* speaks)
+        : basic_socket_acceptor(events), tls(speaks) {}
+    asio::ssl::context* tls;  // null: plain
+  };
 
-  Status listen(const Endpoint& endpoint, const std::string& name);
+  Status listen(const Endpoint& endpoint, const std::string& name, asio::ssl::context* tls);
   void accept(Acceptor& from);
-  void accepted(Worker& worker, Connection::Socket socket);
+  void accepted(Worker& worker, Connection::Socket socket, asio::ssl::context* tls);
+  void keep_alive(Connection::Socket& socket);
   /// After a failure that another try would meet at once, such as no file descriptor.
   void accept_later(Acceptor& from);
 
@@ -57,7 +63,7 @@ class Listener {
   asio::io_context& events_;
   std::vector<std::unique_ptr<Worker>>& workers_;
   std::atomic<std::uint32_t>& clients_;  // workers count down
-  std::uint32_t most_clients_;
+  ListenerOptions options_;
   std::list<Acceptor> acceptors_;
   std::list<asio::steady_timer> pauses_;  // until acceptors that failed try again
   std::vector<std::string> paths_;

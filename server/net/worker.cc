@@ -7,11 +7,12 @@
 
 namespace keyway::server {
 
-Worker::Worker(std::vector<Session> sessions, Service& service, const resp::RequestLimits& limits,
+Worker::Worker(std::vector<Session> sessions, Service& service, const ConnectionLimits& limits,
                std::atomic<std::uint32_t>& clients)
     : events_(1),  // one thread runs it
       open_(asio::make_work_guard(events_)),
       patience_(events_),
+      times_(events_),
       sessions_(std::move(sessions)),
       batches_(sessions_.size()),
       service_(service),
@@ -56,13 +57,35 @@ void Worker::left(Connection& connection) {
   if (!draining_ || !connections_.empty()) return;
   open_.reset();
   patience_.cancel();
+  times_.cancel();
 }
 
-void Worker::take(Connection::Socket socket, std::uint64_t id) {
-  asio::post(events_, [this, id, held = std::make_shared<Connection::Socket>(std::move(socket))] {
-    auto connection = std::make_shared<Connection>(*this, std::move(*held), id);
+void Worker::take(Connection::Socket socket, std::uint64_t id, asio::ssl::context* tls) {
+  auto held = std::make_shared<Connection::Socket>(std::move(socket));
+  asio::post(events_, [this, id, tls, held] {
+    look_at_clock();
+    auto connection = std::make_shared<Connection>(*this, std::move(*held), id, tls);
+    if (!looks_) look_at_times_later();
     if (draining_) connection->drain();
     connection->start();
+  });
+}
+
+void Worker::look_at_clock() {
+  const auto lived = std::chrono::steady_clock::now() - made_;
+  now_s_ = static_cast<std::uint32_t>(std::chrono::floor<std::chrono::seconds>(lived).count());
+}
+
+/// As long as there are connections: an idle worker sleeps.
+void Worker::look_at_times_later() {
+  looks_ = true;
+  times_.expires_after(std::chrono::seconds(1));
+  times_.async_wait([this](std::error_code cancelled) {
+    looks_ = false;
+    if (cancelled || connections_.empty()) return;
+    look_at_clock();
+    for (Connection* connection : connections_) connection->look_at_time();
+    look_at_times_later();
   });
 }
 

@@ -30,7 +30,7 @@ namespace keyway::server {
 class Worker {
  public:
   /// One session for each fiber. The service outlives the worker.
-  Worker(std::vector<Session> sessions, Service& service, const resp::RequestLimits& limits,
+  Worker(std::vector<Session> sessions, Service& service, const ConnectionLimits& limits,
          std::atomic<std::uint32_t>& clients);
   ~Worker();
   Worker(const Worker&) = delete;
@@ -42,8 +42,8 @@ class Worker {
   void drain(std::chrono::milliseconds patience);
   /// To make a socket on, for take().
   asio::io_context& events() { return events_; }
-  /// A client that has come, on a socket of events().
-  void take(Connection::Socket socket, std::uint64_t id);
+  /// A client that has come, on a socket of events(). `tls` outlives the worker; null: plain.
+  void take(Connection::Socket socket, std::uint64_t id, asio::ssl::context* tls);
 
   // For connections.
   void joined(Connection& connection) { connections_.insert(&connection); }
@@ -51,19 +51,26 @@ class Worker {
   /// connection->execute() on a fiber, now or when one is free; then connection->executed().
   void execute(std::shared_ptr<Connection> connection);
   Service& service() { return service_; }
-  const resp::RequestLimits& limits() const { return limits_; }
+  const ConnectionLimits& limits() const { return limits_; }
+  /// A clock for limits: seconds since the worker was made, as of its last look.
+  std::uint32_t now_s() const { return now_s_; }
 
  private:
   void begin(std::shared_ptr<Connection> connection);
   void end_executed();
+  void look_at_clock();
+  void look_at_times_later();
 
   asio::io_context events_;
   asio::executor_work_guard<asio::io_context::executor_type> open_;
   asio::steady_timer patience_;
+  asio::steady_timer times_;  // one for all connections: a look at each, once a second
+  std::chrono::steady_clock::time_point made_ = std::chrono::steady_clock::now();
+  std::uint32_t now_s_ = 0;
   std::vector<Session> sessions_;
   std::vector<Batch> batches_;
   Service& service_;
-  resp::RequestLimits limits_;
+  ConnectionLimits limits_;
   std::atomic<std::uint32_t>& clients_;
   std::vector<std::shared_ptr<Connection>> on_fiber_;  // which each of them executes
   fabric::FiberPool fibers_;
@@ -71,6 +78,7 @@ class Worker {
   std::deque<std::shared_ptr<Connection>> waiting_;    // for a fiber
   std::vector<std::shared_ptr<Connection>> executed_;  // by a fiber, since the loop last looked
   bool draining_ = false;
+  bool looks_ = false;  // times_ is under way
 };
 
 }  // namespace keyway::server

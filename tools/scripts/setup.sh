@@ -11,7 +11,7 @@ keyway_run_packages=(
 # package redis-server would add a service, which would run on the user's machine from then on.
 keyway_test_packages=(
   openmpi-bin libopenmpi-dev catch2 librapidcheck-dev
-  python3 gnuplot-nox iproute2 procps util-linux spin
+  python3 gnuplot-nox iproute2 openssl procps util-linux spin
   redis-tools python3-redis
 )
 # What the benchmarks need beyond what runs the store: rows, plots, namespaces.
