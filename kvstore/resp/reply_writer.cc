@@ -53,6 +53,7 @@ void ReplyWriter::integer(std::int64_t value) {
 
 void ReplyWriter::bulk(std::string_view bytes) {
   count('$', bytes.size());
+  out_.reserve(out_.size() + bytes.size() + kEnd.size());  // once, where they are many
   out_ += bytes;
   out_ += kEnd;
 }

@@ -10,6 +10,7 @@
 #include "keyway/kvstore/resp/line_words.h"
 #include "keyway/kvstore/resp/numbers.h"
 #include "keyway/locks/base/check.h"
+#include "keyway/locks/base/give_back.h"
 
 namespace keyway::resp {
 namespace {
@@ -34,17 +35,11 @@ std::uint32_t take_count(const char*& at, const char* end) {
   return count;
 }
 
-template <class T>
-void empty(std::vector<T>& of) {
-  if (of.capacity() > kKeptWords) of = {};
-  of.clear();
-}
-
 }  // namespace
 
 void RequestParser::start_anew() {
-  empty(pieces_);
-  empty(line_);
+  give_back(pieces_, kKeptWords);
+  give_back(line_, kKeptWords);
   left_ = 0;
   word_ = kUnknown;
 }
@@ -83,7 +78,7 @@ bool RequestParser::take_whole(std::string_view bytes, const RequestLimits& limi
 
 RequestParser::Step RequestParser::parse(std::string_view bytes, const RequestLimits& limits) {
   KW_CHECK(error_.empty());
-  empty(words_);
+  give_back(words_, kKeptWords);
   missing_ = 0;
   if (consumed_ != 0) {  // has been dropped
     for (Piece& piece : pieces_) piece.at -= consumed_;

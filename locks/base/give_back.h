@@ -1,0 +1,18 @@
+// give_back(): empties a buffer, and returns its memory when it has grown large.
+//
+// *Source.* `buffer = {}` and `text = std::string()` are no substitute: the first assigns an empty
+// list and the second copies no bytes, and both keep the memory.
+#pragma once
+
+#include <cstddef>
+
+namespace keyway {
+
+/// `buffer` is a std::vector or a std::string; it keeps room for at most `kept` elements.
+template <class Buffer>
+void give_back(Buffer& buffer, std::size_t kept) {
+  if (buffer.capacity() > kept) Buffer().swap(buffer);
+  buffer.clear();
+}
+
+}  // namespace keyway
