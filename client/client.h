@@ -44,6 +44,7 @@ using store::PutIf;
 using store::PutOptions;
 using store::Reader;
 using store::StripeReport;
+using store::SweepPart;
 using store::TransactionBody;
 using store::VolumeReport;
 
@@ -167,6 +168,10 @@ class Session {
   /// Removes this rank's elements past their expiry; returns how many. Writes that find the heap
   /// full do so by themselves.
   Result<std::uint64_t> sweep_expired(std::uint32_t rank);
+  /// One of `of` parts of that, for a caller who goes round: begin with `from` 0, go on with what
+  /// is returned. It excludes nobody from where nothing has expired, and costs one look where
+  /// nothing expires at all.
+  Result<SweepPart> sweep_part(std::uint32_t rank, std::uint64_t from, std::uint64_t of);
   /// Walks a rank's volume: elements, bytes, free memory.
   Result<VolumeReport> report(std::uint32_t rank);
   /// How many stripes of a rank are guarded by which lock kind.

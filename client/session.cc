@@ -156,6 +156,10 @@ Result<std::uint64_t> Session::sweep_expired(std::uint32_t rank) {
   return impl_->with([&](auto& s) { return s.sweep_expired(rank); });
 }
 
+Result<SweepPart> Session::sweep_part(std::uint32_t rank, std::uint64_t from, std::uint64_t of) {
+  return impl_->with([&](auto& s) { return s.sweep_part(rank, from, of); });
+}
+
 Result<VolumeReport> Session::report(std::uint32_t rank) {
   return impl_->with([&](auto& s) { return s.report(rank); });
 }

@@ -14,6 +14,8 @@
 //       of the whole state; H1 makes that safe against agents that still look at it.
 //   H3  Block spans of live, free and leased blocks and free chunks add up to the heap.
 //   H4  No lock is taken: an agent that stops here holds up nobody.
+//   H5  Where an agent's own memory has no room to note blocks, it leases none and keeps none: that
+//       is no space, as a full heap is, and no block is lost by it.
 // *Source.* Design section 6. Rejected: free lists in the freed blocks (a remote pop needs a read
 // for each block, and coalescing needs the owner).
 #pragma once
@@ -105,6 +107,8 @@ class Heap {
   static constexpr std::uint64_t kScanWords = 64;
 
   Leases& leases(std::uint32_t rank);
+  static bool has_room(std::vector<std::uint64_t>& blocks, std::uint64_t more);
+  bool keeps(std::uint32_t rank, std::uint32_t size_class);
   bool refill(std::uint32_t rank, std::uint32_t size_class);
   bool lease_from(std::uint32_t rank, std::uint64_t chunk, std::uint32_t size_class);
   bool collect_bits(std::uint32_t rank, std::uint64_t chunk, std::uint32_t size_class,

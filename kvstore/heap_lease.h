@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "keyway/kvstore/heap.h"
@@ -45,11 +46,33 @@ void Heap<E>::free(std::uint32_t rank, const Block& block, std::uint64_t bytes) 
     free_run(rank, block.offset, run_chunks(bytes));
     return;
   }
-  auto& blocks = leases(rank).blocks[block.size_class];
-  if (blocks.size() < class_capacity(block.size_class)) {
-    blocks.push_back(block.offset);
+  if (keeps(rank, block.size_class)) {
+    leases(rank).blocks[block.size_class].push_back(block.offset);
   } else {
     return_block(rank, block.size_class, block.offset);
+  }
+}
+
+/// Makes room to note so many blocks more. H5.
+template <fabric::Endpoint E>
+bool Heap<E>::has_room(std::vector<std::uint64_t>& blocks, std::uint64_t more) {
+  if (blocks.capacity() - blocks.size() >= more) return true;
+  try {
+    blocks.reserve(std::max<std::size_t>(blocks.size() + more, 2 * blocks.capacity()));
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+/// Whether a freed block stays with this agent. H5.
+template <fabric::Endpoint E>
+bool Heap<E>::keeps(std::uint32_t rank, std::uint32_t size_class) {
+  try {
+    auto& blocks = leases(rank).blocks[size_class];
+    return blocks.size() < class_capacity(size_class) && has_room(blocks, 1);
+  } catch (const std::bad_alloc&) {
+    return false;
   }
 }
 
@@ -58,6 +81,7 @@ bool Heap<E>::ensure(std::uint32_t rank, std::uint64_t bytes, std::uint64_t coun
   const std::uint32_t size_class = class_for(bytes);
   Leases& held = leases(rank);
   held.set_aside = true;
+  if (size_class == kRunClass) held.runs.reserve(held.runs.size() + count);  // none is lost
   while (!ready(rank, bytes, count)) {
     if (size_class != kRunClass) {
       if (!refill(rank, size_class)) return false;
@@ -86,6 +110,7 @@ bool Heap<E>::ready(std::uint32_t rank, std::uint64_t bytes, std::uint64_t count
 template <fabric::Endpoint E>
 bool Heap<E>::refill(std::uint32_t rank, std::uint32_t size_class) {
   Leases& held = leases(rank);
+  if (!has_room(held.blocks[size_class], class_capacity(size_class))) return false;
   const std::uint64_t last = held.last_chunk[size_class];
   if (last != 0 && lease_from(rank, last - 1, size_class)) return true;
   const std::uint64_t hint = ep_.load(rma, geometry_.header(rank) + kHintsOffset + size_class * 8);

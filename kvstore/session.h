@@ -9,7 +9,9 @@
 //       writing, and are read only under it (who has several keys peeks at lines without it, to
 //       prefetch).
 //   K2  At most one live entry of a key exists, in the chain of its bucket.
-//   K3  A failed write changes nothing: what it needs is allocated before anything is touched.
+//   K3  A failed write changes nothing: what it needs, of the heap and of our own memory, is
+//       allocated before anything is touched. std::bad_alloc counts as a failure: it leaves every
+//       operation with all stripes unlocked.
 //   K4  A block is freed after the last word that refers to it is gone, and may be reused at once:
 //       readers hold the stripe's lock while they copy.
 //   K5  Several stripes are locked in the order of (rank, stripe), so no cycle can form.
@@ -81,6 +83,7 @@ class Session {
   Result<std::uint64_t> scan_from(std::string_view key, std::uint64_t limit,
                                   const ElementSink& sink);
   Result<std::uint64_t> sweep_expired(std::uint32_t rank);
+  Result<SweepPart> sweep_part(std::uint32_t rank, std::uint64_t from, std::uint64_t of);
   Status clear();
   std::uint64_t size();
   Result<VolumeReport> report(std::uint32_t rank);
@@ -150,6 +153,7 @@ class Session {
     Block block;
     std::uint64_t bytes = 0;
   };
+  class Hold;
   class StripeSet;
 
   // session_stripe.h
@@ -222,6 +226,7 @@ class Session {
   Status with_sweep(std::span<const Location> locations, Attempt&& attempt);
   void discard(std::uint32_t rank, const Block& block, std::uint64_t bytes);
   void collect_garbage();
+  void give_back_buffers();
 
   // session_multi.h
   void get_window(std::span<const std::string_view> keys, std::span<std::string> out,
@@ -244,12 +249,21 @@ class Session {
   template <class Access, class Visit>
   Status walk_bucket(Access access, std::uint32_t rank, std::uint64_t bucket, Visit&& visit);
   template <class Visit>
+  Status walk_stripe(std::uint32_t rank, std::uint64_t stripe, locks::Mode mode, Visit&& visit);
+  Result<std::uint64_t> sweep_stripe(std::uint32_t rank, std::uint64_t stripe);
+  Result<bool> has_expired(std::uint32_t rank, std::uint64_t stripe);
+  template <class Visit>
   Status walk_volume(std::uint32_t rank, locks::Mode mode, Visit&& visit);
   Result<std::uint64_t> scan_at(std::uint64_t cursor, std::uint64_t limit, std::string_view from,
                                 std::uint32_t end_rank, const ElementSink& sink);
 
   // Between two sweeps by a session whose writes find the heap full.
   static constexpr std::uint64_t kSweepPauseNs = 100'000'000;
+  // Lines of a chain, and blocks that one write makes free: room for them is made beforehand.
+  static constexpr std::size_t kUsualLines = 32;
+  static constexpr std::size_t kMostGarbage = 2;
+  // A buffer that grew beyond this is given back after the operation.
+  static constexpr std::size_t kMostKept = 1 << 20;
 
   E ep_;
   const Geometry& geometry_;

@@ -51,6 +51,7 @@ class Session<E>::StripeSet {
       session_.unlock_stripe(held.rank, held.stripe, held.grant);
     }
     session_.collect_garbage();
+    session_.give_back_buffers();
   }
 
  private:
@@ -151,6 +152,7 @@ template <fabric::Endpoint E>
 template <class Items, class KeyOf, class Mutate>
 Status Session<E>::mutate_all(std::span<const Location> locations, const Items& items, KeyOf key_of,
                               Mutate&& mutate) {
+  garbage_.reserve(garbage_.size() + locations.size() * kMostGarbage);  // K3
   for (std::size_t i = 0; i < locations.size(); ++i) {
     Status status = with_access(locations[i].rank, [&](auto access) {
       return modify_locked(access, locations[i], std::invoke(key_of, items[i]),

@@ -20,8 +20,8 @@ Session<E>::Session(E endpoint, const Geometry& geometry, const locks::StripeLoc
       choice_(lock.kinds() > 1 ? options.choice : nullptr),
       sampling_(agent_.ep.agent().word()) {
   if (options.lock_times != 0) agent_.times = &times_.emplace(options.lock_times);
-  chain_.reserve(8);
-  garbage_.reserve(8);
+  chain_.reserve(kUsualLines);
+  garbage_.reserve(kUsualLines);
 }
 
 template <fabric::Endpoint E>
@@ -209,10 +209,14 @@ Status Session<E>::read_at(const Location& location, std::string_view key, Use&&
     auto grant = lock_place(location, locks::Mode::kRead);
     if (!grant.ok()) return grant.status();
     Found found;
-    const Code code = find(access, location, line_of(*grant), key, found);
-    if (found.live()) use(found.element);
-    unlock_stripe(location.rank, location.stripe, *grant);
+    Code code = Code::kOk;
+    {
+      const Hold held(*this, location.rank, location.stripe, *grant);
+      code = find(access, location, line_of(*grant), key, found);
+      if (found.live()) use(found.element);
+    }
     if (until_look_ == 0) weigh(location.rank, location.stripe);
+    give_back_buffers();
     if (code != Code::kOk) return Status(code);
     return found.live() ? Status() : Status(Code::kNotFound);
   });

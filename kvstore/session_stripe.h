@@ -28,6 +28,23 @@ void Session<E>::unlock_stripe(std::uint32_t rank, std::uint64_t stripe,
   lock_.release(agent_, geometry_.stripe_site(rank, stripe), grant);
 }
 
+/// One stripe's lock, given back when this goes, also by an exception.
+template <fabric::Endpoint E>
+class Session<E>::Hold {
+ public:
+  Hold(Session& session, std::uint32_t rank, std::uint64_t stripe, locks::StripeGrant& grant)
+      : session_(session), rank_(rank), stripe_(stripe), grant_(grant) {}
+  Hold(const Hold&) = delete;
+  Hold& operator=(const Hold&) = delete;
+  ~Hold() { session_.unlock_stripe(rank_, stripe_, grant_); }
+
+ private:
+  Session& session_;
+  std::uint32_t rank_;
+  std::uint64_t stripe_;
+  locks::StripeGrant& grant_;
+};
+
 /// Locks the stripe of one key. The look at a remote stripe's kind and the read of the key's bucket
 /// line, which comes next in any case, are one round trip.
 template <fabric::Endpoint E>

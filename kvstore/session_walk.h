@@ -5,6 +5,7 @@
 #pragma once
 
 #include "keyway/kvstore/session.h"
+#include "keyway/locks/fabric/fiber.h"
 
 namespace keyway::store {
 
@@ -22,6 +23,7 @@ Status Session<E>::walk_bucket(Access access, std::uint32_t rank, std::uint64_t 
     if (fresh.bucket.link() == 0) break;
     at = {rank, fresh.bucket.link()};
   }
+  garbage_.reserve(garbage_.size() + chain_.size() * kBucketWords);  // K3, should visit() remove
   for (std::uint32_t line = 0; line < chain_.size(); ++line) {
     for (std::uint32_t i = 1; i < kBucketWords;) {
       const Bucket& words = chain_[line].bucket;
@@ -41,24 +43,37 @@ Status Session<E>::walk_bucket(Access access, std::uint32_t rank, std::uint64_t 
   return {};
 }
 
-/// Visits every bucket of a rank: visit(access, bucket) with its stripe locked in `mode`.
+/// Visits every bucket of a stripe: visit(access, bucket) with the stripe locked in `mode`.
+template <fabric::Endpoint E>
+template <class Visit>
+Status Session<E>::walk_stripe(std::uint32_t rank, std::uint64_t stripe, locks::Mode mode,
+                               Visit&& visit) {
+  auto grant = lock_stripe(rank, stripe, mode, deadline_);
+  if (!grant.ok()) return grant.status();
+  Status status;
+  {
+    const Hold held(*this, rank, stripe, *grant);
+    const std::uint64_t end = geometry_.stripe_end(stripe);
+    for (std::uint64_t bucket = stripe == 0 ? 0 : geometry_.stripe_end(stripe - 1);
+         bucket < end && status.ok(); ++bucket) {
+      status = with_access(rank, [&](auto access) { return visit(access, bucket); });
+    }
+  }
+  collect_garbage();
+  return status;
+}
+
+/// The same of every stripe of a rank. Siblings of a fiber have their turn between stripes: a walk
+/// of a whole table is long.
 template <fabric::Endpoint E>
 template <class Visit>
 Status Session<E>::walk_volume(std::uint32_t rank, locks::Mode mode, Visit&& visit) {
-  for (std::uint64_t stripe = 0; stripe < geometry_.stripes(); ++stripe) {
-    auto grant = lock_stripe(rank, stripe, mode, deadline_);
-    if (!grant.ok()) return grant.status();
-    Status status;
-    const std::uint64_t first = stripe == 0 ? 0 : geometry_.stripe_end(stripe - 1);
-    for (std::uint64_t bucket = first; bucket < geometry_.stripe_end(stripe) && status.ok();
-         ++bucket) {
-      status = with_access(rank, [&](auto access) { return visit(access, bucket); });
-    }
-    unlock_stripe(rank, stripe, *grant);
-    collect_garbage();
-    if (!status.ok()) return status;
+  Status status;
+  for (std::uint64_t stripe = 0; stripe < geometry_.stripes() && status.ok(); ++stripe) {
+    status = walk_stripe(rank, stripe, mode, visit);
+    fabric::this_fiber::yield();
   }
-  return {};
+  return status;
 }
 
 /// Cursors: rank << 48 | bucket of the next bucket to visit; 0 begins and, returned, ends, which is
@@ -78,11 +93,13 @@ Result<std::uint64_t> Session<E>::scan_at(std::uint64_t cursor, std::uint64_t li
     scanned_.clear();
     bool emitting = from.empty();
     const std::uint64_t stripe = geometry_.stripe_of(bucket);
+    if (bucket != at.offset()) fabric::this_fiber::yield();  // an empty table is long, too
     auto grant = lock_stripe(rank, stripe, locks::Mode::kRead, deadline_);
     if (!grant.ok()) return grant.status();
     const std::uint64_t end = geometry_.stripe_end(stripe);
     Status status;
     // As much of the stripe as the limit asks for, under one grant.
+    std::optional<Hold> held(std::in_place, *this, rank, stripe, *grant);
     for (; bucket < end && seen + scanned_.size() < limit && status.ok(); ++bucket) {
       status = with_access(rank, [&](auto access) {
         return walk_bucket(
@@ -104,7 +121,7 @@ Result<std::uint64_t> Session<E>::scan_at(std::uint64_t cursor, std::uint64_t li
         from = {};
       }
     }
-    unlock_stripe(rank, stripe, *grant);
+    held.reset();
     if (!status.ok()) return status;
     const auto batch = std::exchange(scanned_, {});  // the sink may scan, too
     for (const auto& [key, value] : batch) sink(key, value);
@@ -155,11 +172,11 @@ Result<std::uint64_t> Session<E>::scan_from(std::string_view key, std::uint64_t 
   return limit - left;
 }
 
-/// Removes elements past their expiry; returns how many.
+/// Removes elements past their expiry from a stripe; returns how many.
 template <fabric::Endpoint E>
-Result<std::uint64_t> Session<E>::sweep_expired(std::uint32_t rank) {
+Result<std::uint64_t> Session<E>::sweep_stripe(std::uint32_t rank, std::uint64_t stripe) {
   std::uint64_t removed = 0;
-  Status status = walk_volume(rank, locks::Mode::kWrite, [&](auto access, std::uint64_t bucket) {
+  const auto sweep = [&](auto access, std::uint64_t bucket) {
     std::uint64_t here = 0;
     Status walked = walk_bucket(
         access, rank, bucket,
@@ -175,14 +192,64 @@ Result<std::uint64_t> Session<E>::sweep_expired(std::uint32_t rank) {
       }
       commit(access);
       ep_.flush(rank);
-      count_elements({.bucket = bucket, .stripe = geometry_.stripe_of(bucket), .rank = rank},
+      count_elements({.bucket = bucket, .stripe = stripe, .rank = rank},
                      -static_cast<std::int64_t>(here));
       removed += here;
     }
     return walked;
-  });
+  };
+  Status status = walk_stripe(rank, stripe, locks::Mode::kWrite, sweep);
   if (!status.ok()) return status;
   return removed;
+}
+
+template <fabric::Endpoint E>
+Result<std::uint64_t> Session<E>::sweep_expired(std::uint32_t rank) {
+  std::uint64_t removed = 0;
+  for (std::uint64_t stripe = 0; stripe < geometry_.stripes(); ++stripe) {
+    const auto swept = sweep_stripe(rank, stripe);
+    if (!swept.ok()) return swept;
+    removed += *swept;
+    fabric::this_fiber::yield();
+  }
+  return removed;
+}
+
+/// Whether anything in a stripe is past its expiry. Readers go on meanwhile.
+template <fabric::Endpoint E>
+Result<bool> Session<E>::has_expired(std::uint32_t rank, std::uint64_t stripe) {
+  bool found = false;
+  const auto look = [&](auto access, std::uint64_t bucket) {
+    return walk_bucket(access, rank, bucket,
+                       [&](std::uint32_t, std::uint32_t, EntryWord, const ElementView& element) {
+                         found = found || is_past(element.expires_at_ms);
+                         return true;
+                       });
+  };
+  Status status = walk_stripe(rank, stripe, locks::Mode::kRead, look);
+  if (!status.ok()) return status;
+  return found;
+}
+
+template <fabric::Endpoint E>
+Result<SweepPart> Session<E>::sweep_part(std::uint32_t rank, std::uint64_t from, std::uint64_t of) {
+  SweepPart part;
+  const std::uint64_t stripes = geometry_.stripes();
+  if (rank >= ep_.ranks() || from >= stripes || of == 0) {
+    return Status(Code::kInvalidArgument, "a sweep begins at stripe 0 or where the last one ended");
+  }
+  if (ep_.load(fabric::rma, geometry_.header(rank) + kExpiringOffset) == 0) return part;
+  const std::uint64_t end = std::min(stripes, from + (stripes + of - 1) / of);
+  for (std::uint64_t stripe = from; stripe < end; ++stripe) {
+    const auto any = has_expired(rank, stripe);
+    if (!any.ok()) return any.status();
+    if (!*any) continue;
+    const auto swept = sweep_stripe(rank, stripe);
+    if (!swept.ok()) return swept.status();
+    part.removed += *swept;
+  }
+  part.next = end == stripes ? 0 : end;
+  return part;
 }
 
 /// Erases everything, stripe by stripe.

@@ -9,6 +9,7 @@
 #include <charconv>
 
 #include "keyway/kvstore/session.h"
+#include "keyway/locks/base/give_back.h"
 
 namespace keyway::store {
 
@@ -24,14 +25,19 @@ Status Session<E>::mutate_key(std::string_view key, Mutate&& mutate) {
       prefetch(access, location);
       auto grant = lock_place(location, locks::Mode::kWrite);
       if (!grant.ok()) return grant.status();
-      Status status = modify_locked(access, location, key, mutate, line_of(*grant));
-      unlock_stripe(location.rank, location.stripe, *grant);
+      Status status;
+      {
+        const Hold held(*this, location.rank, location.stripe, *grant);
+        status = modify_locked(access, location, key, mutate, line_of(*grant));
+      }
       collect_garbage();
       if (until_look_ == 0) weigh(location.rank, location.stripe);
       return status;
     });
   };
-  return with_sweep(std::span(&location, 1), once);
+  Status status = with_sweep(std::span(&location, 1), once);
+  give_back_buffers();
+  return status;
 }
 
 /// Sweeps the volumes of these places, those that hold anything that expires, unless a sweep a
@@ -63,6 +69,8 @@ Status Session<E>::modify_locked(Access access, const Location& location, std::s
   if (const Code code = locate(access, location, key, found, first); code != Code::kOk)
     return Status(code);
   const Decision decision = mutate(found.live() ? &found.element : nullptr);
+  // K3: what follows allocates nothing of ours once it has begun to change things.
+  garbage_.reserve(garbage_.size() + kMostGarbage);
   switch (decision.action) {
     case Decision::Action::kWrite: return apply_write(access, location, key, decision, found);
     case Decision::Action::kErase:
@@ -134,6 +142,8 @@ Status Session<E>::apply_write(Access access, const Location& location, std::str
   const bool expires = decision.expires_at_ms != kNoExpiry;
   const bool inlined = !expires && key.size() + decision.value.size() <= kInlineBytes;
   const std::uint64_t bytes = element_bytes(key.size(), decision.value.size(), expires);
+  chain_.reserve(chain_.size() + 1);  // K3
+  if constexpr (!std::is_same_v<Access, fabric::CpuClass>) composed_.reserve(inlined ? 0 : bytes);
   const auto full = [&] {
     return Status(
         Code::kOutOfSpace,
@@ -276,6 +286,14 @@ void Session<E>::collect_garbage() {
   garbage_.clear();
 }
 
+/// What one large value needed is not kept for the next operation.
+template <fabric::Endpoint E>
+void Session<E>::give_back_buffers() {
+  give_back(built_, kMostKept);
+  give_back(fetched_, kMostKept);
+  give_back(composed_, kMostKept);
+}
+
 template <fabric::Endpoint E>
 Status Session<E>::put(std::string_view key, std::string_view value, const PutOptions& options) {
   return mutate_key(key, [&](const ElementView* old) -> Decision {
@@ -325,6 +343,9 @@ template <fabric::Endpoint E>
 Result<std::uint64_t> Session<E>::append(std::string_view key, std::string_view suffix) {
   std::uint64_t length = 0;
   Status status = mutate_key(key, [&](const ElementView* old) -> Decision {
+    const std::uint64_t before = old != nullptr ? old->value.size() : 0;
+    if (before + suffix.size() > geometry_.heap_bytes()) return Decision::fail(Code::kOutOfSpace);
+    built_.reserve(before + suffix.size());
     built_.assign(old != nullptr ? old->value : std::string_view());
     built_.append(suffix);
     length = built_.size();
@@ -343,6 +364,8 @@ Result<std::uint64_t> Session<E>::set_range(std::string_view key, std::uint64_t 
   Status status = mutate_key(key, [&](const ElementView* old) -> Decision {
     if (when == PutIf::kPresent && old == nullptr) return Decision::fail(Code::kNotFound);
     if (when == PutIf::kAbsent && old != nullptr) return Decision::fail(Code::kExists);
+    // What cannot be held is not built first.
+    if (offset + bytes.size() > geometry_.heap_bytes()) return Decision::fail(Code::kOutOfSpace);
     built_.assign(old != nullptr ? old->value : std::string_view());
     if (built_.size() < offset + bytes.size()) built_.resize(offset + bytes.size(), '\0');
     built_.replace(offset, bytes.size(), bytes);

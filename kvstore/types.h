@@ -96,6 +96,12 @@ using ElementsBody = FunctionRef<bool(std::span<std::optional<Element>> elements
 /// returns whether to commit. Runs under the locks of all its keys: it may not call the session.
 using TransactionBody = std::function<bool(std::span<std::optional<std::string>> values)>;
 
+/// What a part of a sweep has done.
+struct SweepPart {
+  std::uint64_t removed = 0;  // elements past their expiry
+  std::uint64_t next = 0;     // where the next part begins; 0: at the start, the round is over
+};
+
 /// The locks of one rank's stripes, by kind.
 struct LockKindReport {
   std::string kind;

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "keyway/server/net/listener.h"
+#include "keyway/server/net/process_memory.h"
 #include "keyway/server/net/tls.h"
 #include "options.h"
 
@@ -104,6 +105,7 @@ int serve(Options options) {
     tls = std::move(*made);
   }
   allow_files(options);
+  prepare_memory();
   auto store = open_store(options);
   if (!store.ok()) return fail(store.status());
   Service service;
@@ -112,6 +114,9 @@ int serve(Options options) {
   std::vector<std::unique_ptr<Worker>> workers;
   if (Status status = make_workers(*store, options, service, clients, workers); !status.ok()) {
     return fail(status);
+  }
+  if (options.expire_cycle_s != 0) {
+    workers[0]->sweep(store->process(), std::chrono::seconds(options.expire_cycle_s));
   }
   asio::io_context events(1);
   Listener listener(events, workers, clients, options.listener);

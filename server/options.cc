@@ -105,6 +105,12 @@ void declare_rest(CLI::App& app, Options& options, Texts& texts) {
   env(app.add_option("--shutdown-timeout", options.shutdown_timeout_s,
                      "s that clients have, after SIGTERM, to read what they have asked for"),
       "KEYWAYD_SHUTDOWN_TIMEOUT");
+  env(app.add_option(
+          "--expire-cycle", options.expire_cycle_s,
+          "s in which each key is looked at once, to remove those past their expiry that "
+          "nobody asks for; 0: never"),
+      "KEYWAYD_EXPIRE_CYCLE")
+      ->check(CLI::Range(0, 1'000'000));
   env(app.add_option("--memory", texts.memory, "memory of the store, all included"),
       "KEYWAYD_MEMORY");
   env(app.add_option("--lock-policy", options.lock, "auto, or KIND[:LEVER=VALUE,...]"),

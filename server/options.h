@@ -29,6 +29,7 @@ struct Options {
   ListenerOptions listener;
   ConnectionLimits limits;
   std::uint32_t shutdown_timeout_s = 10;
+  std::uint32_t expire_cycle_s = 60;  // 0: none
   std::uint64_t memory_bytes = 1ULL << 30;
   std::string lock = "gbh:lockall=off";
 };

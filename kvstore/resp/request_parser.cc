@@ -86,7 +86,7 @@ RequestParser::Step RequestParser::parse(std::string_view bytes, const RequestLi
     searched_ -= consumed_;
     consumed_ = 0;
   }
-  empty(line_);
+  give_back(line_, kKeptWords);
   while (at_ < bytes.size()) {
     if (left_ == 0 && take_whole(bytes, limits)) {
       consumed_ = at_;

@@ -1,13 +1,13 @@
 #include "keyway/server/commands/batch.h"
 
+#include "keyway/locks/base/give_back.h"
 #include "keyway/server/commands/command.h"
 
 namespace keyway::server {
 
 void Batch::clear() {
   rows_.clear();
-  if (words_.capacity() > kKeptWords) words_ = {};  // T2
-  words_.clear();
+  give_back(words_, kKeptWords);  // T2
 }
 
 bool Batch::add(std::span<const std::string_view> words, std::size_t end) {

@@ -13,9 +13,7 @@ void Call::invalid_expiry() const {
 }
 
 void Call::failed(const Status& status) const {
-  if (status == Code::kOutOfSpace) {
-    return error("OOM command not allowed when used memory > 'maxmemory'.");
-  }
+  if (status == Code::kOutOfSpace) return error(kOutOfMemory);
   error(fmt::format("ERR {}", status.message()));
 }
 

@@ -23,6 +23,8 @@ inline constexpr std::string_view kNoInteger = "ERR value is not an integer or o
 inline constexpr std::string_view kNoFloat = "ERR value is not a valid float";
 inline constexpr std::string_view kTooLong =
     "ERR string exceeds maximum allowed size (proto-max-bulk-len)";
+inline constexpr std::string_view kOutOfMemory =
+    "OOM command not allowed when used memory > 'maxmemory'.";
 /// Redis' proto-max-bulk-len, and the store's longest value.
 inline constexpr std::int64_t kMostBytes = store::kMaxValueBytes;
 

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <new>
+
+#include "keyway/locks/base/give_back.h"
 #include "keyway/server/commands/arguments.h"
 #include "keyway/server/commands/command.h"
 
@@ -68,6 +71,18 @@ const Command* command_or_error(Client& client, const Command* command,
   return command;
 }
 
+/// E4: the one place where a request meets the end of memory.
+void run(const Command& command, const Call& call) {
+  const std::size_t before = call.out.size();
+  try {
+    command.run(call);
+  } catch (const std::bad_alloc&) {
+    give_back(call.client.value, 0);
+    call.out.take_back(before);
+    call.out.error(kOutOfMemory);
+  }
+}
+
 }  // namespace
 
 void execute(Client& client, Session& session, Service& service,
@@ -83,8 +98,8 @@ void execute(Client& client, Session& session, Service& service, const Command* 
   if (!client.authenticated && (command->flags & kNoAuth) == 0) {
     return out.error("NOAUTH Authentication required.");
   }
-  command->run({client, session, service, *command, words, out});
-  if (client.value.capacity() > kMostKept) std::string().swap(client.value);
+  run(*command, {client, session, service, *command, words, out});
+  if (client.value.capacity() > kMostKept) give_back(client.value, 0);
 }
 
 }  // namespace keyway::server

@@ -11,6 +11,8 @@
 //       nothing.
 //   E3  What a connection keeps from one request to the next is bounded: its name, and memory for
 //       one value of moderate length.
+//   E4  Where the process has no memory left for a request, its reply is an OOM error, no lock is
+//       kept, and the connection goes on. Only the reply of a write that was done may be lost so.
 // *Source.* Redis 7.0.15: what is taken, refused and answered. README.md lists the deviations.
 #pragma once
 

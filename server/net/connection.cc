@@ -3,22 +3,16 @@
 #include <algorithm>
 #include <asio/buffer.hpp>
 #include <asio/post.hpp>
+#include <new>
 #include <utility>
 
 #include "keyway/locks/base/clock.h"
+#include "keyway/locks/base/give_back.h"
 #include "keyway/server/net/address.h"
 #include "keyway/server/net/tls.h"
 #include "keyway/server/net/worker.h"
 
 namespace keyway::server {
-namespace {
-
-void give_back(std::string& buffer, std::size_t kept) {
-  if (buffer.capacity() > kept) buffer = std::string();
-  buffer.clear();
-}
-
-}  // namespace
 
 Connection::Connection(Worker& worker, Socket socket, std::uint64_t id, asio::ssl::context* tls)
     : worker_(worker),
@@ -89,7 +83,7 @@ resp::RequestLimits Connection::request_limits() const {
 std::size_t Connection::make_room() {
   if (begin_ == end_) {
     begin_ = end_ = 0;
-    if (in_.capacity() > kKept) give_back(in_, kKept);
+    if (in_.capacity() > kKept) give_back(in_, 0);
   }
   const std::size_t held = end_ - begin_;
   const std::size_t room = std::clamp<std::size_t>(
@@ -105,7 +99,12 @@ std::size_t Connection::make_room() {
 
 void Connection::read() {
   if (end_ - begin_ >= worker_.limits().query_bytes) return close();
-  const std::size_t room = make_room();
+  std::size_t room = 0;
+  try {
+    room = make_room();
+  } catch (const std::bad_alloc&) {  // C5
+    return close();
+  }
   enter(State::kReading);
   const auto buffer = asio::buffer(in_.data() + end_, room);
   auto come = [self = shared_from_this()](std::error_code error, std::size_t bytes) {
@@ -141,6 +140,15 @@ void Connection::read_the_rest() {
 }
 
 void Connection::execute(Session& session, Batch& batch) {
+  try {
+    execute_complete(session, batch);
+  } catch (const std::bad_alloc&) {  // not even the refusal of a request has room (C5)
+    more_to_execute_ = false;
+    client_.closing = true;
+  }
+}
+
+void Connection::execute_complete(Session& session, Batch& batch) {
   more_to_execute_ = false;
   while (!client_.closing && !more_to_execute_) {
     const auto step = parse(batch);
@@ -177,7 +185,7 @@ bool Connection::execute_batch(Session& session, const Batch& batch) {
     server::execute(client_, session, worker_.service(), request.command, request.words, writer);
     more_to_execute_ = out_.size() >= kMuchToWrite;
     if (out_.size() > worker_.limits().output_bytes) {  // as Redis does: no word about it
-      out_ = std::string();
+      give_back(out_, 0);
       client_.closing = true;
     }
     if (!more_to_execute_ && !client_.closing) continue;

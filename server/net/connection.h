@@ -11,6 +11,7 @@
 //   C2  Requests are executed in the order in which they came, and replies leave in it.
 //   C3  What has come before a connection drains is executed, and answered, before it closes.
 //   C4  A wait for the client ends: the worker looks how long each has taken (net_options.h).
+//   C5  Where memory ends, this client is refused or cut off (E4), and no other.
 // *Source.* Design section 7.
 #pragma once
 
@@ -72,6 +73,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void write_rest();
   void written(std::error_code error);
   resp::RequestLimits request_limits() const;
+  void execute_complete(Session& session, Batch& batch);
 
   /// Replies are written before more of a pipeline is executed.
   static constexpr std::size_t kMuchToWrite = 256 << 10;

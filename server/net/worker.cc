@@ -1,9 +1,12 @@
 #include "keyway/server/net/worker.h"
 
+#include <algorithm>
 #include <asio/post.hpp>
+#include <new>
 #include <utility>
 
 #include "keyway/locks/fabric/wait.h"
+#include "keyway/server/net/process_memory.h"
 
 namespace keyway::server {
 
@@ -19,13 +22,18 @@ Worker::Worker(std::vector<Session> sessions, Service& service, const Connection
       limits_(limits),
       clients_(clients),
       on_fiber_(sessions_.size()),
-      fibers_(sessions_.size(), [this](std::size_t fiber) {
-        on_fiber_[fiber]->execute(sessions_[fiber], batches_[fiber]);
-        executed_.push_back(std::move(on_fiber_[fiber]));
-      }) {}
+      fibers_(sessions_.size(),
+              [this](std::size_t fiber) {
+                if (on_fiber_[fiber] == nullptr) return sweep_part(sessions_[fiber]);
+                on_fiber_[fiber]->execute(sessions_[fiber], batches_[fiber]);
+                executed_.push_back(std::move(on_fiber_[fiber]));
+              }),
+      until_sweep_(events_) {
+  executed_.reserve(sessions_.size());
+}
 
 void Worker::run() {
-  while (!events_.stopped()) {
+  while (!events_.stopped() || fibers_.busy() != 0) {
     if (fibers_.busy() == 0) {
       events_.run_one();  // sleeps until something comes
     } else {
@@ -33,6 +41,7 @@ void Worker::run() {
       fibers_.step();
     }
     end_executed();
+    refill_spare_memory();
   }
 }
 
@@ -41,6 +50,7 @@ Worker::~Worker() = default;
 void Worker::drain(std::chrono::milliseconds patience) {
   asio::post(events_, [this, patience] {
     draining_ = true;
+    until_sweep_.cancel();
     for (Connection* connection : connections_) connection->drain();
     if (connections_.empty()) return open_.reset();
     patience_.expires_after(patience);
@@ -108,11 +118,46 @@ void Worker::end_executed() {
     const auto connection = std::move(executed_.back());
     executed_.pop_back();
     connection->executed();
-    if (waiting_.empty() || fibers_.busy() == fibers_.size()) continue;
-    auto next = std::move(waiting_.front());
-    waiting_.pop_front();
-    begin(std::move(next));
+    begin_waiting();
   }
+  begin_waiting();  // where a sweep has ended
+}
+
+void Worker::begin_waiting() {
+  if (waiting_.empty() || fibers_.busy() == fibers_.size()) return;
+  auto next = std::move(waiting_.front());
+  waiting_.pop_front();
+  begin(std::move(next));
+}
+
+void Worker::sweep(std::uint32_t rank, std::chrono::milliseconds round) {
+  swept_rank_ = rank;
+  sweep_parts_ = std::max<std::uint64_t>(static_cast<std::uint64_t>(round / kSweepPause), 1);
+  sweep_later();
+}
+
+void Worker::sweep_later() {
+  until_sweep_.expires_after(kSweepPause);
+  until_sweep_.async_wait([this](std::error_code cancelled) {
+    if (cancelled || draining_) return;
+    // Clients come first: where all fibers are busy, the next turn will do.
+    if (!sweeping_ && fibers_.busy() < fibers_.size()) {
+      sweeping_ = true;
+      fibers_.run();
+    }
+    sweep_later();
+  });
+}
+
+/// On a fiber. What fails, for want of a lock in time or of memory, is tried again in its turn.
+void Worker::sweep_part(Session& session) {
+  try {
+    const auto part = session.sweep_part(swept_rank_, sweep_from_, sweep_parts_);
+    if (part.ok()) sweep_from_ = part->next;
+  } catch (const std::bad_alloc&) {
+    sweep_from_ = 0;
+  }
+  sweeping_ = false;
 }
 
 }  // namespace keyway::server

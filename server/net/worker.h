@@ -37,6 +37,9 @@ class Worker {
   Worker& operator=(const Worker&) = delete;
 
   void run();
+  /// From now on looks through this rank's keys for those past their expiry, all of them once in
+  /// `round`, a part at a time, on a fiber that is not busy. Before run().
+  void sweep(std::uint32_t rank, std::chrono::milliseconds round);
   /// Ends every connection as soon as what has come is answered, and then run(). Who does not read
   /// his answers for so long does not get them.
   void drain(std::chrono::milliseconds patience);
@@ -60,6 +63,11 @@ class Worker {
   void end_executed();
   void look_at_clock();
   void look_at_times_later();
+  void begin_waiting();
+  void sweep_later();
+  void sweep_part(Session& session);
+
+  static constexpr std::chrono::milliseconds kSweepPause{100};
 
   asio::io_context events_;
   asio::executor_work_guard<asio::io_context::executor_type> open_;
@@ -72,13 +80,19 @@ class Worker {
   Service& service_;
   ConnectionLimits limits_;
   std::atomic<std::uint32_t>& clients_;
-  std::vector<std::shared_ptr<Connection>> on_fiber_;  // which each of them executes
+  // Which each of them executes; a fiber that is busy without one sweeps.
+  std::vector<std::shared_ptr<Connection>> on_fiber_;
   fabric::FiberPool fibers_;
   std::unordered_set<Connection*> connections_;
   std::deque<std::shared_ptr<Connection>> waiting_;    // for a fiber
   std::vector<std::shared_ptr<Connection>> executed_;  // by a fiber, since the loop last looked
   bool draining_ = false;
   bool looks_ = false;  // times_ is under way
+  asio::steady_timer until_sweep_;
+  std::uint32_t swept_rank_ = 0;
+  std::uint64_t sweep_parts_ = 1;
+  std::uint64_t sweep_from_ = 0;
+  bool sweeping_ = false;
 };
 
 }  // namespace keyway::server

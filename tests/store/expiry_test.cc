@@ -170,6 +170,40 @@ TEST_CASE("expiry: a sweep removes what has expired and nothing else, also from 
   check_heap(store, s);
 }
 
+TEST_CASE("expiry: a sweep in parts meets every stripe once a round") {
+  for (const int stripes : {1, 7, 64}) {
+    for (const std::uint64_t parts : {1, 3, 64, 1000}) {
+      CAPTURE(stripes, parts);
+      Store store = open_local(fmt::format("local:?memory=4MiB&sessions=1&stripes={}", stripes));
+      Session s = session_of(store);
+      CHECK(s.sweep_part(0, 0, parts)->next == 0);  // nothing expires: the round is over at once
+      for (int i = 0; i < 300; ++i) {
+        const PutOptions options{.expires_at_ms = i % 3 == 0 ? kPast : i % 3 == 1 ? kFuture : 0};
+        REQUIRE(s.put(named("key ", i), pattern(i, i), options).ok());
+      }
+      std::uint64_t removed = 0;
+      std::uint64_t calls = 0;
+      std::uint64_t from = 0;
+      do {
+        const auto part = s.sweep_part(0, from, parts);
+        REQUIRE(part.ok());
+        removed += part->removed;
+        from = part->next;
+        ++calls;
+      } while (from != 0);
+      CHECK(removed == 100);
+      CHECK(calls <= parts);
+      CHECK(s.size() == 200);
+      check_heap(store, s);
+    }
+  }
+  Store store = open_local("local:?memory=4MiB&sessions=1&stripes=4");
+  Session s = session_of(store);
+  CHECK(s.sweep_part(1, 0, 1).code() == Code::kInvalidArgument);
+  CHECK(s.sweep_part(0, 1 << 20, 1).code() == Code::kInvalidArgument);
+  CHECK(s.sweep_part(0, 0, 0).code() == Code::kInvalidArgument);
+}
+
 TEST_CASE("expiry: a write that finds the heap full sweeps first") {
   Store store = open_local("local:?memory=4MiB&sessions=1");
   Session s = session_of(store);

@@ -63,7 +63,9 @@ class Peer:
             # One database, as Keyway has.
             return [str(name), "--port", str(self.port), "--bind", "127.0.0.1", "--save", "",
                     "--appendonly", "no", "--databases", "1", "--dir", str(self.folder), *options]
-        return [self.program, "--port", str(self.port), "--memory", "64MiB", *options]
+        if "--memory" not in options:
+            options = ("--memory", "64MiB", *options)
+        return [self.program, "--port", str(self.port), *options]
 
     def _start(self, options):
         for _ in range(ATTEMPTS):
@@ -115,6 +117,13 @@ class Peer:
     def resident_bytes(self):
         pages = int(pathlib.Path(f"/proc/{self.pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE")
+
+    def address_space(self):
+        pages = int(pathlib.Path(f"/proc/{self.pid}/statm").read_text().split()[0])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+
+    def threads(self):
+        return len(os.listdir(f"/proc/{self.pid}/task"))
 
     def connect(self):
         return Wire(socket.create_connection(("127.0.0.1", self.port), timeout=START_S))

@@ -1,6 +1,7 @@
 """A raw client: sends bytes, and reads one reply of RESP2 or RESP3 as the bytes that it is."""
 
 import fcntl
+import select
 import socket
 import struct
 import termios
@@ -73,6 +74,12 @@ class Wire:
     def unarrived(self):
         """How many bytes of what was sent are not yet at the server's end."""
         return struct.unpack("i", fcntl.ioctl(self.socket, termios.TIOCOUTQ, b"\0" * 4))[0]
+
+    def has_come(self):
+        """Whether anything of a reply is there."""
+        if self._received:
+            return True
+        return bool(select.select([self.socket], [], [], 0)[0])
 
     def finish(self):
         """No more will be sent."""

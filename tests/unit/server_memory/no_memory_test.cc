@@ -1,0 +1,237 @@
+// E4, K3, H5: wherever a request finds no memory, it is refused, leaves no lock and loses nothing.
+#include <malloc.h>
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "keyway/kvstore/resp/request_parser.h"
+#include "tests/store/accounting.h"
+#include "tests/unit/server/peer.h"
+
+namespace {
+
+constexpr long kNever = -1;
+long left = kNever;  // allocations until one fails; one thread runs these tests
+bool failed = false;
+std::size_t held = 0;  // bytes that operator new has given out
+
+bool fails_now() {
+  if (left == kNever) return false;
+  if (left-- > 0) return false;
+  failed = true;
+  left = kNever;
+  return true;
+}
+
+}  // namespace
+
+void* operator new(std::size_t bytes) {
+  void* memory = fails_now() ? nullptr : std::malloc(bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  held += malloc_usable_size(memory);
+  return memory;
+}
+void* operator new[](std::size_t bytes) { return operator new(bytes); }
+void operator delete(void* memory) noexcept {
+  held -= malloc_usable_size(memory);
+  std::free(memory);
+}
+void operator delete[](void* memory) noexcept { operator delete(memory); }
+void operator delete(void* memory, std::size_t) noexcept { operator delete(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { operator delete(memory); }
+
+namespace keyway::server {
+namespace {
+
+constexpr std::string_view kOom = "-OOM command not allowed when used memory > 'maxmemory'.\r\n";
+constexpr int kMostAllocations = 2000;
+
+/// A store with something in it, and a client.
+struct Stage {
+  Store store = test::open_local("local:?memory=16MiB&timeout=2s");
+  Session session = test::session_of(store);
+  Client client;
+  Service service;
+
+  Stage() {
+    for (const char* line :
+         {"set s 'some text that is not held inline'", "set n 41", "set f 1.5", "set e x ex 1000",
+          "set bits '\\xff\\x0f'", "mset k1 'value one, longer than a line holds' k2 v2 k3 v3"}) {
+      ask_line(line);
+    }
+    const std::string large(100'000, 'x');
+    ask({"set", "large", large});
+  }
+
+  std::string ask(const std::vector<std::string_view>& words) {
+    std::string reply;
+    resp::ReplyWriter out(reply, client.version);
+    execute(client, session, service, words, out);
+    return reply;
+  }
+  std::string ask_line(std::string_view line) {
+    std::vector<std::string> words;
+    REQUIRE(resp::split_line(line, words));
+    return ask(std::vector<std::string_view>(words.begin(), words.end()));
+  }
+  /// All that a client can see.
+  std::string seen() {
+    std::string all = ask_line("dbsize");
+    for (const char* key :
+         {"s", "n", "f", "e", "bits", "k1", "k2", "k3", "large", "new", "new2", "new3"}) {
+      all += ask({"get", key}) + ask({"expiretime", key});
+    }
+    return all;
+  }
+  /// The reply, or nothing where the connection would be cut off.
+  std::string ask_when_failing(const std::vector<std::string_view>& words, long at) {
+    std::string reply;
+    resp::ReplyWriter out(reply, client.version);
+    left = at;
+    failed = false;
+    try {
+      execute(client, session, service, words, out);
+    } catch (const std::bad_alloc&) {
+      reply.clear();
+    }
+    left = kNever;
+    return reply;
+  }
+};
+
+/// The request once for each of its allocations, which fails.
+void run_out_of_memory(const std::string& line) {
+  INFO(line);
+  std::vector<std::string> owned;
+  REQUIRE(resp::split_line(line, owned));
+  const std::vector<std::string_view> words(owned.begin(), owned.end());
+  for (long at = 0;; ++at) {
+    CAPTURE(at);
+    REQUIRE(at < kMostAllocations);
+    Stage stage;
+    const std::string before = stage.seen();
+    Stage other;
+    const std::string right = other.ask(words);
+    const std::string after = other.seen();
+    const std::string reply = stage.ask_when_failing(words, at);
+    const bool had_all = !failed;
+    const std::string now = stage.seen();
+    if (reply == right) {
+      CHECK(now == after);  // it did without
+    } else {
+      CHECK((reply == kOom || reply.empty()));
+      CHECK((now == before || now == after));
+    }
+    // No lock is kept: another session may write everywhere.
+    Session writer = test::session_of(stage.store);
+    CHECK(writer.clear().ok());
+    Session* const sessions[] = {&stage.session, &writer};
+    test::check_heap(stage.store, writer, sessions);
+    if (had_all) return;
+  }
+}
+
+TEST_CASE("Q1: what a long request took is given back with the next one") {
+  constexpr std::size_t kFew = 64 << 10;
+  resp::RequestParser parser;
+  const auto parse = [&](const std::string& bytes, std::size_t words) {
+    REQUIRE(parser.parse(bytes, {}) == resp::RequestParser::Step::kRequest);
+    REQUIRE(parser.words().size() == words);
+  };
+  std::string array = "*100000\r\n";
+  std::string line;
+  for (int i = 0; i < 100'000; ++i) {
+    array += "$1\r\nx\r\n";
+    if (i < 30'000) line += "x ";
+  }
+  line += "\r\n";
+  const std::size_t before = held;
+  for (const auto& [bytes, words] : {std::pair(&array, 100'000), std::pair(&line, 30'000)}) {
+    parse(*bytes, static_cast<std::size_t>(words));
+    CHECK(held > before + kFew);
+    parse("*1\r\n$4\r\nPING\r\n", 1);
+    CHECK(held < before + kFew);
+  }
+}
+
+TEST_CASE("E3: what one long value took, a session and a client give back") {
+  constexpr std::size_t kLong = 4 << 20;
+  constexpr std::size_t kModerate = 2 << 20;
+  Stage stage;
+  const std::string value(kLong, 'x');
+  REQUIRE(stage.ask({"set", "large", value}) == "+OK\r\n");
+  const std::size_t before = held;
+  for (const char* line :
+       {"append large y", "setrange large 5 yy", "getset large z", "getdel large",
+        "setrange large 4000000 y", "bitop not new large", "expire large 100", "get large",
+        "getrange large -4000000 -1", "mget large new"}) {
+    stage.ask_line(line);
+    INFO(line);
+    CHECK(held < before + kModerate);
+  }
+}
+
+TEST_CASE("no memory: reads") {
+  for (const char* line : {"get s",
+                           "get large",
+                           "mget s n k1 nothing",
+                           "getrange s 2 5",
+                           "getrange large -5 -1",
+                           "strlen s",
+                           "ttl e",
+                           "exists s n",
+                           "keys *",
+                           "scan 0 match k* count 100",
+                           "randomkey",
+                           "lcs s k1 idx",
+                           "bitcount bits",
+                           "object encoding s",
+                           "command docs",
+                           "command info get",
+                           "client list",
+                           "echo 'some text that is longer than a short string'",
+                           "dbsize",
+                           "nosuch a",
+                           "get",
+                           "hello 3"}) {
+    run_out_of_memory(line);
+  }
+}
+
+TEST_CASE("no memory: writes") {
+  for (const char* line :
+       {"set new 'a value that is long enough for a block of the heap'",
+        "set s short",
+        "set n 1",
+        "set s 'another text that is not held inline' get",
+        "append s ' and more of it'",
+        "append new text",
+        "setrange new 5000 x",
+        "setrange s 3 y",
+        "incr n",
+        "incrbyfloat f 0.25",
+        "expire s 100",
+        "persist e",
+        "getdel s",
+        "getset s other",
+        "getex e persist",
+        "setbit new 80000 1",
+        "bitop or new s bits",
+        "del s n k1 k2 k3 nothing",
+        "mset new 'a first value that is not held inline' new2 b s 'text that replaces the text' "
+        "k1 1 k2 2 k3 3 n 'a number no longer, but words' f ff e ee bits b large l",
+        "msetnx new 'a first value that is not held inline' new2 b new3 c",
+        "setex new 100 v",
+        "flushall",
+        "unlink large",
+        "set large x",
+        "append large yyy"}) {
+    run_out_of_memory(line);
+  }
+}
+
+}  // namespace
+}  // namespace keyway::server
