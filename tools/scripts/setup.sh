@@ -15,7 +15,7 @@ keyway_test_packages=(
   redis-tools python3-redis
 )
 # What the benchmarks need beyond what runs the store: rows, plots, namespaces.
-keyway_bench_packages=(python3 gnuplot-nox iproute2 util-linux)
+keyway_bench_packages=(python3 gnuplot-nox iproute2 redis-tools util-linux)
 readonly keyway_exit_usage=2
 
 say() { printf 'keyway: %s\n' "$*" >&2; }

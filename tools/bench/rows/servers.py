@@ -1,0 +1,106 @@
+"""What the rows of the server share: keywayd beside Debian's redis-server, and who asks them."""
+
+import contextlib
+import csv
+import pathlib
+import shutil
+import socket
+import statistics
+import subprocess
+import tempfile
+import time
+
+import common
+
+KEYWAYD = common.BUILD / "server/keywayd"
+# Debian has it in redis-tools, under the name of another program that it is, too.
+REDIS = next(filter(None, map(shutil.which, ("redis-server", "redis-check-rdb"))), None)
+START_S = 60
+VALUE_BYTES = 100
+KEYS = 10_000 if common.TINY else 1_000_000
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@contextlib.contextmanager
+def running(command, port):
+    """A server until the block ends; the kernel ends it should this process be killed."""
+    with tempfile.TemporaryDirectory() as folder:
+        server = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *map(str, command)],
+                                  cwd=folder, stdout=subprocess.DEVNULL)
+        try:
+            until = time.monotonic() + START_S
+            while not answers(port):
+                if server.poll() is not None or time.monotonic() > until:
+                    raise SystemExit(f"{command[0]} does not start")
+                time.sleep(0.02)
+            server.port = port
+            yield server
+        finally:
+            server.kill()
+            server.wait()
+
+
+def answers(port):
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=1) as connection:
+            connection.sendall(b"PING\r\n")
+            return connection.recv(16).startswith(b"+PONG")
+    except OSError:
+        return False
+
+
+def keywayd(*options):
+    port = free_port()
+    return running([KEYWAYD, "--port", port, "--workers", 1, *options], port)
+
+
+@contextlib.contextmanager
+def redis():
+    if REDIS is None:
+        raise SystemExit("Redis is missing: install the package redis-tools")
+    port = free_port()
+    with tempfile.TemporaryDirectory() as folder:
+        name = pathlib.Path(folder) / "redis-server"  # it decides which program it is
+        name.symlink_to(REDIS)
+        with running([name, "--port", port, "--save", "", "--appendonly", "no"], port) as server:
+            yield server
+
+
+def load(server, keys=KEYS):
+    """Sets keys as redis-benchmark names them: 16 B, values of 100 B."""
+    value, at_once = b"x" * VALUE_BYTES, 1000
+    with socket.create_connection(("127.0.0.1", server.port), timeout=START_S) as connection:
+        for first in range(0, keys, at_once):
+            some = range(first, min(first + at_once, keys))
+            connection.sendall(b"".join(
+                b"*3\r\n$3\r\nSET\r\n$16\r\nkey:%012d\r\n$%d\r\n%b\r\n" % (i, len(value), value)
+                for i in some))
+            left = len(some) * len(b"+OK\r\n")
+            while left > 0:
+                left -= len(connection.recv(left))
+
+
+def benchmark(server, requests, *words):
+    """One run of redis-benchmark, 50 clients: requests per second, and p99 in ms."""
+    out = common.output_of(["redis-benchmark", "-p", server.port, "-c", 50, "-d", VALUE_BYTES, "-r",
+                            KEYS, "-n", requests, "--csv", *words], stderr=subprocess.DEVNULL)
+    row = list(csv.reader(out.splitlines()))[-1]
+    return float(row[1]), float(row[6])
+
+
+def in_turn(ours, theirs, requests, *words):
+    """Both asked in turn: the median of the ratios of rates and of p99, and of each figure."""
+    pairs = [(benchmark(ours, requests, *words), benchmark(theirs, requests, *words))
+             for _ in range(common.REPEATS)]
+    middle = statistics.median
+    return {"rate": middle(a[0] / b[0] for a, b in pairs),
+            "p99": middle(a[1] / b[1] for a, b in pairs),
+            "requests_per_s": round(middle(a[0] for a, _ in pairs)),
+            "redis_requests_per_s": round(middle(b[0] for _, b in pairs)),
+            "p99_ms": middle(a[1] for a, _ in pairs),
+            "redis_p99_ms": middle(b[1] for _, b in pairs)}
