@@ -1,6 +1,7 @@
 #include "options.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <fstream>
@@ -40,7 +41,8 @@ CLI::Option* env(CLI::Option* option, const char* name) {
 void declare_addresses(CLI::App& app, Options& options, Texts& texts) {
   env(app.add_option("--bind", options.bind, "addresses to listen on, besides a Unix socket"),
       "KEYWAYD_BIND")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->default_str(fmt::format("{}", fmt::join(options.bind, ",")));
   env(app.add_option("--port", options.port,
                      "TCP port; 0: any that is free, or none where there is --tls-port"),
       "KEYWAYD_PORT");
@@ -116,13 +118,12 @@ void declare_rest(CLI::App& app, Options& options, Texts& texts) {
   env(app.add_option("--lock-policy", options.lock, "auto, or KIND[:LEVER=VALUE,...]"),
       "KEYWAYD_LOCK_POLICY");
   // Not captured: a default from the environment would be shown by --help.
-  auto* password = app.add_option("--requirepass", options.password,
-                                  "password that clients have to give by AUTH or HELLO")
-                       ->envname("KEYWAYD_REQUIREPASS");
+  app.add_option("--requirepass", options.password,
+                 "password that clients have to give by AUTH or HELLO")
+      ->envname("KEYWAYD_REQUIREPASS");
   app.add_option("--requirepass-file", texts.password_file,
                  "the same, from the first line of a file")
-      ->envname("KEYWAYD_REQUIREPASS_FILE")
-      ->excludes(password);
+      ->envname("KEYWAYD_REQUIREPASS_FILE");
   app.set_config("--config", "", "TOML file of options by their long names");
   app.add_flag("--print-config", texts.print_config, "print all options as such a file, and end")
       ->configurable(false);
@@ -182,6 +183,7 @@ Status settle(Options& options, const Texts& texts) {
   }
   if (Status status = settle_tls(options, texts.tls_clients); !status.ok()) return status;
   if (!texts.password_file.empty()) {
+    if (!options.password.empty()) return refuse("--requirepass-file: there is a --requirepass");
     const Status status = read_password(texts.password_file, options.password);
     if (!status.ok()) return status;
   }
