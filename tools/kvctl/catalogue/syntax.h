@@ -1,0 +1,27 @@
+// What may follow the words of a command, read off its entry in the catalogue.
+//
+// *Thread safety.* Functions of their arguments; what they return are views of the catalogue.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace keyway::kvctl {
+
+/// A word, alternatives ("READ | WRITE"), or what may be left out ("[COUNT count]").
+using Pieces = std::vector<std::string_view>;
+
+/// The pieces of arguments as the catalogue writes them.
+Pieces pieces_of(std::string_view arguments);
+
+/// The pieces that are still to come behind these words; nothing where there is no place for them.
+std::optional<Pieces> pieces_after(std::string_view arguments,
+                                   std::span<const std::string_view> words);
+
+/// Words that may come next and are typed as they stand, such as EX and KEEPTTL.
+std::vector<std::string_view> next_literals(const Pieces& pieces);
+
+}  // namespace keyway::kvctl

@@ -1,0 +1,102 @@
+// `cluster`: the ranks, and what each holds and does.
+#include <fmt/format.h>
+
+#include <cstdio>
+
+#include "keyway/client/wire/uri.h"
+#include "modes/info.h"
+#include "modes/modes.h"
+#include "modes/ranks.h"
+#include "modes/tree.h"
+#include "runner.h"
+
+namespace keyway::kvctl {
+namespace {
+
+struct Row {
+  std::string address;
+  std::string slots;
+  std::uint64_t keys = 0, memory = 0, ops_per_s = 0, clients = 0;
+  std::string state;
+};
+
+/// A rank that cannot be reached is a row that says so.
+Row row_of(const Rank& rank, const Link& link) {
+  Link own(options_for(rank, link));
+  Row row{.address = own.server(), .slots = rank.slots, .state = rank.health};
+  Status status = own.connect();
+  if (!status.ok()) {
+    row.state = status == Code::kTimeout ? "does not answer" : "cannot be reached";
+    return row;
+  }
+  if (row.state.empty()) row.state = "online";
+  const auto info = Info::of(own);
+  if (!info.ok()) {
+    row.state = "says nothing of itself";
+    return row;
+  }
+  row.keys = info->keys();
+  row.memory = info->number("used_memory");
+  row.ops_per_s = info->number("instantaneous_ops_per_sec");
+  row.clients = info->number("connected_clients");
+  return row;
+}
+
+void print_table(const std::vector<Row>& rows) {
+  fmt::print("{:<4} {:<22} {:<13} {:>12} {:>10} {:>10} {:>8}  {}\n", "rank", "address", "slots",
+             "keys", "memory", "ops/s", "clients", "state");
+  Row sum;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Row& row = rows[i];
+    fmt::print("{:<4} {:<22} {:<13} {:>12} {:>10} {:>10} {:>8}  {}\n", i, row.address,
+               row.slots.empty() ? "all" : row.slots, row.keys, human_bytes(row.memory),
+               row.ops_per_s, row.clients, row.state);
+    sum.keys += row.keys;
+    sum.memory += row.memory;
+    sum.ops_per_s += row.ops_per_s;
+    sum.clients += row.clients;
+  }
+  if (rows.size() < 2) return;
+  fmt::print("{:<4} {:<22} {:<13} {:>12} {:>10} {:>10} {:>8}\n", "all", "", "", sum.keys,
+             human_bytes(sum.memory), sum.ops_per_s, sum.clients);
+}
+
+void print_json(const std::vector<Row>& rows) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Row& row = rows[i];
+    const auto string = [&](std::string_view name, std::string_view value) {
+      text += fmt::format(",\"{}\":", name);
+      append_json_string(value, text);
+    };
+    text += fmt::format("{}{{\"rank\":{}", i == 0 ? "" : ",", i);
+    string("address", row.address);
+    string("slots", row.slots);
+    text += fmt::format(",\"keys\":{},\"memory_bytes\":{},\"ops_per_s\":{},\"clients\":{}",
+                        row.keys, row.memory, row.ops_per_s, row.clients);
+    string("state", row.state);
+    text += '}';
+  }
+  fmt::print("{}]\n", text);
+}
+
+}  // namespace
+
+int show_cluster(Link& link, Style style) {
+  const auto ranks = ranks_of(link);
+  if (!ranks.ok()) {
+    complain(ranks.status().message());
+    return kExitUnavailable;
+  }
+  std::vector<Row> rows;
+  for (const Rank& rank : *ranks) rows.push_back(row_of(rank, link));
+  if (style == Style::kJson) {
+    print_json(rows);
+  } else {
+    print_table(rows);
+  }
+  std::fflush(stdout);
+  return kExitOk;
+}
+
+}  // namespace keyway::kvctl

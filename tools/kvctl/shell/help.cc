@@ -1,0 +1,69 @@
+// What `help` prints.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <iterator>
+
+#include "catalogue/catalogue.h"
+#include "shell/builtins.h"
+#include "shell/repl.h"
+#include "text.h"
+
+namespace keyway::kvctl {
+namespace {
+
+std::string entry_text(const Entry& entry) {
+  return fmt::format("\n  {}{}{}\n  summary: {}\n  group: {}\n", entry.name,
+                     entry.arguments.empty() ? "" : " ", entry.arguments, entry.summary,
+                     entry.group);
+}
+
+std::string shell_text() {
+  std::string text =
+      "kvctl sends what is typed to the server, and prints its reply.\n\n"
+      "  Tab completes commands and their options; Ctrl-R searches in what was typed before.\n"
+      "  \"quotes\" keep blanks, and know \\n, \\t, \\xff; a number in front repeats a command.\n"
+      "  Ctrl-C ends what is under way, or empties the line; on an empty line it ends the shell.\n"
+      "  :set nohints takes the hints away, :set hints shows them.\n\nOf the shell itself:\n\n";
+  for (const Builtin& builtin : builtins()) {
+    fmt::format_to(std::back_inserter(text), "  {:<26} {}\n",
+                   fmt::format("{} {}", builtin.name, builtin.arguments), builtin.summary);
+  }
+  fmt::format_to(std::back_inserter(text), "\nGroups of commands, for help @group: {}\n",
+                 fmt::join(groups(), ", "));
+  return text;
+}
+
+std::string group_text(std::string_view group) {
+  std::string text;
+  for (const Entry& entry : all_entries()) {
+    if (same_word(entry.group, group)) text += entry_text(entry);
+  }
+  if (text.empty()) {
+    return fmt::format("There is no group {}; there are {}.\n", group, fmt::join(groups(), ", "));
+  }
+  return text + '\n';
+}
+
+}  // namespace
+
+std::string help_text(const std::vector<std::string>& about) {
+  if (about.empty()) return shell_text();
+  if (about[0].starts_with('@')) return group_text(std::string_view(about[0]).substr(1));
+  const std::vector<std::string_view> words(about.begin(), about.end());
+  std::string text;
+  if (const Entry* entry = find_entry(words)) text = entry_text(*entry);
+  if (words.size() == 1) {
+    for (const Entry* sub : subcommands_of(words[0])) text += entry_text(*sub);
+    for (const Builtin& builtin : builtins()) {
+      if (!same_word(builtin.name, words[0])) continue;
+      fmt::format_to(std::back_inserter(text), "\n  {} {}\n  summary: {}\n  group: the shell\n",
+                     builtin.name, builtin.arguments, builtin.summary);
+    }
+  }
+  if (!text.empty()) return text + '\n';
+  return fmt::format("Nothing is known here of {}; the server may have it all the same.\n",
+                     fmt::join(about, " "));
+}
+
+}  // namespace keyway::kvctl

@@ -1,0 +1,15 @@
+// Which lines hold a password, and so never enter the history.
+//
+// *Thread safety.* A function of its argument.
+#pragma once
+
+#include <string_view>
+
+namespace keyway::kvctl {
+
+/// Whether a line may hold a password: AUTH, HELLO with AUTH, CONFIG SET of one, ACL SETUSER,
+/// MIGRATE with AUTH. A line whose quotes are wrong, and which says one of these words anywhere,
+/// counts.
+bool holds_password(std::string_view line);
+
+}  // namespace keyway::kvctl

@@ -1,0 +1,96 @@
+#include "shell/shell.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <iostream>
+
+#include "interrupts.h"
+#include "password.h"
+#include "shell/editor.h"
+#include "shell/history_file.h"
+#include "shell/repl.h"
+#include "shell/secrets.h"
+
+namespace keyway::kvctl {
+namespace {
+
+std::string prompt_of(Runner& runner) {
+  if (!runner.link().connected()) return "not connected> ";
+  return fmt::format("{}{}{}> ", runner.link().server(),
+                     runner.database() != 0 ? fmt::format("[{}]", runner.database()) : "",
+                     runner.in_transaction() ? "(TX)" : "");
+}
+
+/// Connects; a server that wants a password gets asked for one here. What fails is said: the shell
+/// goes on without a connection.
+void connect(Link& link) {
+  Status status = link.connect();
+  if (!status.ok() && wants_password(status) && link.options().password.empty()) {
+    complain(status.message());
+    if (auto password = ask_for_password()) {
+      link.options().password = *password;
+      status = link.connect();
+    }
+  }
+  if (!status.ok()) complain(status.message());
+}
+
+/// What a person types is kept, but for passwords.
+class Memory {
+ public:
+  explicit Memory(Editor& editor) : editor_(editor), path_(history_path()) {
+    for (const std::string& line : load_history(path_)) editor_.remember(line);
+  }
+
+  void keep(const std::string& line) {
+    if (line.find_first_not_of(' ') == std::string::npos || holds_password(line)) return;
+    editor_.remember(line);
+    if (line == last_) return;
+    last_ = line;
+    Status status = append_history(path_, line);
+    if (status.ok()) return;
+    complain(status.message());
+    path_.clear();  // said once
+  }
+
+ private:
+  Editor& editor_;
+  std::string path_;
+  std::string last_;
+};
+
+}  // namespace
+
+int run_shell(Runner& runner, const Options& options) {
+  Interrupts::note();
+  connect(runner.link());
+  Editor editor;
+  Memory memory(editor);
+  Repl repl(runner, options);
+  for (std::string line;;) {
+    const Read read = editor.read(prompt_of(runner), line);
+    if (read == Read::kStopped && !line.empty()) {
+      fmt::print("^C\n");
+      continue;
+    }
+    if (read != Read::kLine) {
+      fmt::print("\n");
+      return kExitOk;
+    }
+    memory.keep(line);
+    if (!repl.take(line)) return exit_code_of(repl.outcome(), options.stop_at_error);
+    editor.show_hints(repl.shows_hints());
+  }
+}
+
+int run_lines(Runner& runner, const Options& options) {
+  Repl repl(runner, options);
+  for (std::string line; std::getline(std::cin, line);) {
+    if (!repl.take(line)) break;
+    if (repl.outcome() == Outcome::kLost) break;
+  }
+  return exit_code_of(repl.outcome(), options.stop_at_error);
+}
+
+}  // namespace keyway::kvctl

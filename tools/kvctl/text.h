@@ -1,0 +1,32 @@
+// Small things about words that ASCII's two cases do not tell apart.
+//
+// *Thread safety.* Functions of their arguments.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+namespace keyway::kvctl {
+
+constexpr char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; }
+
+/// Whether `word` begins with `beginning`, in any case.
+constexpr bool begins_with(std::string_view word, std::string_view beginning) {
+  return word.size() >= beginning.size() &&
+         std::equal(beginning.begin(), beginning.end(), word.begin(),
+                    [](char a, char b) { return upper(a) == upper(b); });
+}
+
+/// Whether both are the same word, in any case.
+constexpr bool same_word(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && begins_with(a, b);
+}
+
+inline std::string in_capitals(std::string_view word) {
+  std::string text(word);
+  std::transform(text.begin(), text.end(), text.begin(), upper);
+  return text;
+}
+
+}  // namespace keyway::kvctl
