@@ -104,6 +104,11 @@ void declare_rest(CLI::App& app, Options& options, Texts& texts) {
                      "requests of each worker that can wait for locks at one time"),
       "KEYWAYD_FIBERS")
       ->check(CLI::Range(1, 1024));
+  env(app.add_option("--poll-us", options.limits.poll_us,
+                     "us that a worker whose last wait was as short looks for requests before it "
+                     "sleeps; 0: it sleeps at once"),
+      "KEYWAYD_POLL_US")
+      ->check(CLI::Range(0, 1'000'000));
   env(app.add_option("--shutdown-timeout", options.shutdown_timeout_s,
                      "s that clients have, after SIGTERM, to read what they have asked for"),
       "KEYWAYD_SHUTDOWN_TIMEOUT");

@@ -10,7 +10,7 @@
 
 namespace keyway::server {
 
-/// What one connection may take, and for how long.
+/// What one connection may take, and for how long its worker waits for it.
 struct ConnectionLimits {
   resp::RequestLimits request;
   std::uint64_t query_bytes = 1ULL << 30;   // received and not executed: more is not read
@@ -19,6 +19,7 @@ struct ConnectionLimits {
   std::uint32_t idle_s = 0;     // without a request
   std::uint32_t login_s = 60;   // until it has shaken hands (TLS) and given its password
   std::uint32_t output_s = 60;  // without taking any of the replies that wait for it
+  std::uint32_t poll_us = 20;   // that a busy worker looks for requests before it sleeps
 };
 
 struct ListenerOptions {

@@ -35,7 +35,7 @@ Worker::Worker(std::vector<Session> sessions, Service& service, const Connection
 void Worker::run() {
   while (!events_.stopped() || fibers_.busy() != 0) {
     if (fibers_.busy() == 0) {
-      events_.run_one();  // sleeps until something comes
+      await_event();
     } else {
       if (events_.poll() == 0) fabric::give_way();
       fibers_.step();
@@ -43,6 +43,18 @@ void Worker::run() {
     end_executed();
     refill_spare_memory();
   }
+}
+
+/// To sleep and to be woken costs as much as a small request. So where the last wait was short, the
+/// worker looks for what comes for as long, and sleeps only then; one long wait ends that.
+void Worker::await_event() {
+  using Clock = std::chrono::steady_clock;
+  const auto until = Clock::now() + std::chrono::microseconds(limits_.poll_us);
+  while (last_wait_was_short_ && Clock::now() < until) {
+    if (events_.poll_one() != 0) return;
+  }
+  events_.run_one();
+  last_wait_was_short_ = Clock::now() < until;
 }
 
 Worker::~Worker() = default;

@@ -60,6 +60,7 @@ class Worker {
 
  private:
   void begin(std::shared_ptr<Connection> connection);
+  void await_event();
   void end_executed();
   void look_at_clock();
   void look_at_times_later();
@@ -87,6 +88,7 @@ class Worker {
   std::deque<std::shared_ptr<Connection>> waiting_;    // for a fiber
   std::vector<std::shared_ptr<Connection>> executed_;  // by a fiber, since the loop last looked
   bool draining_ = false;
+  bool last_wait_was_short_ = false;
   bool looks_ = false;  // times_ is under way
   asio::steady_timer until_sweep_;
   std::uint32_t swept_rank_ = 0;
