@@ -72,6 +72,8 @@ void run_flush(const Call& call);
 void run_keys(const Call& call);
 void run_scan(const Call& call);
 void run_randomkey(const Call& call);
+// stripes.cc
+void run_stripes(const Call& call);
 // expiry.cc
 void run_expire(const Call& call);
 void run_pexpire(const Call& call);

@@ -186,6 +186,14 @@ constexpr Command kRows[] = {
      run_bitop},
     {"lcs", -3, Group::kString, kReadOnly, {1, 2, 1}, "RO access", "", run_lcs},
     {"time", 1, Group::kServer, kLoading | kStale | kFast, {}, "", kVaries, run_time},
+    {"kw.stripes",
+     -1,
+     Group::kServer,
+     kNoScript | kLoading | kStale | kDangerous,
+     {},
+     "",
+     kVaries,
+     run_stripes},
 };
 
 constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }

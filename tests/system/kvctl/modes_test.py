@@ -4,7 +4,7 @@ import json
 import re
 import unittest
 
-from case import Case, main
+from case import Case, Program, main
 from wire import encode
 
 MANY = 5000
@@ -104,6 +104,20 @@ class Modes(Case):
     def test_what_a_server_does_not_have_is_said(self):
         self.assert_refuses(self.kvctl(self.redis, "--hotkeys"), 1, b"unknown command")
         self.assert_refuses(self.kvctl(self.redis, "locks"), 1, b"unknown command")
+
+    def test_the_locks_of_stripes(self):
+        self.assertIn(b"No stripe has been seen", self.kvctl(self.keywayd, "locks").out)
+        peer = self.start(Program.keywayd, "--lock-policy", "auto")
+        self.fill(peer)
+        self.kvctl(peer, "--pipe", stdin=b"GET key:1\n" * MANY)
+        lines = self.kvctl(peer, "locks", "3").out.splitlines()
+        self.assertEqual(lines[0].split()[:5], [b"rank", b"stripe", b"kind", b"samples", b"reads"])
+        self.assertEqual(len(lines), 4)
+        rows = json.loads(self.kvctl(peer, "--json", "locks").out)
+        self.assertEqual(len(rows), 20)
+        self.assertEqual(rows, sorted(rows, key=lambda row: (-row["others"], -row["samples"])))
+        self.assertEqual(set(rows[0]), {"rank", "stripe", "kind", "samples", "reads", "local",
+                                        "others", "switches", "why"})
 
     def test_the_ranks_of_a_server_that_is_alone(self):
         self.fill(self.redis, 3)

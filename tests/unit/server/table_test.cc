@@ -36,7 +36,7 @@ TEST_CASE("table: every command is found by its name in any case, and nothing el
     CHECK(names.insert(command.name).second);
     CHECK(find_command(command.name) == &command);
     std::string upper(command.name);
-    for (char& c : upper) c = static_cast<char>(c - 'a' + 'A');
+    for (char& c : upper) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
     CHECK(find_command(upper) == &command);
     CHECK(find_command(upper + "x") == nullptr);
     CHECK((command.run != nullptr || !subcommands_of(command).empty()));

@@ -48,7 +48,7 @@ constexpr Entry kEntries[] = {
      "The keys that are used most, by samples of the requests."},
     {"KW.HOTSTRIPES", "[COUNT count] [READS | WRITES]", "server",
      "The stripes that are used most, by samples of the requests."},
-    {"KW.STRIPES", "[COUNT count] [RANK rank]", "server",
+    {"KW.STRIPES", "[COUNT count]", "server",
      "The locks of the store's stripes, the most contended first; `locks` shows them as a table."},
     {"CLUSTER COUNTKEYSINSLOT", "slot", "cluster", "How many keys a slot has."},
     {"CLUSTER GETKEYSINSLOT", "slot count", "cluster", "Keys of a slot."},
