@@ -50,7 +50,8 @@ void Connection::start() {
 void Connection::drain() {
   draining_ = true;
   // What has come is read once more: it is complete by the cancelled read.
-  if (state_ == State::kReading || state_ == State::kShakingHands) socket_.cancel();
+  std::error_code gone;  // it may have been closed a moment ago
+  if (state_ == State::kReading || state_ == State::kShakingHands) socket_.cancel(gone);
 }
 
 void Connection::look_at_time() {
@@ -136,7 +137,8 @@ bool Connection::more_has_come() const {
 void Connection::read_the_rest() {
   if (!tls_) return more_has_come() ? read() : close();
   read();  // of what the layer keeps nobody knows the length
-  socket_.cancel();
+  std::error_code gone;
+  socket_.cancel(gone);
 }
 
 void Connection::execute(Session& session, Batch& batch) {

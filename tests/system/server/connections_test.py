@@ -176,7 +176,7 @@ class OneWorker(Ours, unittest.TestCase):
 class ManyWorkers(Ours, unittest.TestCase):
     @staticmethod
     def start():
-        return start_ours(own=("--workers", "4"))
+        return start_ours(own=("--workers", "4", "--poll-us", "0"))
 
 
 class Redis(Connections, unittest.TestCase):
