@@ -41,6 +41,8 @@ struct Plan {
   /// not fit.
   static Result<std::unique_ptr<Plan>> make(StoreOptions options, std::uint32_t ranks,
                                             std::uint32_t nodes);
+  /// What was chosen for each rank, for people.
+  std::string describe() const;
 };
 
 template <class Fabric>
@@ -59,6 +61,13 @@ struct Backend {
         store::SessionOptions{.timeout = plan->options.timeout,
                               .lock_times = plan->options.lock_times,
                               .choice = plan->policy.automatic ? &plan->policy.choice : nullptr});
+  }
+  std::uint32_t owner_of(std::string_view key) const {
+    return store::owner_of_slot(store::slot_of(key), fabric->ranks());
+  }
+  const StoreOptions& options() const { return plan->options; }
+  std::string describe() const {
+    return fabric->topology().describe() + "; per rank " + plan->describe();
   }
 };
 

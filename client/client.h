@@ -3,6 +3,9 @@
 //   local:   embedded, in this process; ranks are parts of its memory
 //   mpi:     collective over MPI_COMM_WORLD (client/mpi.h: over any communicator); one-sided access
 //            to every process's volume
+//   redis://[[user]:password@]host[:port]   over a socket to keywayd, or to a Redis server
+//   rediss://...                            the same over TLS
+//   unix:/path/of/socket                    the same over a Unix socket
 //
 // *What.* Store opens a store and knows its shape; Session performs operations. Results are values.
 // *Thread safety.* A Store may be shared by threads. A Session belongs to one thread (or fiber);
@@ -13,6 +16,11 @@
 //   kTimeout          a lock was not had within `timeout`; the message says who holds it
 //   kCorruption       an element read from another rank does not match its checksum
 // and with what each says below. Single-key operations are linearizable.
+// *Over a socket.* Operations also fail with kUnavailable, and kTimeout then means that the server
+// did not answer; the message says whether a write was not sent, or was sent and may have taken
+// effect. Connections that break are opened again, with pauses, for up to `timeout`. What needs the
+// store's memory (report, stripe_report, switch_lock, scan_from, ...) is kUnsupported, or empty. A
+// body that decides on elements runs again each time that another client was faster.
 #pragma once
 
 #include <chrono>
@@ -52,7 +60,8 @@ using store::VolumeReport;
 using KeyValue = std::pair<std::string_view, std::string_view>;
 
 /// What open() may be told. Every field is also a parameter of the URI, which wins:
-/// "local:?memory=256MiB&lock=d-mcs". Sizes take KiB, MiB, GiB; times ms or s.
+/// "local:?memory=256MiB&lock=d-mcs". Sizes take KiB, MiB, GiB; times ms or s. To a server only
+/// timeout and password mean something; its URI has parameters of its own (client/wire/uri.h).
 struct StoreOptions {
   std::uint64_t memory_bytes = 1ULL << 30;  // memory=1GiB       per rank, all included
   std::uint64_t element_bytes = 128;        // element_bytes=128 expected key + value, on average
@@ -68,6 +77,7 @@ struct StoreOptions {
   std::uint32_t lock_times = 0;  // lock_times=0      wait and hold times of each n-th lock
   bool benchmark = false;        // benchmark=off     allows lock=none: no exclusion
   std::chrono::milliseconds timeout{10000};  // timeout=10s      of an operation's wait for locks
+  std::string password;                      // of a server; in the URI: see client/wire/uri.h
   std::uint32_t ranks = 1;                   // ranks=1           local: only
   std::string topology;                      // topology=nodes=4  override of discovery (topology.h)
   bool force_rma = false;            // force_rma=off     mpi: only: through MPI on one node, too
@@ -201,7 +211,8 @@ struct StoreMaker;
 class Store {
  public:
   /// kInvalidArgument for a bad URI or option, kOutOfSpace when memory cannot be had, kUnavailable
-  /// when MPI cannot. On `mpi:` every process gets the same answer.
+  /// when MPI cannot, or a server; see wire::Connection::open(). On `mpi:` every process gets the
+  /// same answer.
   static Result<Store> open(std::string_view uri, StoreOptions options = {});
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;

@@ -77,11 +77,15 @@ Status Session::expire_at(std::string_view key, std::uint64_t unix_ms) {
 }
 
 Status Session::expire_after(std::string_view key, std::chrono::milliseconds span) {
-  std::int64_t at = 0;
-  if (__builtin_add_overflow(static_cast<std::int64_t>(wall_ms()), span.count(), &at)) {
-    at = std::numeric_limits<std::int64_t>::max();  // only a span beyond all time overflows
-  }
-  return expire_at(key, at > 0 ? static_cast<std::uint64_t>(at) : 1);
+  return impl_->with([&](auto& s) {
+    // A server's clock counts, and may not be this one's.
+    if constexpr (requires { s.expire_after(key, span); }) return s.expire_after(key, span);
+    std::int64_t at = 0;
+    if (__builtin_add_overflow(static_cast<std::int64_t>(wall_ms()), span.count(), &at)) {
+      at = std::numeric_limits<std::int64_t>::max();  // only a span beyond all time overflows
+    }
+    return expire_at(key, at > 0 ? static_cast<std::uint64_t>(at) : 1);
+  });
 }
 
 Status Session::persist(std::string_view key) {
@@ -180,18 +184,27 @@ std::uint64_t Session::leased_bytes(std::uint32_t rank) const {
   return impl_->with([&](auto& s) { return s.leased_bytes(rank); });
 }
 
-std::string Session::lock_report() const {
-  const locks::LockStats stats = impl_->with([](auto& s) { return s.lock_stats(); });
+namespace {
+
+std::string lock_report_of(const auto& session) {
+  const locks::LockStats& stats = session.lock_stats();
   std::string text =
       fmt::format("{} shared and {} exclusive grants, {} contended, {} handed over, {} timed out",
                   stats.reads, stats.writes, stats.contended, stats.handovers(), stats.timeouts);
-  const auto* times = impl_->with([](auto& s) { return s.lock_times(); });
-  if (times != nullptr) {
+  if (const auto* times = session.lock_times()) {
     text += fmt::format("; waited {} ns at the median, {} at 99%; held {} and {}",
                         times->wait_ns.percentile(50), times->wait_ns.percentile(99),
                         times->hold_ns.percentile(50), times->hold_ns.percentile(99));
   }
   return text;
+}
+
+std::string lock_report_of(const remote::Session&) { return "the locks are the server's"; }
+
+}  // namespace
+
+std::string Session::lock_report() const {
+  return impl_->with([](const auto& s) { return lock_report_of(s); });
 }
 
 }  // namespace keyway

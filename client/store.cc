@@ -29,6 +29,15 @@ Result<std::unique_ptr<Plan>> Plan::make(StoreOptions options, std::uint32_t ran
   return std::make_unique<Plan>(Plan{*geometry, std::move(*policy), std::move(options)});
 }
 
+std::string Plan::describe() const {
+  std::string text = fmt::format("{} buckets, {} stripes, {} heap; lock {}", geometry.buckets(),
+                                 geometry.stripes(), geometry.heap_bytes(), options.lock);
+  if (!policy.automatic) return text;
+  return text + fmt::format(", first {}; costs {} in ns: {}", policy.why,
+                            policy.measured ? "measured" : "given",
+                            locks::describe(policy.choice.costs));
+}
+
 Store::Store(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Store::Store(Store&&) noexcept = default;
 Store& Store::operator=(Store&&) noexcept = default;
@@ -61,7 +70,7 @@ std::uint32_t Store::ranks() const {
 }
 
 std::uint32_t Store::owner_of(std::string_view key) const {
-  return store::owner_of_slot(store::slot_of(key), ranks());
+  return std::visit([&](const auto& b) { return b.owner_of(key); }, impl_->backend);
 }
 
 std::uint32_t Store::process() const {
@@ -97,18 +106,12 @@ bool Store::asked_to_end() const {
 }
 
 std::string Store::describe() const {
-  const auto& g = impl_->plan().geometry;
-  const auto topology =
-      std::visit([](const auto& b) { return b.fabric->topology().describe(); }, impl_->backend);
-  return fmt::format("{}; per rank {} buckets, {} stripes, {} heap; lock {}", topology, g.buckets(),
-                     g.stripes(), g.heap_bytes(), options().lock) +
-         (impl_->plan().policy.automatic
-              ? fmt::format(", first {}; costs {} in ns: {}", impl_->plan().policy.why,
-                            impl_->plan().policy.measured ? "measured" : "given",
-                            locks::describe(impl_->plan().policy.choice.costs))
-              : "");
+  return std::visit([](const auto& b) { return b.describe(); }, impl_->backend);
 }
 
-const StoreOptions& Store::options() const { return impl_->plan().options; }
+const StoreOptions& Store::options() const {
+  return std::visit([](const auto& b) -> const StoreOptions& { return b.options(); },
+                    impl_->backend);
+}
 
 }  // namespace keyway

@@ -15,10 +15,6 @@ struct Store::Impl {
   client::AnyBackend backend;
   std::atomic<std::uint32_t> next_rank{0};
   std::atomic<bool> asked_to_end{false};  // by this process
-
-  const client::Plan& plan() const {
-    return std::visit([](const auto& b) -> const client::Plan& { return *b.plan; }, backend);
-  }
 };
 
 namespace client {

@@ -7,6 +7,7 @@
 
 #include "keyway/client/client.h"
 #include "keyway/client/lock_policy.h"
+#include "keyway/client/wire/uri.h"
 
 namespace keyway {
 namespace {
@@ -148,15 +149,32 @@ Status set_parameter(std::string_view uri, StoreOptions& options, std::string_vi
   return bad(uri, fmt::format("there is no parameter '{}'; there are{}", name, known));
 }
 
+/// Only what StoreOptions says as well is kept.
+Result<ParsedUri> parse_of_server(std::string_view uri, StoreOptions defaults) {
+  wire::Options options;
+  options.request_timeout = defaults.timeout;
+  options.password = defaults.password;
+  const auto server = wire::parse_server_uri(uri, options);
+  if (!server.ok()) return server.status();
+  defaults.timeout = server->request_timeout;
+  defaults.password = server->password;
+  return ParsedUri{std::string(uri.substr(0, uri.find(':'))), std::move(defaults)};
+}
+
 }  // namespace
 
 Result<ParsedUri> parse_store_uri(std::string_view uri, StoreOptions defaults) {
   const auto colon = uri.find(':');
-  if (colon == std::string_view::npos) return bad(uri, "it has no scheme; write local: or mpi:");
+  if (colon == std::string_view::npos) {
+    return bad(uri, "it has no scheme; write local:, mpi: or redis://host:port");
+  }
+  if (wire::is_server_uri(uri)) return parse_of_server(uri, std::move(defaults));
   ParsedUri parsed{std::string(uri.substr(0, colon)), std::move(defaults)};
   if (parsed.scheme != "local" && parsed.scheme != "mpi") {
-    return bad(uri,
-               fmt::format("'{}:' is not a scheme of Keyway; write local: or mpi:", parsed.scheme));
+    return bad(
+        uri, fmt::format("'{}:' is not a scheme of Keyway; write local:, mpi:, redis:, rediss: or "
+                         "unix:",
+                         parsed.scheme));
   }
   std::string_view rest = uri.substr(colon + 1);
   if (rest.empty()) return parsed;

@@ -15,7 +15,7 @@ std::uint64_t expiry_of(Session& s, std::string_view key) { return s.info(key)->
 
 }  // namespace
 
-TEST_CASE("expiry: what may keep it keeps it, what may drop it drops it") {
+TEST_CASE("expiry: what may keep it keeps it, what may drop it drops it", "[memory]") {
   Store store = open_local("local:?memory=4MiB&sessions=1&ranks=2");
   Session s = session_of(store);
   for (const std::string& value : {std::string("5"), std::string(500, '0') + "5"}) {
@@ -60,7 +60,7 @@ TEST_CASE("expiry: what may keep it keeps it, what may drop it drops it") {
   check_heap(store, s);
 }
 
-TEST_CASE("expiry: an element past it is not there, for anybody") {
+TEST_CASE("expiry: an element past it is not there, for anybody", "[memory]") {
   Store store = open_local("local:?memory=4MiB&sessions=1");
   Session s = session_of(store);
   const auto expired = [&] { REQUIRE(s.put("k", "old", {.expires_at_ms = kPast}).ok()); };
@@ -132,7 +132,7 @@ TEST_CASE("expiry: to set one that has passed erases at once") {
   }
 }
 
-TEST_CASE("expiry: it comes by itself") {
+TEST_CASE("expiry: it comes by itself", "[memory]") {
   Store store = open_local("local:?memory=4MiB&sessions=1");
   Session s = session_of(store);
   REQUIRE(s.put("k", "v").ok());
@@ -151,7 +151,8 @@ TEST_CASE("expiry: it comes by itself") {
   CHECK(s.size() == 0);
 }
 
-TEST_CASE("expiry: a sweep removes what has expired and nothing else, also from long chains") {
+TEST_CASE("expiry: a sweep removes what has expired and nothing else, also from long chains",
+          "[memory]") {
   Store store = open_local("local:?memory=4MiB&sessions=1&buckets=2");
   Session s = session_of(store);
   for (int i = 0; i < 300; ++i) {
@@ -170,7 +171,7 @@ TEST_CASE("expiry: a sweep removes what has expired and nothing else, also from 
   check_heap(store, s);
 }
 
-TEST_CASE("expiry: a sweep in parts meets every stripe once a round") {
+TEST_CASE("expiry: a sweep in parts meets every stripe once a round", "[memory]") {
   for (const int stripes : {1, 7, 64}) {
     for (const std::uint64_t parts : {1, 3, 64, 1000}) {
       CAPTURE(stripes, parts);
@@ -218,7 +219,8 @@ TEST_CASE("expiry: a write that finds the heap full sweeps first") {
   check_heap(store, s);
 }
 
-TEST_CASE("expiry: writes of several keys that find the heap full sweep first, on every rank") {
+TEST_CASE("expiry: writes of several keys that find the heap full sweep first, on every rank",
+          "[memory]") {
   Store store = open_local("local:?memory=4MiB&sessions=1&ranks=2");
   Session s = session_of(store);
   // Elements that expired unread, until too few bytes are free on every rank for what follows.

@@ -300,6 +300,7 @@ class Modelled {
   void scan_from(const std::string& key) {
     const std::uint64_t limit = rng_.below(8);
     std::uint64_t shown = 0;
+    if (!elsewhere().empty()) return;  // not over a socket
     const auto n = s_.scan_from(key, limit, [&](std::string_view k, std::string_view v) {
       const Entry* entry = find(k);
       REQUIRE(entry != nullptr);

@@ -97,7 +97,7 @@ TEST_CASE("several keys: put_all, its conditions, and keys named twice") {
   }
 }
 
-TEST_CASE("several keys: put_all keeps expiries that differ, whatever the room") {
+TEST_CASE("several keys: put_all keeps expiries that differ, whatever the room", "[memory]") {
   // Elements with and without expiry are of different classes; all must be had before any is
   // written, also when the heap is nearly full.
   for (std::size_t spare = 0; spare < 40; ++spare) {
@@ -130,7 +130,8 @@ TEST_CASE("several keys: put_all keeps expiries that differ, whatever the room")
   }
 }
 
-TEST_CASE("several keys: a transaction of mixed expiries has all or nothing, whatever the room") {
+TEST_CASE("several keys: a transaction of mixed expiries has all or nothing, whatever the room",
+          "[memory]") {
   int committed = 0;
   int refused = 0;
   for (std::size_t spare = 0; spare < 40; ++spare) {
@@ -233,7 +234,8 @@ TEST_CASE("several keys: expiries come and go with their elements") {
   }
 }
 
-TEST_CASE("several keys: more stripes than a session can hold is an error, not a hang") {
+TEST_CASE("several keys: more stripes than a session can hold is an error, not a hang",
+          "[memory]") {
   Store store =
       open_local("local:?memory=8MiB&sessions=2&locks_per_session=4&stripes=4096&lock=d-mcs");
   Session s = session_of(store);

@@ -203,7 +203,7 @@ TEST_CASE("store: parts of a value, and what is known of it") {
   });
 }
 
-TEST_CASE("store: a rank's keys are found from every rank's session") {
+TEST_CASE("store: a rank's keys are found from every rank's session", "[memory]") {
   Store store = open_local("local:?memory=4MiB&ranks=4&sessions=2");
   std::vector<Session> sessions;
   for (std::uint32_t rank = 0; rank < 4; ++rank) sessions.push_back(*store.session_at(rank));

@@ -1,4 +1,4 @@
-# keyway_local_client: the client library for tests that use local: alone.
+# keyway_local_client: the client library for tests that need no MPI.
 #
 # It is keyway::client, but for ThreadSanitizer, where it is built without MPI: UCX, which MPICH
 # brings along, puts its own madvise() in place of the system's, and that takes a lock in a thread
@@ -18,7 +18,7 @@ file(MAKE_DIRECTORY ${staging}/keyway/client_backend)
 file(CREATE_LINK ${client} ${staging}/keyway/client SYMBOLIC)
 file(CREATE_LINK ${client}/backend/without_mpi/backends.h
      ${staging}/keyway/client_backend/backends.h SYMBOLIC)
-add_library(keyway_local_client STATIC ${client}/backend_shm.cc ${client}/lock_policy.cc
+add_library(keyway_local_client STATIC ${client}/backend_remote.cc ${client}/backend_shm.cc ${client}/lock_policy.cc
             ${client}/session.cc ${client}/store.cc ${client}/uri.cc)
 target_include_directories(keyway_local_client PUBLIC ${staging})
-target_link_libraries(keyway_local_client PUBLIC keyway::kvstore PRIVATE keyway_build_flags)
+target_link_libraries(keyway_local_client PUBLIC keyway::kvstore keyway::remote PRIVATE keyway_build_flags)

@@ -4,22 +4,30 @@
 #include <variant>
 
 #include "keyway/client/backend.h"
+#include "keyway/client/backend_remote.h"
 #include "keyway/client/backend_shm.h"
+#include "keyway/client/wire/uri.h"
 
 namespace keyway::client {
 
-using AnyBackend = std::variant<Backend<fabric::ShmFabric>>;
-using AnySession = std::variant<std::unique_ptr<StoreSession<fabric::ShmFabric>>>;
+using AnyBackend = std::variant<Backend<fabric::ShmFabric>, RemoteBackend>;
+using AnySession = std::variant<std::unique_ptr<StoreSession<fabric::ShmFabric>>,
+                                std::unique_ptr<remote::Session>>;
 
-inline Result<AnyBackend> open_backend(std::string_view, const Result<ParsedUri>& parsed) {
+template <class Opened>
+Result<AnyBackend> wrap(Result<Opened> opened) {
+  if (!opened.ok()) return opened.status();
+  return AnyBackend(std::move(*opened));
+}
+
+inline Result<AnyBackend> open_backend(std::string_view uri, const Result<ParsedUri>& parsed) {
   if (!parsed.ok()) return parsed.status();
   if (parsed->scheme == "mpi") {
     return Status(Code::kUnsupported,
                   "this build of Keyway has no MPI; configure with KEYWAY_MPI=mpich or openmpi");
   }
-  auto opened = open_shm(parsed->options);
-  if (!opened.ok()) return opened.status();
-  return AnyBackend(std::move(*opened));
+  if (wire::is_server_uri(uri)) return wrap(open_remote(uri, parsed->options));
+  return wrap(open_shm(parsed->options));
 }
 
 }  // namespace keyway::client

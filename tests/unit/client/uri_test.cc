@@ -76,7 +76,7 @@ TEST_CASE("uri: it wins over the options that came with it, which hold elsewhere
 TEST_CASE("uri: each mistake has its sentence") {
   check_refused("", "no scheme");
   check_refused("memory=1GiB", "no scheme");
-  check_refused("redis://localhost", "'redis:' is not a scheme");
+  check_refused("http://localhost", "'http:' is not a scheme");
   check_refused("LOCAL:", "'LOCAL:' is not a scheme");
   check_refused("local:x", "parameters follow a '?'");
   check_refused("local://?memory=1MiB", "parameters follow a '?'");
@@ -100,4 +100,15 @@ TEST_CASE("uri: each mistake has its sentence") {
   check_refused("mpi:?ranks=2", "ranks= is for local: only");
   check_refused("local:?force_rma=on", "for mpi: only");
   check_refused("local:?ranks_per_node=1", "for mpi: only");
+}
+
+TEST_CASE("uri: of a server, its own parameters") {
+  CHECK(parse_store_uri("redis://localhost:7400")->scheme == "redis");
+  CHECK(options_of("unix:/run/kw.sock?timeout=250ms").timeout == std::chrono::milliseconds(250));
+  CHECK(options_of("rediss://:secret@h").password == "secret");
+  StoreOptions defaults;
+  defaults.timeout = std::chrono::seconds(3);
+  CHECK(parse_store_uri("redis://h", defaults)->options.timeout == std::chrono::seconds(3));
+  check_refused("redis://h?memory=1GiB", "there is no parameter 'memory'");
+  check_refused("redis://", "not a host");
 }

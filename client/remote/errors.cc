@@ -1,0 +1,65 @@
+#include "keyway/client/remote/errors.h"
+
+#include <fmt/format.h>
+
+#include <string>
+
+namespace keyway::remote {
+namespace {
+
+struct Meaning {
+  std::string_view begins;
+  Code code;
+  std::string_view advice;
+};
+
+// In the order in which they are looked for; the texts are those of Redis 7.
+constexpr Meaning kMeanings[] = {
+    {"OOM ", Code::kOutOfSpace, ""},
+    {"ERR value is not an integer", Code::kNotANumber, ""},
+    {"ERR increment or decrement would overflow", Code::kNotANumber, ""},
+    {"WRONGTYPE ", Code::kInvalidArgument, "the key holds something other than a string"},
+    {"CROSSSLOT ", Code::kUnsupported,
+     "on this server the keys of one atomic operation must be of one slot: give them one {tag}"},
+    {"ERR unknown command", Code::kUnsupported, ""},
+    {"ERR unknown subcommand", Code::kUnsupported, ""},
+    {"LOADING ", Code::kUnavailable, ""},
+    {"BUSY ", Code::kUnavailable, ""},
+    {"CLUSTERDOWN ", Code::kUnavailable, ""},
+    {"MASTERDOWN ", Code::kUnavailable, ""},
+    {"TRYAGAIN ", Code::kUnavailable, ""},
+    {"READONLY ", Code::kUnavailable, ""},
+    {"MISCONF ", Code::kUnavailable, ""},
+    {"MOVED ", Code::kUnavailable, "it sent us from server to server"},
+    {"ASK ", Code::kUnavailable, "it sent us from server to server"},
+};
+
+}  // namespace
+
+Status status_of_error(std::string_view error, std::string_view server) {
+  for (const Meaning& meaning : kMeanings) {
+    if (!error.starts_with(meaning.begins)) continue;
+    if (meaning.advice.empty()) return {meaning.code, fmt::format("{}: {}", server, error)};
+    return {meaning.code, fmt::format("{}: {} ({})", server, meaning.advice, error)};
+  }
+  return {Code::kInvalidArgument, fmt::format("{}: {}", server, error)};
+}
+
+Status not_sent(const Status& failure) {
+  return {failure.code(), fmt::format("{}; nothing was sent", failure.message())};
+}
+
+Status in_doubt(const Status& failure, Effect effect, std::size_t sent, std::size_t unsent) {
+  if (effect == Effect::kReads) return failure;
+  if (sent == 0) return not_sent(failure);
+  std::string text(failure.message());
+  text += sent == 1 ? "; what was sent was not answered: it may have taken effect, or not"
+                    : fmt::format(
+                          "; {} requests were sent and not answered: they may have taken "
+                          "effect, or not",
+                          sent);
+  if (unsent != 0) text += fmt::format(", and {} were not sent", unsent);
+  return {failure.code(), std::move(text)};
+}
+
+}  // namespace keyway::remote

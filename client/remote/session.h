@@ -1,0 +1,126 @@
+// Session: the store's operations as requests to a server, Keyway's or Redis'.
+//
+// *What.* Each operation is one request, or several sent at once, wherever the server has a command
+// that does it in one step. Where the caller decides in between (modify, transact), the keys are
+// watched and the step is made again when somebody else was faster (WATCH, MULTI, EXEC).
+// *Thread safety.* One session's.
+// *Invariants.*
+//   S1  An operation that is atomic on the store's other fabrics is one command here, or one EXEC.
+//   S2  A step that is made again has changed nothing before.
+//   S3  A write that may or may not have taken effect is never reported as done or as not done, and
+//       never sent twice (Exchange).
+// *Source.* The commands of Redis 7.0; `SET ... IFEQ` of Keyway and Valkey.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "keyway/client/remote/exchange.h"
+#include "keyway/kvstore/types.h"
+#include "keyway/locks/base/function_ref.h"
+
+namespace keyway::remote {
+
+class Session {
+ public:
+  /// The servers outlive it.
+  explicit Session(const Servers& servers) : exchange_(servers) {}
+
+  // --- one key: session_read.cc, session_write.cc
+  Status get(std::string_view key, std::string& out);
+  Status read(std::string_view key, store::Reader reader);
+  Status get_range(std::string_view key, std::uint64_t offset, std::uint64_t length,
+                   std::string& out);
+  Result<store::ElementInfo> info(std::string_view key);
+  Status put(std::string_view key, std::string_view value, const store::PutOptions& options);
+  Status compare_and_set(std::string_view key, std::string_view expected, std::string_view value);
+  Status erase(std::string_view key);
+  Result<std::int64_t> increment(std::string_view key, std::int64_t delta);
+  Result<std::uint64_t> append(std::string_view key, std::string_view suffix);
+  Result<std::uint64_t> set_range(std::string_view key, std::uint64_t offset,
+                                  std::string_view bytes, store::PutIf when);
+  Status set_expiry(std::string_view key, std::uint64_t expires_at_ms);
+  Status expire_after(std::string_view key, std::chrono::milliseconds span);
+  Status modify(std::string_view key, store::Mutator mutate);
+
+  // --- several keys: session_multi.cc, session_watch.cc
+  void get_many(std::span<const std::string_view> keys, std::span<std::string> out,
+                std::span<Code> codes);
+  void prefetch(std::span<const std::string_view>) {}
+  Status read_all(std::span<const std::string_view> keys, store::ElementsReader reader);
+  Status get_all(std::span<const std::string_view> keys,
+                 std::vector<std::optional<std::string>>& out);
+  Status put_all(std::span<const std::pair<std::string_view, std::string_view>> pairs,
+                 const store::PutOptions& options);
+  Result<std::uint64_t> erase_all(std::span<const std::string_view> keys);
+  Status transact(std::span<const std::string_view> keys, const store::TransactionBody& body);
+  Status modify_all(std::span<const std::string_view> keys, store::ElementsBody body);
+
+  // --- the whole: session_scan.cc
+  Result<std::uint64_t> scan(std::uint64_t cursor, std::uint64_t limit,
+                             const store::ElementSink& sink);
+  Result<std::uint64_t> scan_rank(std::uint32_t rank, std::uint64_t cursor, std::uint64_t limit,
+                                  const store::ElementSink& sink);
+  Status clear();
+  std::uint64_t size();
+
+  // --- what only those who have the memory can do: kUnsupported
+  Result<std::uint64_t> scan_from(std::string_view, std::uint64_t, const store::ElementSink&);
+  Result<std::uint64_t> sweep_expired(std::uint32_t);
+  Result<store::SweepPart> sweep_part(std::uint32_t, std::uint64_t, std::uint64_t);
+  Result<store::VolumeReport> report(std::uint32_t);
+  Status switch_kind(std::uint32_t, std::uint64_t, std::string_view);
+  store::StripeReport stripe_report(std::uint32_t, std::uint64_t) { return {}; }
+  std::vector<store::LockKindReport> lock_kinds(std::uint32_t) { return {}; }
+  std::uint64_t leased_bytes(std::uint32_t) const { return 0; }
+
+ private:
+  using KeyValueView = std::pair<std::string_view, std::string_view>;
+  /// What becomes of keys that are watched: whether to write them as they now are, and what the
+  /// operation returns.
+  struct Outcome {
+    bool writes = false;
+    Code code = Code::kOk;
+  };
+  using Elements = std::vector<std::optional<store::Element>>;
+  using Step = FunctionRef<Outcome(std::span<std::optional<store::Element>> elements)>;
+
+  template <class... More>
+  Result<wire::ReplyView> ask(Effect effect, std::string_view command, std::string_view key,
+                              More... more);
+  template <class... More>
+  Result<std::int64_t> ask_integer(Effect effect, std::string_view command, std::string_view key,
+                                   More... more);
+  Result<bool> set_if_equal(std::string_view key, std::string_view expected, std::string_view value,
+                            Code& code);
+
+  Status in_one_step(std::string_view key, Effect effect, std::size_t requests, Exchange::Adder add,
+                     FunctionRef<void(wire::ReplyView replies)> take);
+  Status watched(std::span<const std::string_view> keys, Step step);
+  Result<wire::Connection*> watch(std::span<const std::string_view> keys, Elements& elements);
+  Result<bool> commit(wire::Connection& connection, std::span<const std::string_view> keys,
+                      const Elements& elements, bool writes);
+  void get_window(std::span<const std::string_view> keys, std::span<std::string> out,
+                  std::span<Code> codes);
+  void get_again(std::span<const std::string_view> keys, std::span<std::string> out,
+                 std::span<Code> codes);
+  Status put_in_one_step(std::span<const KeyValueView> pairs, const store::PutOptions& options);
+  Status put_watched(std::span<const KeyValueView> pairs, const store::PutOptions& options);
+
+  Result<std::uint64_t> scan_page(std::uint32_t server, std::uint64_t cursor, std::uint64_t limit,
+                                  std::vector<std::string>& keys);
+  Status values_of(std::span<const std::string> keys);
+
+  Exchange exchange_;
+  bool knows_ifeq_ = true;                                      // until a server says otherwise
+  std::vector<std::string_view> words_;                         // of a request, used again
+  std::vector<std::pair<std::string, std::string>> scanned_{};  // a page that is shown
+};
+
+}  // namespace keyway::remote
