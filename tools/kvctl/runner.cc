@@ -50,6 +50,12 @@ Outcome Runner::run(std::span<const std::string> words) {
   return error ? Outcome::kError : Outcome::kAnswered;
 }
 
+/// So that a new connection may enter as well.
+void Runner::enter_as(const std::string& user, const std::string& password) {
+  link_.options().user = user;
+  link_.options().password = password;
+}
+
 void Runner::follow(std::span<const std::string> words, const resp::Reply& reply) {
   const bool error = reply.kind == resp::Kind::kError;
   const std::string& name = words[0];
@@ -65,11 +71,12 @@ void Runner::follow(std::span<const std::string> words, const resp::Reply& reply
     std::from_chars(number.data(), number.data() + number.size(), database);
     if (!in_transaction_) link_.options().database = database;
   } else if (same_word(name, "auth") && words.size() <= 3 && words.size() > 1) {
-    // So that a new connection may enter as well.
-    link_.options().user = words.size() == 3 ? words[1] : std::string();
-    link_.options().password = words.back();
+    enter_as(words.size() == 3 ? words[1] : std::string(), words.back());
   } else if (same_word(name, "hello") && words.size() > 1) {
     link_.options().version = words[1] == "3" ? resp::Version::kResp3 : resp::Version::kResp2;
+    for (std::size_t i = 2; i + 2 < words.size(); ++i) {
+      if (same_word(words[i], "auth")) enter_as(words[i + 1], words[i + 2]);
+    }
   } else if (same_word(name, "reset")) {
     in_transaction_ = false;
     link_.options().database = 0;

@@ -33,6 +33,7 @@ class Runner {
   void forget_transaction() { in_transaction_ = false; }
 
  private:
+  void enter_as(const std::string& user, const std::string& password);
   /// What a reply says of the connection's state.
   void follow(std::span<const std::string> words, const resp::Reply& reply);
 

@@ -5,6 +5,8 @@ import re
 import unittest
 
 from case import Case, Program, main
+from peer import free_port
+from stand_in import StandIn
 from wire import encode
 
 MANY = 5000
@@ -104,6 +106,62 @@ class Modes(Case):
     def test_what_a_server_does_not_have_is_said(self):
         self.assert_refuses(self.kvctl(self.redis, "--hotkeys"), 1, b"unknown command")
         self.assert_refuses(self.kvctl(self.redis, "locks"), 1, b"unknown command")
+
+    def stand_in(self, answers):
+        server = StandIn(answers)
+        self.addCleanup(server.close)
+        return server
+
+    def test_the_hottest_keys(self):
+        keys = [{"key": "user:\n1", "length": 7, "access": "read", "share": "0.25", "samples": 500,
+                 "error": 0},
+                {"key": "long", "length": 900, "access": "write", "share": "0.125", "samples": 250,
+                 "error": 1}]
+        server = self.stand_in({"KW.HOTKEYS COUNT": keys})
+        answer = self.kvctl(server, "--hotkeys")
+        self.assertEqual(answer.out.splitlines(), [
+            b"  share   samples access key", b' 25.00%       500 read   "user:\\n1"',
+            b' 12.50%       250 write  "long"... (900 bytes)'])
+        self.assert_says(self.kvctl(self.stand_in({"KW.HOTKEYS COUNT": []}), "--hotkeys"),
+                         b"No key has been sampled yet.\n")
+
+    def test_the_ranks_of_a_cluster(self):
+        info = ("# Stats\r\nused_memory:2048\r\ninstantaneous_ops_per_sec:7\r\n"
+                "connected_clients:2\r\ndb0:keys=5,expires=0\r\n")
+        second = self.stand_in({"INFO": info})
+        shards = []
+        first = self.stand_in({"INFO": info, "CLUSTER SHARDS": shards})
+        gone = free_port()
+        for slots, port in (([8192, 12287], second.port), ([0, 8191], first.port),
+                            ([12288, 16383], gone)):
+            node = {"id": "x", "port": port, "ip": "127.0.0.1", "endpoint": "127.0.0.1",
+                    "role": "master", "health": "online"}
+            shards.append({"slots": slots, "nodes": [node, {**node, "role": "replica"}]})
+        lines = [line.split() for line in self.kvctl(first, "cluster").out.decode().splitlines()]
+        self.assertEqual(lines[1:], [
+            ["0", f"127.0.0.1:{first.port}", "0-8191", "5", "2.00K", "7", "2", "online"],
+            ["1", f"127.0.0.1:{second.port}", "8192-12287", "5", "2.00K", "7", "2", "online"],
+            ["2", f"127.0.0.1:{gone}", "12288-16383", "0", "0B", "0", "0", "cannot", "be", "reached"],
+            ["all", "10", "4.00K", "14", "4"]])
+        rows = json.loads(self.kvctl(first, "--json", "-2", "cluster").out)
+        self.assertEqual([row["state"] for row in rows], ["online", "online", "cannot be reached"])
+
+    def test_the_locks_of_a_cluster(self):
+        def row(rank, others):
+            return {"rank": rank, "stripe": rank + 3, "kind": "gbh", "samples": 9, "switches": 1,
+                    "reads": "0.5", "local": "1", "others": others, "why": "x"}
+        second = self.stand_in({"KW.STRIPES COUNT": [row(1, "0.75")]})
+        shards = []
+        first = self.stand_in({"KW.STRIPES COUNT": [row(0, "2"), row(0, "0.5")],
+                               "CLUSTER SHARDS": shards})
+        for slots, server in (([0, 8191], first), ([8192, 16383], second)):
+            shards.append({"slots": slots, "nodes": [{"port": server.port, "ip": "127.0.0.1",
+                                                      "endpoint": "127.0.0.1", "role": "master",
+                                                      "health": "online"}]})
+        lines = [line.split() for line in self.kvctl(first, "locks").out.decode().splitlines()]
+        self.assertEqual(lines[1:], [["0", "3", "gbh", "9", "50%", "100%", "2.00", "1", "x"],
+                                     ["1", "4", "gbh", "9", "50%", "100%", "0.75", "1", "x"],
+                                     ["0", "3", "gbh", "9", "50%", "100%", "0.50", "1", "x"]])
 
     def test_the_locks_of_stripes(self):
         self.assertIn(b"No stripe has been seen", self.kvctl(self.keywayd, "locks").out)
