@@ -88,7 +88,7 @@ std::size_t Connection::make_room() {
   }
   const std::size_t held = end_ - begin_;
   const std::size_t room = std::clamp<std::size_t>(
-      std::max<std::size_t>(parser_.missing(), kLeastRead), kLeastRead, std::max(kMostRead, held));
+      std::max<std::size_t>(parser_.missing(), wanted_), wanted_, std::max(kMostRead, held));
   if (begin_ != 0 && in_.size() - end_ < room) {
     in_.erase(0, begin_);
     end_ -= begin_;
@@ -120,6 +120,8 @@ void Connection::read() {
 
 void Connection::read_some(std::error_code error, std::size_t bytes) {
   end_ += bytes;
+  // A client that fills the buffer will do so again; most of those that are idle never do.
+  if (end_ == in_.size()) wanted_ = std::min(2 * wanted_, kMostWanted);
   // Cancelled: what the kernel still has is the last that is read.
   if (error == asio::error::operation_aborted && draining_ && more_has_come()) return read();
   if (error) return close();

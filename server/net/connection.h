@@ -77,7 +77,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   /// Replies are written before more of a pipeline is executed.
   static constexpr std::size_t kMuchToWrite = 256 << 10;
-  static constexpr std::size_t kLeastRead = 16 << 10;
+  static constexpr std::size_t kLeastWanted = 4 << 10;
+  static constexpr std::size_t kMostWanted = 32 << 10;
   static constexpr std::size_t kMostRead = 1 << 20;
   /// A buffer that grew is given back when it is empty.
   static constexpr std::size_t kKept = 64 << 10;
@@ -90,9 +91,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::string in_;  // received, not executed yet, from begin_ to end_
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
-  std::size_t parsed_ = 0;  // while a batch executes: the end of its last request
-  std::string out_;         // replies
-  std::size_t sent_ = 0;    // of them
+  std::size_t wanted_ = kLeastWanted;  // bytes of room for a read, where no word needs more
+  std::size_t parsed_ = 0;             // while a batch executes: the end of its last request
+  std::string out_;                    // replies
+  std::size_t sent_ = 0;               // of them
   std::uint32_t born_s_ = 0;
   std::uint32_t since_s_ = 0;  // in this state, by the worker's clock
   State state_ = State::kExecuting;
