@@ -64,7 +64,7 @@ int run(Options options) {
   if (options.ask_password) {
     auto password = ask_for_password();
     if (!password) {
-      complain("--askpass: there is no terminal at which to type a password");
+      complain("--askpass: no password was typed at a terminal");
       return kExitUsage;
     }
     options.server.password = std::move(*password);

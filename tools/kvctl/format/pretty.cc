@@ -1,7 +1,6 @@
 // Replies for people: what they are, and which number each element has.
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <iterator>
 
 #include "format/format.h"

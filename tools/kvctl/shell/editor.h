@@ -29,10 +29,9 @@ class Editor {
   void remember(const std::string& line);
   void show_hints(bool on) { hints_ = on; }
 
+ private:
   struct Terminal;
 
- private:
-  friend struct Terminal;
   std::unique_ptr<Terminal> terminal_;
   bool hints_ = true;
 };
