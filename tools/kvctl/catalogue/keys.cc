@@ -41,9 +41,11 @@ constexpr Entry kEntries[] = {
     {"UNWATCH", "", "transactions", "Watches no key any more."},
     {"WATCH", "key [key ...]", "transactions",
      "Lets the next EXEC do nothing if one of these keys is changed before."},
+    {"KW.HELP", "", "locks", "How locks by name are used, as the server says it."},
     {"KW.LOCK", "name READ | WRITE [TIMEOUT ms] [LEASE ms]", "locks",
      "Takes a lock for reading or writing; the answer tells the token that proves it."},
     {"KW.LOCKINFO", "name", "locks", "Who holds a lock, and how many wait for it."},
+    {"KW.RENEW", "name token [LEASE ms]", "locks", "Lets a lock be held for longer."},
     {"KW.UNLOCK", "name token", "locks", "Gives a lock back."},
 };
 
