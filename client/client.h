@@ -40,13 +40,16 @@ namespace keyway {
 
 using store::Decision;
 using store::Element;
+using store::ElementDraft;
 using store::ElementInfo;
 using store::ElementsBody;
 using store::ElementSink;
 using store::ElementsReader;
 using store::ElementState;
 using store::HeapReport;
+using store::KeyMark;
 using store::LockKindReport;
+using store::ModifyAllOptions;
 using store::Mutator;
 using store::PutIf;
 using store::PutOptions;
@@ -133,6 +136,9 @@ class Session {
   /// Shows the element to `mutate`, which decides what becomes of it, in one atomic step; returns
   /// what that says.
   Status modify(std::string_view key, Mutator mutate);
+  /// What modify_all() takes as proof that nobody has changed the key since. Of a key that is not
+  /// there, too.
+  Result<KeyMark> mark(std::string_view key);
 
   // --- several keys
   /// A batch of single gets: not atomic as a whole, but their memory accesses overlap. codes[i] is
@@ -152,12 +158,14 @@ class Session {
   Status put_all(std::span<const KeyValue> pairs, const PutOptions& options = {});
   /// Erases all at one instant; returns how many were there.
   Result<std::uint64_t> erase_all(std::span<const std::string_view> keys);
-  /// Reads the keys, runs `body`, writes what it left, all at one instant. kMismatch when the body
-  /// returned false; kOutOfSpace leaves everything as it was. The body may run twice: once more
-  /// after a full heap was swept of what had expired.
+  /// Reads the keys, runs `body`, writes what it left changed, all at one instant. kMismatch when
+  /// the body returned false; kOutOfSpace leaves everything as it was. The body may run twice: once
+  /// more after a full heap was swept of what had expired.
   Status transact(std::span<const std::string_view> keys, const TransactionBody& body);
-  /// The same with the elements' expiries, which the body may change as well.
-  Status modify_all(std::span<const std::string_view> keys, ElementsBody body);
+  /// The same with the elements' expiries, which the body may change as well. kMismatch, and no
+  /// call of the body, when a key has changed since the mark that options give.
+  Status modify_all(std::span<const std::string_view> keys, ElementsBody body,
+                    const ModifyAllOptions& options = {});
 
   // --- the whole store
   /// Shows elements in hash order, at least `limit` of them unless the end comes first; begin with
@@ -175,6 +183,10 @@ class Session {
   std::uint64_t size();
   /// Erases everything; other sessions may go on, and what they write meanwhile may stay.
   Status clear();
+  /// Calls `body` while nobody else reads or writes anything in the store: what it does by this
+  /// session is one step to them. It costs a lock for each stripe of the store, so it is for what
+  /// is about all keys; a queue lock has to have as many `locks_per_session`. Not within itself.
+  Status alone(FunctionRef<void()> body);
   /// Removes this rank's elements past their expiry; returns how many. Writes that find the heap
   /// full do so by themselves.
   Result<std::uint64_t> sweep_expired(std::uint32_t rank);

@@ -129,8 +129,17 @@ Status Session::transact(std::span<const std::string_view> keys, const Transacti
   return impl_->with([&](auto& s) { return s.transact(keys, body); });
 }
 
-Status Session::modify_all(std::span<const std::string_view> keys, ElementsBody body) {
-  return impl_->with([&](auto& s) { return s.modify_all(keys, body); });
+Result<KeyMark> Session::mark(std::string_view key) {
+  return impl_->with([&](auto& s) { return s.mark(key); });
+}
+
+Status Session::modify_all(std::span<const std::string_view> keys, ElementsBody body,
+                           const ModifyAllOptions& options) {
+  return impl_->with([&](auto& s) { return s.modify_all(keys, body, options); });
+}
+
+Status Session::alone(FunctionRef<void()> body) {
+  return impl_->with([&](auto& s) { return s.alone(body); });
 }
 
 Result<std::uint64_t> Session::scan(std::uint64_t cursor, std::uint64_t limit,

@@ -1,6 +1,7 @@
 // A bucket: one cache line of slots.
 //
-// Word 0, the header:   bits 63..40  version, raised by every change of the line
+// Word 0, the header:   bits 63..40  version, raised by every change of the line; of a bucket's first
+//                                    line, by every change of any of its lines
 //                       bits 39..0   overflow bucket: its offset / 8, 0 when there is none
 // Words 1..7, packed from the front, hold entries. The first word of an entry:
 //                       bits 63..62  kind: 0 empty, 1 inline, 2 heap, 3 reserved (the durable tier)
@@ -80,6 +81,7 @@ struct Bucket {
     words[0] = (words[0] & ~EntryWord::kOffsetMask) | offset / 8;
   }
   std::uint64_t version() const { return words[0] >> 40; }
+  static constexpr std::uint64_t kMostVersion = (1u << 24) - 1;
   void raise_version() { words[0] += 1ULL << 40; }
 
   EntryWord entry(std::uint32_t at) const { return EntryWord(words[at]); }

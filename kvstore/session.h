@@ -15,6 +15,11 @@
 //   K4  A block is freed after the last word that refers to it is gone, and may be reused at once:
 //       readers hold the stripe's lock while they copy.
 //   K5  Several stripes are locked in the order of (rank, stripe), so no cycle can form.
+//   K6  A mark of a key never repeats once the key has changed. A change of an element in place
+//       raises its version; every other one, and each time that version begins anew, raises that of
+//       the bucket's first line; each time that one begins anew, the stripe counts a turn, in 64
+//       bits. So equal turns and line versions mean no change but in place, and then fewer of them
+//       than an element's version can tell.
 // *Source.* Design section 6; HPDC'16 section 5.3 (volumes with overflow heaps).
 #pragma once
 
@@ -62,6 +67,7 @@ class Session {
                                   std::string_view bytes, PutIf when);
   Status set_expiry(std::string_view key, std::uint64_t expires_at_ms);
   Status modify(std::string_view key, Mutator mutate);
+  Result<KeyMark> mark(std::string_view key);
 
   // --- several keys: session_multi.h
   void get_many(std::span<const std::string_view> keys, std::span<std::string> out,
@@ -74,7 +80,8 @@ class Session {
                  const PutOptions& options);
   Result<std::uint64_t> erase_all(std::span<const std::string_view> keys);
   Status transact(std::span<const std::string_view> keys, const TransactionBody& body);
-  Status modify_all(std::span<const std::string_view> keys, ElementsBody body);
+  Status modify_all(std::span<const std::string_view> keys, ElementsBody body,
+                    const ModifyAllOptions& options);
 
   // --- the whole: session_walk.h
   Result<std::uint64_t> scan(std::uint64_t cursor, std::uint64_t limit, const ElementSink& sink);
@@ -85,6 +92,7 @@ class Session {
   Result<std::uint64_t> sweep_expired(std::uint32_t rank);
   Result<SweepPart> sweep_part(std::uint32_t rank, std::uint64_t from, std::uint64_t of);
   Status clear();
+  Status alone(FunctionRef<void()> body);
   std::uint64_t size();
   Result<VolumeReport> report(std::uint32_t rank);
 
@@ -218,7 +226,8 @@ class Session {
   void unlink_if_empty(std::uint32_t rank, std::uint32_t line);
   std::optional<std::uint32_t> line_with_room(std::uint32_t words, const Found& leaving) const;
   template <class Access>
-  void commit(Access access);
+  void commit(Access access, const Location& location);
+  void count_at(const Location& location, std::uint64_t offset, std::int64_t change);
   void count_elements(const Location& location, std::int64_t change);
   void count_expiring(std::uint32_t rank, std::int64_t change);
   bool sweep_for_room(std::span<const Location> places);
@@ -239,8 +248,15 @@ class Session {
                     Mutate&& mutate);
   Status put_all_once(std::span<const Location> locations, std::span<const KeyValueView> pairs,
                       const PutOptions& options);
+  template <class Access>
+  KeyMark mark_of(Access access, const Location& location, const Found& found);
+  Status draft_all(std::span<const Location> locations, std::span<const std::string_view> keys,
+                   std::span<const KeyMark> marks, std::span<ElementDraft> drafts);
+  Status write_drafts(std::span<const Location> locations, std::span<const std::string_view> keys,
+                      std::span<const ElementDraft> drafts);
   Status modify_all_once(std::span<const Location> locations,
-                         std::span<const std::string_view> keys, ElementsBody body);
+                         std::span<const std::string_view> keys, ElementsBody body,
+                         const ModifyAllOptions& options);
   Status reserve_writes(std::span<const PlannedWrite> writes);
   void need_at_most(BlockNeeds& needs, std::span<const PlannedWrite> writes) const;
   void need_exactly(BlockNeeds& needs, std::span<const PlannedWrite> writes);
@@ -248,6 +264,9 @@ class Session {
   // session_walk.h
   template <class Access, class Visit>
   Status walk_bucket(Access access, std::uint32_t rank, std::uint64_t bucket, Visit&& visit);
+  template <class Access>
+  void end_walked_bucket(Access access, std::uint32_t rank, std::uint64_t bucket,
+                         std::uint64_t dropped);
   template <class Visit>
   Status walk_stripe(std::uint32_t rank, std::uint64_t stripe, locks::Mode mode, Visit&& visit);
   Result<std::uint64_t> sweep_stripe(std::uint32_t rank, std::uint64_t stripe);
@@ -289,6 +308,7 @@ class Session {
   std::string built_;                // a value made from the old one
   std::vector<Garbage> garbage_;
   std::uint64_t next_sweep_ns_ = 0;
+  bool alone_ = false;  // within alone(): every stripe is held
   std::vector<std::pair<std::string, std::string>> scanned_;
 };
 
@@ -298,5 +318,6 @@ class Session {
 #include "keyway/kvstore/session_read.h"
 #include "keyway/kvstore/session_reserve.h"
 #include "keyway/kvstore/session_stripe.h"
+#include "keyway/kvstore/session_transaction.h"
 #include "keyway/kvstore/session_walk.h"
 #include "keyway/kvstore/session_write.h"

@@ -1,7 +1,8 @@
 // Session<E>: several keys in one call. Included by session.h.
 //
 // get_many() is a batch of single gets that overlaps their cache misses; the others are atomic:
-// they hold the locks of all their stripes at once, on whatever ranks these are (K5).
+// they hold the locks of all their stripes at once, on whatever ranks these are (K5). Transactions
+// are in session_transaction.h.
 #pragma once
 
 #include <algorithm>
@@ -261,75 +262,6 @@ Result<std::uint64_t> Session<E>::erase_all(std::span<const std::string_view> ke
       });
   if (!status.ok()) return status;
   return erased;
-}
-
-template <fabric::Endpoint E>
-Status Session<E>::transact(std::span<const std::string_view> keys, const TransactionBody& body) {
-  return modify_all(keys, [&](std::span<std::optional<Element>> elements) {
-    std::vector<std::optional<std::string>> values(elements.size());
-    for (std::size_t i = 0; i < elements.size(); ++i) {
-      if (elements[i]) values[i] = std::move(elements[i]->value);
-    }
-    if (!body(values)) return false;
-    for (std::size_t i = 0; i < elements.size(); ++i) {
-      if (!values[i]) {
-        elements[i].reset();
-      } else {
-        if (!elements[i]) elements[i].emplace();
-        elements[i]->value = std::move(*values[i]);
-      }
-    }
-    return true;
-  });
-}
-
-template <fabric::Endpoint E>
-Status Session<E>::modify_all(std::span<const std::string_view> keys, ElementsBody body) {
-  std::vector<std::string_view> sorted(keys.begin(), keys.end());
-  std::sort(sorted.begin(), sorted.end());
-  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
-    return {Code::kInvalidArgument, "a transaction names a key twice; name each key once"};
-  }
-  auto placed = place_all(keys, std::identity());
-  if (!placed.ok()) return placed.status();
-  return with_sweep(*placed, [&] { return modify_all_once(*placed, keys, body); });
-}
-
-template <fabric::Endpoint E>
-Status Session<E>::modify_all_once(std::span<const Location> locations,
-                                   std::span<const std::string_view> keys, ElementsBody body) {
-  StripeSet stripes(*this, locations);
-  if (auto status = stripes.acquire(locks::Mode::kWrite); !status.ok()) return status;
-
-  std::vector<std::optional<Element>> elements(keys.size());
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    const Code code = with_access(locations[i].rank, [&](auto access) {
-      Found found;
-      const Code located = locate(access, locations[i], keys[i], found);
-      if (found.live()) {
-        elements[i] = Element{std::string(found.element.value), found.element.expires_at_ms};
-      }
-      return located;
-    });
-    if (code != Code::kOk) return Status(code);
-  }
-  if (!body(elements)) return {Code::kMismatch, "the transaction's body declined to commit"};
-
-  std::vector<PlannedWrite> writes;
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (!elements[i]) continue;
-    const std::uint64_t bytes = elements[i]->value.size();
-    if (auto status = check_value(bytes); !status.ok()) return status;
-    writes.push_back({locations[i], keys[i], bytes, elements[i]->expires_at_ms != kNoExpiry});
-  }
-  if (auto status = reserve_writes(writes); !status.ok()) return status;
-  Status status =
-      mutate_all(locations, keys, std::identity(), [&](std::size_t i, const ElementView* old) {
-        if (elements[i]) return Decision::write(elements[i]->value, elements[i]->expires_at_ms);
-        return old != nullptr ? Decision::erase() : Decision();
-      });
-  heap_.trim();
-  return status;
 }
 
 }  // namespace keyway::store

@@ -18,6 +18,7 @@ locks::KindIndex& Session<E>::known(std::uint32_t rank, std::uint64_t stripe) {
 template <fabric::Endpoint E>
 Result<locks::StripeGrant> Session<E>::lock_stripe(std::uint32_t rank, std::uint64_t stripe,
                                                    locks::Mode mode, Deadline deadline) {
+  if (alone_) return locks::StripeGrant();
   return lock_.acquire(agent_, geometry_.stripe_site(rank, stripe), mode, deadline,
                        known(rank, stripe));
 }
@@ -25,6 +26,7 @@ Result<locks::StripeGrant> Session<E>::lock_stripe(std::uint32_t rank, std::uint
 template <fabric::Endpoint E>
 void Session<E>::unlock_stripe(std::uint32_t rank, std::uint64_t stripe,
                                locks::StripeGrant& grant) {
+  if (alone_) return static_cast<void>(ep_.flush(rank));  // which the release does, too
   lock_.release(agent_, geometry_.stripe_site(rank, stripe), grant);
 }
 
@@ -49,6 +51,7 @@ class Session<E>::Hold {
 /// line, which comes next in any case, are one round trip.
 template <fabric::Endpoint E>
 Result<locks::StripeGrant> Session<E>::lock_place(const Location& location, locks::Mode mode) {
+  if (alone_) return locks::StripeGrant();
   const auto read_line = [&] {
     ep_.post_read(fabric::rma, geometry_.bucket(location.rank, location.bucket),
                   std::as_writable_bytes(std::span(line_read_.words)));
@@ -156,6 +159,7 @@ Status Session<E>::switch_kind(std::uint32_t rank, std::uint64_t stripe, locks::
         Code::kInvalidArgument,
         fmt::format("there is no stripe {} at rank {}, or no lock kind {}", stripe, rank, target)};
   }
+  if (alone_) return {Code::kBusy, "a session that is alone in the store holds all its locks"};
   return lock_.switch_to(agent_, geometry_.stripe_site(rank, stripe), target, deadline_,
                          known(rank, stripe));
 }

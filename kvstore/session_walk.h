@@ -4,6 +4,8 @@
 // that is there throughout, exactly once: Redis SCAN's guarantee and a little more.
 #pragma once
 
+#include <memory>
+
 #include "keyway/kvstore/session.h"
 #include "keyway/locks/fabric/fiber.h"
 
@@ -172,6 +174,20 @@ Result<std::uint64_t> Session<E>::scan_from(std::string_view key, std::uint64_t 
   return limit - left;
 }
 
+/// Writes back a bucket of which a walk has dropped so many entries.
+template <fabric::Endpoint E>
+template <class Access>
+void Session<E>::end_walked_bucket(Access access, std::uint32_t rank, std::uint64_t bucket,
+                                   std::uint64_t dropped) {
+  for (std::uint32_t line = static_cast<std::uint32_t>(chain_.size()); line-- > 1;) {
+    unlink_if_empty(rank, line);
+  }
+  const Location location{.bucket = bucket, .stripe = geometry_.stripe_of(bucket), .rank = rank};
+  commit(access, location);
+  ep_.flush(rank);
+  count_elements(location, -static_cast<std::int64_t>(dropped));
+}
+
 /// Removes elements past their expiry from a stripe; returns how many.
 template <fabric::Endpoint E>
 Result<std::uint64_t> Session<E>::sweep_stripe(std::uint32_t rank, std::uint64_t stripe) {
@@ -187,13 +203,7 @@ Result<std::uint64_t> Session<E>::sweep_stripe(std::uint32_t rank, std::uint64_t
           return false;
         });
     if (here > 0) {
-      for (std::uint32_t line = static_cast<std::uint32_t>(chain_.size()); line-- > 1;) {
-        unlink_if_empty(rank, line);
-      }
-      commit(access);
-      ep_.flush(rank);
-      count_elements({.bucket = bucket, .stripe = stripe, .rank = rank},
-                     -static_cast<std::int64_t>(here));
+      end_walked_bucket(access, rank, bucket, here);
       removed += here;
     }
     return walked;
@@ -257,7 +267,7 @@ template <fabric::Endpoint E>
 Status Session<E>::clear() {
   for (std::uint32_t rank = 0; rank < ep_.ranks(); ++rank) {
     Status status = walk_volume(rank, locks::Mode::kWrite, [&](auto access, std::uint64_t bucket) {
-      std::int64_t here = 0;
+      std::uint64_t here = 0;
       Status walked = walk_bucket(
           access, rank, bucket,
           [&](std::uint32_t line, std::uint32_t at, EntryWord entry, const ElementView& element) {
@@ -265,19 +275,32 @@ Status Session<E>::clear() {
             ++here;
             return false;
           });
-      for (std::uint32_t line = static_cast<std::uint32_t>(chain_.size()); line-- > 1;) {
-        unlink_if_empty(rank, line);
-      }
-      commit(access);
-      ep_.flush(rank);
-      if (here > 0) {
-        count_elements({.bucket = bucket, .stripe = geometry_.stripe_of(bucket), .rank = rank},
-                       -here);
-      }
+      if (here > 0) end_walked_bucket(access, rank, bucket, here);
       return walked;
     });
     if (!status.ok()) return status;
   }
+  return {};
+}
+
+/// Calls body() with every stripe of the store held for writing: what it does by this session takes
+/// no more locks, and nobody else sees it half done. It may not switch locks.
+template <fabric::Endpoint E>
+Status Session<E>::alone(FunctionRef<void()> body) {
+  KW_CHECK(!alone_);
+  std::vector<Location> everywhere;
+  everywhere.reserve(ep_.ranks() * geometry_.stripes());
+  for (std::uint32_t rank = 0; rank < ep_.ranks(); ++rank) {
+    for (std::uint64_t stripe = 0; stripe < geometry_.stripes(); ++stripe) {
+      everywhere.push_back({.stripe = stripe, .rank = rank});
+    }
+  }
+  StripeSet stripes(*this, everywhere);
+  if (auto status = stripes.acquire(locks::Mode::kWrite); !status.ok()) return status;
+  const std::unique_ptr<bool, void (*)(bool*)> until_end(&alone_,
+                                                         [](bool* alone) { *alone = false; });
+  alone_ = true;
+  body();
   return {};
 }
 

@@ -123,8 +123,12 @@ bool Session<E>::rewrite_in_place(Access access, const Location& location, std::
                      decision.expires_at_ms != kNoExpiry)) {
     return false;
   }
-  put_element(access, {location.rank, found.entry.offset()}, key, decision,
-              static_cast<std::uint16_t>(found.element.version + 1));
+  const auto version = static_cast<std::uint16_t>(found.element.version + 1);
+  put_element(access, {location.rank, found.entry.offset()}, key, decision, version);
+  if (version == 0) {  // K6
+    chain_.front().dirty = true;
+    commit(access, location);
+  }
   const bool did = found.element.expires_at_ms != kNoExpiry;
   const bool does = decision.expires_at_ms != kNoExpiry;
   if (did != does) count_expiring(location.rank, does ? 1 : -1);
@@ -189,7 +193,7 @@ Status Session<E>::apply_write(Access access, const Location& location, std::str
   }
   target.dirty = true;
   if (found.at != 0) unlink_if_empty(location.rank, found.line);
-  commit(access);
+  commit(access, location);
   if (found.at == 0) count_elements(location, 1);
   return {};
 }
@@ -199,7 +203,7 @@ template <class Access>
 void Session<E>::apply_erase(Access access, const Location& location, const Found& found) {
   drop_entry(location.rank, found);
   unlink_if_empty(location.rank, found.line);
-  commit(access);
+  commit(access, location);
   count_elements(location, -1);
 }
 
@@ -238,10 +242,17 @@ std::optional<std::uint32_t> Session<E>::line_with_room(std::uint32_t words,
   return std::nullopt;
 }
 
-/// Writes changed lines back. Local words are stored one by one, because a batch get may peek.
+/// Writes changed lines back, and with any of them the first (K6). Local words are stored one by
+/// one, because a batch get may peek.
 template <fabric::Endpoint E>
 template <class Access>
-void Session<E>::commit(Access access) {
+void Session<E>::commit(Access access, const Location& location) {
+  Line& first = chain_.front();
+  first.dirty =
+      std::any_of(chain_.begin(), chain_.end(), [](const Line& line) { return line.dirty; });
+  if (first.dirty && first.bucket.version() == Bucket::kMostVersion) {
+    count_at(location, kTurnsOffset, 1);
+  }
   for (Line& line : chain_) {
     if (!line.dirty) continue;
     line.bucket.raise_version();
@@ -255,10 +266,15 @@ void Session<E>::commit(Access access) {
   }
 }
 
-/// The stripe's element count. Its lock is held for writing, so plain words will do locally.
 template <fabric::Endpoint E>
 void Session<E>::count_elements(const Location& location, std::int64_t change) {
-  const fabric::Address count = geometry_.stripe_counters(location.rank, location.stripe);
+  count_at(location, kElementsOffset, change);
+}
+
+/// A word of the stripe's counters. Its lock is held for writing, so plain words will do locally.
+template <fabric::Endpoint E>
+void Session<E>::count_at(const Location& location, std::uint64_t offset, std::int64_t change) {
+  const fabric::Address count = geometry_.stripe_counters(location.rank, location.stripe) + offset;
   if (ep_.is_local(location.rank)) {
     ep_.store(fabric::cpu, count,
               ep_.load(fabric::cpu, count) + static_cast<std::uint64_t>(change));

@@ -13,6 +13,7 @@
 //           2^21
 //   word 3, 4  words 1 and 2 where the window begins
 //   word 5  bits 15..0 others at the lock, in 1/256, as they were when that could last be told
+//   word 6  turns: how often the version of a line has begun anew (the store's; session.h, K6)
 // *Others.* Under a lock that excludes, the share that waits tells how many there are. Readers that
 // share do not wait for one another, and tell nothing: then the last estimate stays.
 // *Thread safety.* Words 1 and 2 change by atomics of one class each. Words 3 to 5 are written by
@@ -36,6 +37,8 @@ inline constexpr std::uint32_t kLookEvery = 4;      // samples of an agent
 inline constexpr std::uint64_t kFewestSamples = 8;  // that a window is weighed with
 inline constexpr std::uint64_t kMostSamples = 128;  // of which a window forgets half
 inline constexpr double kDoubt = 2;  // standard deviations that are put down to chance
+inline constexpr std::uint64_t kElementsOffset = 0;
+inline constexpr std::uint64_t kTurnsOffset = 48;
 inline constexpr std::uint64_t kLocalSamplesOffset = 8;
 inline constexpr std::uint64_t kRemoteSamplesOffset = 16;
 inline constexpr std::uint64_t kWindowOffset = 24;

@@ -84,17 +84,63 @@ using Mutator = FunctionRef<Decision(const ElementState* old)>;
 
 /// Receives the elements of a scan; may call the session.
 using ElementSink = std::function<void(std::string_view key, std::string_view value)>;
-/// An element that a body of several keys owns while it decides.
 struct Element {
   std::string value;
   std::uint64_t expires_at_ms = kNoExpiry;
 };
-/// Decides on several keys at once: changes the elements in place (nothing: absent, or to be
-/// erased); returns whether to write them. As a Mutator's call otherwise.
-using ElementsBody = FunctionRef<bool(std::span<std::optional<Element>> elements)>;
+
+/// One of several keys while a body decides on them: its element, and what becomes of it.
+class ElementDraft {
+ public:
+  ElementDraft() = default;  // absent
+  explicit ElementDraft(Element element) : element_(std::move(element)) {}
+
+  bool there() const { return element_.has_value(); }
+  /// Of one that is there.
+  const Element& operator*() const { return *element_; }
+  const Element* operator->() const { return &*element_; }
+  /// Whether it is to be written or erased: true of the same value, too.
+  bool changed() const { return changed_; }
+
+  void write(std::string value, std::uint64_t expires_at_ms) {
+    element_ = Element{std::move(value), expires_at_ms};
+    changed_ = true;
+  }
+  void erase() {
+    changed_ = changed_ || there();
+    element_.reset();
+  }
+
+ private:
+  std::optional<Element> element_;
+  bool changed_ = false;
+};
+
+/// Decides on several keys at once, shown what they hold; returns whether to do what its drafts
+/// say. As a Mutator's call otherwise.
+using ElementsBody = FunctionRef<bool(std::span<ElementDraft> drafts)>;
+
+/// What a key was at one instant. Two marks of a key are equal only if nobody has changed it
+/// between them (session.h, K6); unequal ones may also be due to a key beside it.
+struct KeyMark {
+  std::uint64_t turns = 0;            // of the versions of lines, in the key's stripe
+  std::uint32_t line_version = 0;     // of its bucket's first line
+  std::uint16_t element_version = 0;  // 0: not in the heap
+  bool there = false;
+
+  bool operator==(const KeyMark&) const = default;
+};
+
+struct ModifyAllOptions {
+  std::span<const KeyMark> unchanged_since = {};  // marks of the first keys, which must still hold
+  bool reads_only = false;  // the body changes nothing: readers of the same keys are let in
+};
 /// A transaction's body: reads and changes the values in place (nothing: absent, or to be erased);
 /// returns whether to commit. Runs under the locks of all its keys: it may not call the session.
 using TransactionBody = std::function<bool(std::span<std::optional<std::string>> values)>;
+
+/// A transaction's body as one of drafts: what it leaves as it is stays, and expiries do.
+bool decide_on_values(std::span<ElementDraft> drafts, const TransactionBody& body);
 
 /// What a part of a sweep has done.
 struct SweepPart {

@@ -60,7 +60,8 @@ class Session {
                  const store::PutOptions& options);
   Result<std::uint64_t> erase_all(std::span<const std::string_view> keys);
   Status transact(std::span<const std::string_view> keys, const store::TransactionBody& body);
-  Status modify_all(std::span<const std::string_view> keys, store::ElementsBody body);
+  Status modify_all(std::span<const std::string_view> keys, store::ElementsBody body,
+                    const store::ModifyAllOptions& options);
 
   // --- the whole: session_scan.cc
   Result<std::uint64_t> scan(std::uint64_t cursor, std::uint64_t limit,
@@ -73,6 +74,8 @@ class Session {
   // --- what only those who have the memory can do: kUnsupported
   Result<std::uint64_t> scan_from(std::string_view, std::uint64_t, const store::ElementSink&);
   Result<std::uint64_t> sweep_expired(std::uint32_t);
+  Result<store::KeyMark> mark(std::string_view);
+  Status alone(FunctionRef<void()>);
   Result<store::SweepPart> sweep_part(std::uint32_t, std::uint64_t, std::uint64_t);
   Result<store::VolumeReport> report(std::uint32_t);
   Status switch_kind(std::uint32_t, std::uint64_t, std::string_view);
@@ -87,6 +90,7 @@ class Session {
   struct Outcome {
     bool writes = false;
     Code code = Code::kOk;
+    std::vector<bool> leaves = {};  // of each, whether it stays as it is
   };
   using Elements = std::vector<std::optional<store::Element>>;
   using Step = FunctionRef<Outcome(std::span<std::optional<store::Element>> elements)>;
@@ -105,7 +109,7 @@ class Session {
   Status watched(std::span<const std::string_view> keys, Step step);
   Result<wire::Connection*> watch(std::span<const std::string_view> keys, Elements& elements);
   Result<bool> commit(wire::Connection& connection, std::span<const std::string_view> keys,
-                      const Elements& elements, bool writes);
+                      const Elements& elements, const Outcome& outcome);
   void get_window(std::span<const std::string_view> keys, std::span<std::string> out,
                   std::span<Code> codes);
   void get_again(std::span<const std::string_view> keys, std::span<std::string> out,

@@ -41,6 +41,14 @@ inline Status check_value(std::uint64_t bytes) {
                                               store::kMaxValueBytes)};
 }
 
+inline Status not_over_a_socket(std::string_view what) {
+  return {
+      Code::kUnsupported,
+      fmt::format("{} is for those who share the store's memory (local:, mpi:), not for clients "
+                  "over a socket",
+                  what)};
+}
+
 inline bool is_text(const resp::Reply& reply) {
   return reply.kind == resp::Kind::kBulk || reply.kind == resp::Kind::kSimple ||
          reply.kind == resp::Kind::kVerbatim;

@@ -17,14 +17,6 @@ using resp::Kind;
 // Keys of one SCAN, whose values are then asked for together.
 constexpr std::uint64_t kPage = 128;
 
-Status not_over_a_socket(std::string_view what) {
-  return {
-      Code::kUnsupported,
-      fmt::format("{} is for those who share the store's memory (local:, mpi:), not for clients "
-                  "over a socket",
-                  what)};
-}
-
 }  // namespace
 
 /// One SCAN; returns the server's next cursor.
@@ -121,6 +113,12 @@ Result<std::uint64_t> Session::scan_from(std::string_view, std::uint64_t,
 Result<std::uint64_t> Session::sweep_expired(std::uint32_t) {
   return not_over_a_socket("sweeping what has expired");
 }
+
+Result<store::KeyMark> Session::mark(std::string_view) {
+  return not_over_a_socket("a mark of a key");
+}
+
+Status Session::alone(FunctionRef<void()>) { return not_over_a_socket("being alone in the store"); }
 
 Result<store::SweepPart> Session::sweep_part(std::uint32_t, std::uint64_t, std::uint64_t) {
   return not_over_a_socket("sweeping what has expired");

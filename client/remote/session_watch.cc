@@ -93,9 +93,10 @@ Result<wire::Connection*> Session::watch(std::span<const std::string_view> keys,
 
 /// Whether nobody else has changed one of the keys; then, if `writes`, the elements are written.
 Result<bool> Session::commit(wire::Connection& connection, std::span<const std::string_view> keys,
-                             const Elements& elements, bool writes) {
+                             const Elements& elements, const Outcome& outcome) {
   connection.add({"MULTI"});
-  for (std::size_t i = 0; i < keys.size() && writes; ++i) {
+  for (std::size_t i = 0; i < keys.size() && outcome.writes; ++i) {
+    if (!outcome.leaves.empty() && outcome.leaves[i]) continue;
     if (!elements[i]) {
       connection.add({"DEL", keys[i]});
     } else if (elements[i]->expires_at_ms == store::kNoExpiry) {
@@ -121,8 +122,8 @@ Result<bool> Session::commit(wire::Connection& connection, std::span<const std::
   }
   if (!status.ok()) {
     // Where nothing is written, an EXEC that is lost is none.
-    return in_doubt(status, writes ? Effect::kWrites : Effect::kReads, connection.in_doubt(),
-                    connection.unsent());
+    return in_doubt(status, outcome.writes ? Effect::kWrites : Effect::kReads,
+                    connection.in_doubt(), connection.unsent());
   }
   if (!refused.ok()) return refused;
   return done;
@@ -147,7 +148,7 @@ Status Session::watched(std::span<const std::string_view> keys, Step step) {
         }
       }
     }
-    const auto committed = commit(**connection, keys, elements, outcome.writes);
+    const auto committed = commit(**connection, keys, elements, outcome);
     if (!committed.ok()) return committed.status();
     if (*committed) return Status(outcome.code);
   } while (back_off.wait(by_ns));
@@ -156,37 +157,37 @@ Status Session::watched(std::span<const std::string_view> keys, Step step) {
                       exchange_.timeout().count())};
 }
 
-Status Session::modify_all(std::span<const std::string_view> keys, store::ElementsBody body) {
+Status Session::modify_all(std::span<const std::string_view> keys, store::ElementsBody body,
+                           const store::ModifyAllOptions& options) {
+  if (!options.unchanged_since.empty()) return not_over_a_socket("a mark of a key");
   for (const std::string_view key : keys) {
     if (Status status = check_key(key); !status.ok()) return status;
   }
   if (Status status = named_twice(keys); !status.ok()) return status;
   if (keys.empty()) return Status(body({}) ? Code::kOk : Code::kMismatch);
   return watched(keys, [&](std::span<std::optional<Element>> elements) -> Outcome {
-    const bool writes = body(elements);
-    return {writes, writes ? Code::kOk : Code::kMismatch};
+    std::vector<store::ElementDraft> drafts(elements.size());
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+      if (elements[i]) drafts[i] = store::ElementDraft(*elements[i]);
+    }
+    if (!body(drafts)) return {false, Code::kMismatch};
+    Outcome outcome{true, Code::kOk};
+    for (std::size_t i = 0; i < drafts.size(); ++i) {
+      outcome.leaves.push_back(!drafts[i].changed());
+      if (!drafts[i].changed()) continue;
+      elements[i].reset();
+      if (drafts[i].there()) elements[i] = *drafts[i];
+    }
+    return outcome;
   });
 }
 
 Status Session::transact(std::span<const std::string_view> keys,
                          const store::TransactionBody& body) {
-  std::vector<std::optional<std::string>> values(keys.size());
-  return modify_all(keys, [&](std::span<std::optional<Element>> elements) {
-    for (std::size_t i = 0; i < elements.size(); ++i) {
-      values[i].reset();
-      if (elements[i]) values[i] = std::move(elements[i]->value);
-    }
-    if (!body(values)) return false;
-    for (std::size_t i = 0; i < elements.size(); ++i) {
-      if (!values[i]) {
-        elements[i].reset();
-      } else {
-        if (!elements[i]) elements[i].emplace();
-        elements[i]->value = std::move(*values[i]);
-      }
-    }
-    return true;
-  });
+  const auto decide = [&](std::span<store::ElementDraft> drafts) {
+    return store::decide_on_values(drafts, body);
+  };
+  return modify_all(keys, decide, {});
 }
 
 }  // namespace keyway::remote

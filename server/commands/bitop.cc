@@ -78,18 +78,21 @@ void run_bitop(const Call& call) {
   }
   const Places places = places_of(call);
   std::size_t length = 0;
-  const auto body = [&](std::span<std::optional<Element>> elements) {
+  const auto body = [&](std::span<ElementDraft> drafts) {
     std::vector<std::string_view> sources;
     for (const std::size_t at : std::span(places.sources).subspan(1)) {
-      const bool there = at != Places::kNowhere && elements[at];
-      sources.push_back(there ? std::string_view(elements[at]->value) : std::string_view());
+      const bool there = at != Places::kNowhere && drafts[at].there();
+      sources.push_back(there ? std::string_view(drafts[at]->value) : std::string_view());
     }
     std::string result = combined(*operation, sources);
     length = result.size();
     const std::size_t destination = places.sources[0];
     if (destination == Places::kNowhere) return length == 0;
-    elements[destination].reset();
-    if (length != 0) elements[destination] = Element{std::move(result), store::kNoExpiry};
+    if (length == 0) {
+      drafts[destination].erase();
+    } else {
+      drafts[destination].write(std::move(result), store::kNoExpiry);
+    }
     return true;
   };
   Status status = call.session.modify_all(places.keys, body);

@@ -1,4 +1,7 @@
 // Several keys in one call: their answers, and that they agree with the single operations.
+#include <atomic>
+#include <thread>
+
 #include "accounting.h"
 #include "keyway/locks/base/clock.h"
 #include "keyway/locks/base/rng.h"
@@ -207,29 +210,69 @@ TEST_CASE("several keys: expiries come and go with their elements") {
     REQUIRE(s.put("from", "value", {.expires_at_ms = later}).ok());
     REQUIRE(s.put("to", pattern(400, 1)).ok());
     const std::vector<std::string_view> keys = {"from", "to", "comes"};
-    CHECK(s.modify_all(keys, [&](std::span<std::optional<Element>> elements) {
-             CHECK(elements[0]->expires_at_ms == later);
-             CHECK(elements[1]->expires_at_ms == store::kNoExpiry);
-             CHECK_FALSE(elements[2]);
-             elements[1] = elements[0];
-             elements[0].reset();
-             elements[2] = Element{"new", later + 1};
+    CHECK(s.modify_all(keys, [&](std::span<ElementDraft> drafts) {
+             CHECK(drafts[0]->expires_at_ms == later);
+             CHECK(drafts[1]->expires_at_ms == store::kNoExpiry);
+             CHECK_FALSE(drafts[2].there());
+             drafts[1].write(drafts[0]->value, drafts[0]->expires_at_ms);
+             drafts[0].erase();
+             drafts[2].write("new", later + 1);
              return true;
            }).ok());
     CHECK(s.get("from").code() == Code::kNotFound);
     CHECK(*s.get("to") == "value");
     CHECK(s.info("to")->expires_at_ms == later);
     CHECK(s.info("comes")->expires_at_ms == later + 1);
-    CHECK(s.modify_all(keys, [&](std::span<std::optional<Element>> elements) {
-             elements[1]->expires_at_ms = store::kNoExpiry;
+    CHECK(s.modify_all(keys, [&](std::span<ElementDraft> drafts) {
+             drafts[1].write(drafts[1]->value, store::kNoExpiry);
              return true;
            }).ok());
     CHECK(s.info("to")->expires_at_ms == store::kNoExpiry);
-    CHECK(s.modify_all(keys, [](std::span<std::optional<Element>> elements) {
-      elements[1].reset();
+    CHECK(s.modify_all(keys, [](std::span<ElementDraft> drafts) {
+      drafts[1].erase();
       return false;
     }) == Code::kMismatch);
     CHECK(*s.get("to") == "value");
+    check_heap(store, s);
+  }
+}
+
+TEST_CASE("several keys: who is alone in the store is seen at no half", "[memory]") {
+  for (const std::string uri : kUris) {
+    CAPTURE(uri);
+    Store store = open_local(uri + "&stripes=64");
+    Session s = session_of(store);
+    const std::vector<std::string_view> keys = {"a", "a long key in the heap"};
+    const std::vector<KeyValue> start = {{keys[0], "0"}, {keys[1], "0"}};
+    REQUIRE(s.put_all(start).ok());
+    std::atomic<bool> differed{false};
+    std::jthread reader([&, other = session_of(store)](const std::stop_token& stop) mutable {
+      while (!stop.stop_requested() && !differed.load(std::memory_order_relaxed)) {
+        const auto values = other.get_all(keys);
+        if (!values.ok() || (*values)[0] != (*values)[1]) differed = true;
+      }
+    });
+    for (int i = 1; i <= 30; ++i) {
+      const auto step = [&] {
+        CHECK(*s.increment(keys[0]) == i);
+        CHECK(s.put("fleeting", pattern(20'000, 1)).ok());
+        CHECK(s.erase("fleeting").ok());
+        std::uint64_t seen = 0;
+        CHECK(*s.scan(0, 100, [&](auto, auto) { ++seen; }) == 0);
+        CHECK(seen == 2);
+        CHECK(s.put(keys[1], std::to_string(i)).ok());
+      };
+      REQUIRE(s.alone(step).ok());
+    }
+    reader.request_stop();
+    reader.join();
+    CHECK_FALSE(differed);
+    const auto begin_anew = [&] {
+      CHECK(s.clear().ok());
+      CHECK(s.insert("after", "v").ok());
+    };
+    REQUIRE(s.alone(begin_anew).ok());
+    CHECK(s.size() == 1);
     check_heap(store, s);
   }
 }
@@ -245,6 +288,7 @@ TEST_CASE("several keys: more stripes than a session can hold is an error, not a
   const auto all = s.get_all(keys);
   REQUIRE_FALSE(all.ok());
   CHECK(all.code() == Code::kUnavailable);
+  CHECK(s.alone([] {}) == Code::kUnavailable);
   CHECK(s.put("key 1", "v").ok());  // and lets go of what it held
   for (const auto key : keys) CHECK((s.get(key).ok() || key != "key 1"));
 }

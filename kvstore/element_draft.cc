@@ -1,0 +1,24 @@
+#include <vector>
+
+#include "keyway/kvstore/types.h"
+
+namespace keyway::store {
+
+bool decide_on_values(std::span<ElementDraft> drafts, const TransactionBody& body) {
+  std::vector<std::optional<std::string>> values(drafts.size());
+  for (std::size_t i = 0; i < drafts.size(); ++i) {
+    if (drafts[i].there()) values[i] = drafts[i]->value;
+  }
+  if (!body(values)) return false;
+  for (std::size_t i = 0; i < drafts.size(); ++i) {
+    ElementDraft& draft = drafts[i];
+    if (!values[i]) {
+      draft.erase();
+    } else if (!draft.there() || draft->value != *values[i]) {
+      draft.write(std::move(*values[i]), draft.there() ? draft->expires_at_ms : kNoExpiry);
+    }
+  }
+  return true;
+}
+
+}  // namespace keyway::store
