@@ -17,9 +17,7 @@ void Call::failed(const Status& status) const {
   error(fmt::format("ERR {}", status.message()));
 }
 
-bool is_storable(std::string_view key) { return !key.empty() && key.size() <= store::kMaxKeyBytes; }
-
-Result<std::vector<std::optional<std::string>>> values_of(Session& session,
+Result<std::vector<std::optional<std::string>>> values_of(CommandSession& session,
                                                           std::span<const std::string_view> keys) {
   std::vector<std::string_view> storable(keys.begin(), keys.end());
   std::erase_if(storable, [](std::string_view key) { return !is_storable(key); });

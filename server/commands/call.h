@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "keyway/kvstore/element.h"
+#include "keyway/server/commands/command_session.h"
 #include "keyway/server/commands/execute.h"
 
 namespace keyway::server {
@@ -30,7 +30,7 @@ inline constexpr std::int64_t kMostBytes = store::kMaxValueBytes;
 
 struct Call {
   Client& client;
-  Session& session;
+  CommandSession& session;
   Service& service;
   const Command& command;
   std::span<const std::string_view> words;
@@ -51,7 +51,7 @@ struct Call {
 };
 
 /// Whether a key may be in the store at all. Redis has no bounds but those of any string.
-bool is_storable(std::string_view key);
+inline bool is_storable(std::string_view key) { return TransactionKeys::is_storable(key); }
 
 /// Whether the store says that nothing is there: also of a key that it could not hold.
 inline bool is_absent(const Status& status) {
@@ -59,7 +59,7 @@ inline bool is_absent(const Status& status) {
 }
 
 /// The values of keys at one instant; nothing for a key that is not there, or cannot be.
-Result<std::vector<std::optional<std::string>>> values_of(Session& session,
+Result<std::vector<std::optional<std::string>>> values_of(CommandSession& session,
                                                           std::span<const std::string_view> keys);
 
 /// "wrong number of arguments for 'name' command"

@@ -98,7 +98,8 @@ void execute(Client& client, Session& session, Service& service, const Command* 
   if (!client.authenticated && (command->flags & kNoAuth) == 0) {
     return out.error("NOAUTH Authentication required.");
   }
-  run(*command, {client, session, service, *command, words, out});
+  CommandSession outside(session);
+  run(*command, {client, outside, service, *command, words, out});
   if (client.value.capacity() > kMostKept) give_back(client.value, 0);
 }
 

@@ -39,7 +39,7 @@ void run_type(const Call& call) {
 }
 
 void run_dbsize(const Call& call) {
-  call.out.integer(static_cast<std::int64_t>(call.session.size()));
+  call.out.integer(static_cast<std::int64_t>(call.session.whole().size()));
 }
 
 /// SYNC and ASYNC are the same here: the reply comes when all is gone.
@@ -48,7 +48,7 @@ void run_flush(const Call& call) {
       call.count() == 1 ||
       (call.count() == 2 && (is_option(call.word(1), "sync") || is_option(call.word(1), "async")));
   if (!known) return call.error(kSyntaxError);
-  const Status status = call.session.clear();
+  const Status status = call.session.whole().clear();
   if (!status.ok()) return call.failed(status);
   call.ok();
 }

@@ -72,7 +72,7 @@ void run_keys(const Call& call) {
   };
   std::uint64_t cursor = 0;
   do {
-    const auto next = call.session.scan(cursor, kAtOnce, look_at);
+    const auto next = call.session.whole().scan(cursor, kAtOnce, look_at);
     if (!next.ok()) return call.failed(next.status());
     cursor = *next;
   } while (cursor != 0);
@@ -90,7 +90,8 @@ void run_scan(const Call& call) {
     const bool fits = !options->pattern || glob_match(*options->pattern, key);
     if (fits && options->strings) keys.emplace_back(key);
   };
-  const auto next = call.session.scan(*cursor, static_cast<std::uint64_t>(options->count), look_at);
+  const auto next =
+      call.session.whole().scan(*cursor, static_cast<std::uint64_t>(options->count), look_at);
   if (!next.ok() && next.code() != Code::kInvalidArgument) return call.failed(next.status());
   call.out.array(2);
   call.out.bulk(fmt::to_string(next.ok() ? *next : 0));
@@ -104,10 +105,10 @@ void run_randomkey(const Call& call) {
     if (found.empty()) found = key;
   };
   const std::uint64_t place = splitmix64(call.client.drawn) ^ call.client.id;
-  const auto seen = call.session.scan_from(fmt::to_string(place), 1, take);
+  const auto seen = call.session.whole().scan_from(fmt::to_string(place), 1, take);
   if (!seen.ok()) return call.failed(seen.status());
   if (found.empty()) {  // nothing from there to the end
-    const auto next = call.session.scan(0, 1, take);
+    const auto next = call.session.whole().scan(0, 1, take);
     if (!next.ok()) return call.failed(next.status());
   }
   if (found.empty()) return call.out.null();

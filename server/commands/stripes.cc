@@ -81,7 +81,7 @@ void run_stripes(const Call& call) {
   const auto count = count_or_error(call);
   if (!count) return;
   const std::uint32_t rank = 0;  // of a store of one process
-  const auto found = most_contended(call.session, rank, static_cast<std::size_t>(*count));
+  const auto found = most_contended(call.session.whole(), rank, static_cast<std::size_t>(*count));
   call.out.array(found.size());
   for (const Stripe& stripe : found) reply_stripe(call.out, rank, stripe);
 }
