@@ -1,7 +1,7 @@
 // A bucket: one cache line of slots.
 //
-// Word 0, the header:   bits 63..40  version, raised by every change of the line; of a bucket's first
-//                                    line, by every change of any of its lines
+// Word 0, the header:   bits 63..40  version, raised by every change of the line; of the first line
+//                                    of a bucket, by every change of any of its lines
 //                       bits 39..0   overflow bucket: its offset / 8, 0 when there is none
 // Words 1..7, packed from the front, hold entries. The first word of an entry:
 //                       bits 63..62  kind: 0 empty, 1 inline, 2 heap, 3 reserved (the durable tier)

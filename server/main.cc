@@ -110,6 +110,7 @@ int serve(Options options) {
   if (!store.ok()) return fail(store.status());
   Service service;
   service.password = options.password;
+  service.transaction_bytes = options.transaction_bytes;
   std::atomic<std::uint32_t> clients{0};
   std::vector<std::unique_ptr<Worker>> workers;
   if (Status status = make_workers(*store, options, service, clients, workers); !status.ok()) {

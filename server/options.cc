@@ -29,6 +29,7 @@ struct Texts {
   std::string largest_word = "512MiB";
   std::string query_buffer = "1GiB";
   std::string output_buffer = "1GiB";
+  std::string transaction = "64MiB";
   std::string password_file;
   std::string tls_clients;
   bool print_config = false;
@@ -120,6 +121,9 @@ void declare_rest(CLI::App& app, Options& options, Texts& texts) {
       ->check(CLI::Range(0, 1'000'000));
   env(app.add_option("--memory", texts.memory, "memory of the store, all included"),
       "KEYWAYD_MEMORY");
+  env(app.add_option("--transaction-size", texts.transaction,
+                     "what a client may queue after MULTI, and watch, in all"),
+      "KEYWAYD_TRANSACTION_SIZE");
   env(app.add_option("--lock-policy", options.lock, "auto, or KIND[:LEVER=VALUE,...]"),
       "KEYWAYD_LOCK_POLICY");
   // Not captured: a default from the environment would be shown by --help.
@@ -182,7 +186,8 @@ Status settle(Options& options, const Texts& texts) {
       {"--memory", texts.memory, options.memory_bytes},
       {"--proto-max-bulk-len", texts.largest_word, limits.request.word_bytes},
       {"--client-query-buffer-limit", texts.query_buffer, limits.query_bytes},
-      {"--client-output-buffer-limit", texts.output_buffer, limits.output_bytes}};
+      {"--client-output-buffer-limit", texts.output_buffer, limits.output_bytes},
+      {"--transaction-size", texts.transaction, options.transaction_bytes}};
   for (const auto& [option, text, bytes] : sizes) {
     if (Status status = settle_size(option, text, bytes); !status.ok()) return status;
   }

@@ -6,7 +6,7 @@
 
 namespace keyway::server {
 
-void Call::wrong_arity() const { reply_wrong_arity(out, command.name); }
+void Call::wrong_arity() const { error(server::wrong_arity(command.name)); }
 
 void Call::invalid_expiry() const {
   error(fmt::format("ERR invalid expire time in '{}' command", command.name));
@@ -31,8 +31,8 @@ Result<std::vector<std::optional<std::string>>> values_of(CommandSession& sessio
   return values;
 }
 
-void reply_wrong_arity(resp::ReplyWriter& out, std::string_view name) {
-  out.error(fmt::format("ERR wrong number of arguments for '{}' command", name));
+std::string wrong_arity(std::string_view name) {
+  return fmt::format("ERR wrong number of arguments for '{}' command", name);
 }
 
 }  // namespace keyway::server

@@ -40,6 +40,9 @@ struct Call {
   std::string_view word(std::size_t i) const { return words[i]; }
   std::string_view key() const { return words[1]; }
 
+  /// Whether it is one of a transaction's commands: such a one waits for nobody.
+  bool in_transaction() const { return client.transaction && client.transaction->is_open(); }
+
   void ok() const { out.simple("OK"); }
   void error(std::string_view sentence) const { out.error(sentence); }
   /// "wrong number of arguments for ..."
@@ -63,6 +66,6 @@ Result<std::vector<std::optional<std::string>>> values_of(CommandSession& sessio
                                                           std::span<const std::string_view> keys);
 
 /// "wrong number of arguments for 'name' command"
-void reply_wrong_arity(resp::ReplyWriter& out, std::string_view name);
+std::string wrong_arity(std::string_view name);
 
 }  // namespace keyway::server

@@ -44,12 +44,15 @@ void run_client_info(const Call& call) {
       client.since_ms == 0 || now < client.since_ms ? 0 : now - client.since_ms;
   call.out.verbatim(
       "txt",
-      fmt::format("id={} addr={} laddr={} fd={} name={} age={} idle=0 flags=N db=0 sub=0 "
-                  "psub=0 ssub=0 multi=-1 qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 "
-                  "rbp=0 obl=0 oll=0 omem=0 tot-mem=0 events=r cmd={} user=default redir=-1 "
-                  "resp={}\n",
-                  client.id, client.address, client.local_address, client.descriptor, client.name,
-                  age / 1000, call.command.name, static_cast<int>(client.version)));
+      fmt::format(
+          "id={} addr={} laddr={} fd={} name={} age={} idle=0 flags={} db=0 sub=0 "
+          "psub=0 ssub=0 multi={} qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 "
+          "rbp=0 obl=0 oll=0 omem=0 tot-mem=0 events=r cmd={} user=default redir=-1 "
+          "resp={}\n",
+          client.id, client.address, client.local_address, client.descriptor, client.name,
+          age / 1000, call.in_transaction() ? "x" : "N",
+          call.in_transaction() ? static_cast<std::int64_t>(client.transaction->size()) : -1,
+          call.in_transaction() ? "exec" : call.command.name, static_cast<int>(client.version)));
 }
 
 void run_client_help(const Call& call) {

@@ -14,7 +14,7 @@
 
 namespace keyway::server {
 
-// Bits of Command::flags, in the order of COMMAND INFO.
+// Bits of Command::flags.
 inline constexpr std::uint32_t kWrite = 1 << 0;
 inline constexpr std::uint32_t kReadOnly = 1 << 1;
 inline constexpr std::uint32_t kDenyOom = 1 << 2;
@@ -26,8 +26,12 @@ inline constexpr std::uint32_t kNoAuth = 1 << 7;  // runs before the client has 
 inline constexpr std::uint32_t kAllowBusy = 1 << 8;
 inline constexpr std::uint32_t kDangerous = 1 << 9;   // a category only
 inline constexpr std::uint32_t kContainer = 1 << 10;  // of subcommands; not shown
+inline constexpr std::uint32_t kSkipSlowLog = 1 << 11;
+inline constexpr std::uint32_t kNoMulti = 1 << 12;   // refused after MULTI
+inline constexpr std::uint32_t kUnqueued = 1 << 13;  // runs at once after MULTI, too; not shown
+inline constexpr std::uint32_t kAside = 1 << 14;     // does not look at the store; not shown
 
-enum class Group : std::uint8_t { kConnection, kServer, kKeyspace, kString, kBitmap };
+enum class Group : std::uint8_t { kConnection, kServer, kKeyspace, kString, kBitmap, kTransaction };
 
 /// Where a command's keys are among its words. A negative last counts from the end: -1 is the last
 /// word. first is 0 when there are none.
@@ -59,6 +63,16 @@ const Command* find_command(std::string_view name);
 std::span<const Command> subcommands_of(const Command& command);
 /// The subcommand of this name, which is without the command's; null when there is none.
 const Command* find_subcommand(const Command& command, std::string_view name);
+
+/// The keys among a request's words, which have been counted: shows each of them.
+template <class Show>
+void for_each_key(const Command& command, std::span<const std::string_view> words, Show&& show) {
+  const auto [first, last, step] = command.keys;
+  if (first == 0) return;
+  const auto count = static_cast<int>(words.size());
+  const int end = last < 0 ? count + last : last;
+  for (int i = first; i <= end && i < count; i += step) show(words[static_cast<std::size_t>(i)]);
+}
 
 /// Whether so many words are enough, and not too many.
 constexpr bool fits_arity(const Command& command, std::size_t words) {

@@ -1,7 +1,7 @@
 // COMMAND ...: what the table says of the commands.
 
 #include <algorithm>
-#include <array>
+#include <utility>
 #include <vector>
 
 #include "keyway/server/commands/arguments.h"
@@ -26,12 +26,20 @@ Words split(std::string_view text, char by) {
 }
 
 Words flags_of(const Command& command) {
-  constexpr std::array<std::string_view, 9> kNames = {"write",    "readonly", "denyoom",
-                                                      "noscript", "loading",  "stale",
-                                                      "fast",     "no_auth",  "allow_busy"};
+  constexpr std::pair<std::uint32_t, std::string_view> kNames[] = {{kWrite, "write"},
+                                                                   {kReadOnly, "readonly"},
+                                                                   {kDenyOom, "denyoom"},
+                                                                   {kNoScript, "noscript"},
+                                                                   {kLoading, "loading"},
+                                                                   {kStale, "stale"},
+                                                                   {kSkipSlowLog, "skip_slowlog"},
+                                                                   {kFast, "fast"},
+                                                                   {kNoAuth, "no_auth"},
+                                                                   {kNoMulti, "no_multi"},
+                                                                   {kAllowBusy, "allow_busy"}};
   Words words;
-  for (std::size_t i = 0; i < kNames.size(); ++i) {
-    if ((command.flags >> i & 1) != 0) words.push_back(kNames[i]);
+  for (const auto& [flag, name] : kNames) {
+    if ((command.flags & flag) != 0) words.push_back(name);
   }
   return words;
 }
@@ -50,6 +58,7 @@ Words categories_of(const Command& command) {
   add(true, (command.flags & kFast) != 0 ? "@fast" : "@slow");
   add((command.flags & kDangerous) != 0, "@dangerous");
   add(command.group == Group::kConnection, "@connection");
+  add(command.group == Group::kTransaction, "@transaction");
   return words;
 }
 
@@ -206,11 +215,10 @@ void run_command_getkeys(const Call& call) {
   if (!fits_arity(*command, words.size())) {
     return call.error("ERR Invalid number of arguments specified for command");
   }
-  const auto count = static_cast<int>(words.size());
-  const auto [first, last, step] = command->keys;
-  const int end = last < 0 ? count + last : last;
-  call.out.array(static_cast<std::uint64_t>((end - first) / step + 1));
-  for (int i = first; i <= end; i += step) call.out.bulk(words[static_cast<std::size_t>(i)]);
+  std::uint64_t keys = 0;
+  for_each_key(*command, words, [&](std::string_view) { ++keys; });
+  call.out.array(keys);
+  for_each_key(*command, words, [&](std::string_view key) { call.out.bulk(key); });
 }
 
 void run_command_help(const Call& call) {

@@ -134,6 +134,7 @@ void run_hello(const Call& call) {
 }
 
 void run_reset(const Call& call) {
+  call.client.transaction.reset();
   call.client.name.clear();
   call.client.authenticated = call.service.password.empty();
   set_version(call, resp::Version::kResp2);

@@ -7,6 +7,7 @@
 #include "keyway/locks/base/give_back.h"
 #include "keyway/server/commands/arguments.h"
 #include "keyway/server/commands/command.h"
+#include "keyway/server/commands/handlers.h"
 
 namespace keyway::server {
 namespace {
@@ -64,23 +65,54 @@ const Command* command_or_error(Client& client, const Command* command,
     }
     command = sub;
   }
-  if (!fits_arity(*command, words.size())) {
-    reply_wrong_arity(out, command->name);
-    return nullptr;
-  }
   return command;
 }
 
-/// E4: the one place where a request meets the end of memory.
-void run(const Command& command, const Call& call) {
-  const std::size_t before = call.out.size();
+/// E4: the one place where a request meets the end of memory. False when it has.
+template <class Body>
+bool has_memory(Client& client, resp::ReplyWriter& out, Body&& body) {
+  const std::size_t before = out.size();
   try {
-    command.run(call);
+    body();
+    return true;
   } catch (const std::bad_alloc&) {
-    give_back(call.client.value, 0);
-    call.out.take_back(before);
-    call.out.error(kOutOfMemory);
+    give_back(client.value, 0);
+    out.take_back(before);
+    out.error(kOutOfMemory);
+    return false;
   }
+}
+
+bool after_multi(const Client& client) {
+  return client.transaction != nullptr && client.transaction->is_open();
+}
+
+/// Says why a command does not run. A transaction that it was to be part of will not run either,
+/// and one that it was to execute ends.
+void refuse(Client& client, const Command& command, std::string_view sentence,
+            resp::ReplyWriter& out) {
+  if (command.run == run_exec) {
+    client.transaction.reset();
+    if (sentence.starts_with("ERR ")) sentence.remove_prefix(4);
+    return out.error(fmt::format("EXECABORT Transaction discarded because of: {}", sentence));
+  }
+  if (after_multi(client)) client.transaction->refuse();
+  out.error(sentence);
+}
+
+/// After MULTI.
+void queue(Client& client, const Service& service, const Command& command,
+           std::span<const std::string_view> words, resp::ReplyWriter& out) {
+  if ((command.flags & kNoMulti) != 0) {
+    return refuse(client, command, "ERR Command not allowed inside a transaction", out);
+  }
+  if (!client.transaction->add(command, words, service.transaction_bytes)) {
+    return refuse(client, command,
+                  fmt::format("ERR the transaction takes more than {} bytes (--transaction-size)",
+                              service.transaction_bytes),
+                  out);
+  }
+  out.simple("QUEUED");
 }
 
 }  // namespace
@@ -94,12 +126,23 @@ void execute(Client& client, Session& session, Service& service,
 void execute(Client& client, Session& session, Service& service, const Command* named,
              std::span<const std::string_view> words, resp::ReplyWriter& out) {
   const Command* command = command_or_error(client, named, words, out);
-  if (command == nullptr) return;
+  if (command == nullptr) {
+    if (after_multi(client)) client.transaction->refuse();
+    return;
+  }
+  if (!fits_arity(*command, words.size())) {
+    return refuse(client, *command, wrong_arity(command->name), out);
+  }
   if (!client.authenticated && (command->flags & kNoAuth) == 0) {
-    return out.error("NOAUTH Authentication required.");
+    return refuse(client, *command, "NOAUTH Authentication required.", out);
+  }
+  if (after_multi(client) && (command->flags & kUnqueued) == 0) {
+    const auto body = [&] { queue(client, service, *command, words, out); };
+    if (!has_memory(client, out, body)) client.transaction->refuse();
+    return;
   }
   CommandSession outside(session);
-  run(*command, {client, outside, service, *command, words, out});
+  has_memory(client, out, [&] { command->run({client, outside, service, *command, words, out}); });
   if (client.value.capacity() > kMostKept) give_back(client.value, 0);
 }
 

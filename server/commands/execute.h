@@ -7,22 +7,24 @@
 // *Invariants.*
 //   E1  A request has one reply, whatever its words are; what is wrong with them is said in the
 //       sentence of Redis. But that of a web page (POST, Host:) has none: the connection closes.
-//   E2  A write of one key is one atomic step on the store. A command that failed has changed
-//       nothing.
-//   E3  What a connection keeps from one request to the next is bounded: its name, and memory for
-//       one value of moderate length.
+//   E2  A write of one key is one atomic step on the store, and so is a transaction. A command
+//       that failed has changed nothing.
+//   E3  What a connection keeps from one request to the next is bounded: its name, memory for one
+//       value of moderate length, and its transaction (X3).
 //   E4  Where the process has no memory left for a request, its reply is an OOM error, no lock is
 //       kept, and the connection goes on. Only the reply of a write that was done may be lost so.
 // *Source.* Redis 7.0.15: what is taken, refused and answered. README.md lists the deviations.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "keyway/client/client.h"
 #include "keyway/kvstore/resp/reply_writer.h"
+#include "keyway/server/commands/transaction.h"
 
 namespace keyway::server {
 
@@ -37,6 +39,8 @@ struct Client {
   bool authenticated = true;  // false: only AUTH, HELLO, QUIT, RESET
   bool closing = false;       // after QUIT: close when the replies are out
 
+  std::unique_ptr<Transaction> transaction;  // null unless it watches, or after MULTI
+
   std::string value;        // what is read or built: used again, so that reads do not allocate
   std::uint64_t drawn = 0;  // state of RANDOMKEY's draws
 };
@@ -45,7 +49,8 @@ struct Client {
 struct Service {
   std::string password;  // empty: none
   std::uint16_t port = 6379;
-  std::string mode = "standalone";  // HELLO: or "cluster"
+  std::string mode = "standalone";                // HELLO: or "cluster"
+  std::uint64_t transaction_bytes = 64ULL << 20;  // X3, of one connection
 };
 
 struct Command;

@@ -68,6 +68,22 @@ void run_exists(const Call& call);
 void run_type(const Call& call);
 void run_dbsize(const Call& call);
 void run_flush(const Call& call);
+// transactions.cc
+void run_multi(const Call& call);
+void run_exec(const Call& call);
+void run_discard(const Call& call);
+void run_watch(const Call& call);
+void run_unwatch(const Call& call);
+// rename.cc
+void run_rename(const Call& call);
+void run_renamenx(const Call& call);
+void run_copy(const Call& call);
+// object.cc
+void run_object_encoding(const Call& call);
+void run_object_freq(const Call& call);
+void run_object_help(const Call& call);
+void run_object_idletime(const Call& call);
+void run_object_refcount(const Call& call);
 // scan.cc
 void run_keys(const Call& call);
 void run_scan(const Call& call);

@@ -7,10 +7,12 @@ namespace keyway::server {
 namespace {
 
 constexpr KeyWords kOne = {1, 1, 1};
+constexpr KeyWords kBoth = {1, 2, 1};
 constexpr KeyWords kAll = {1, -1, 1};
 constexpr KeyWords kPairs = {1, -1, 2};
 constexpr std::uint32_t kOfClient = kNoScript | kLoading | kStale;
 constexpr std::uint32_t kAtLogin = kOfClient | kFast | kNoAuth | kAllowBusy;
+constexpr std::uint32_t kOfMulti = kOfClient | kFast | kAllowBusy;
 constexpr std::string_view kVaries = "nondeterministic_output";
 constexpr std::string_view kUnordered = "nondeterministic_output_order";
 
@@ -52,6 +54,18 @@ constexpr Command kCommandRows[] = {
      run_command_list},
 };
 
+constexpr Command object_row(std::string_view name, void (*run)(const Call&)) {
+  return {name, 3, Group::kKeyspace, kReadOnly, {2, 2, 1}, "RO", kVaries, run};
+}
+
+constexpr Command kObjectRows[] = {
+    object_row("object|encoding", run_object_encoding),
+    object_row("object|freq", run_object_freq),
+    {"object|help", 2, Group::kKeyspace, kLoading | kStale, {}, "", "", run_object_help},
+    object_row("object|idletime", run_object_idletime),
+    object_row("object|refcount", run_object_refcount),
+};
+
 constexpr Command kRows[] = {
     {"ping",
      -1,
@@ -62,11 +76,11 @@ constexpr Command kRows[] = {
      "request_policy:all_shards response_policy:all_succeeded",
      run_ping},
     {"echo", 2, Group::kConnection, kLoading | kStale | kFast, {}, "", "", run_echo},
-    {"quit", -1, Group::kConnection, kAtLogin, {}, "", "", run_quit},
+    {"quit", -1, Group::kConnection, kAtLogin | kUnqueued, {}, "", "", run_quit},
     {"select", 2, Group::kConnection, kLoading | kStale | kFast, {}, "", "", run_select},
     {"auth", -2, Group::kConnection, kAtLogin, {}, "", "", run_auth},
     {"hello", -1, Group::kConnection, kAtLogin, {}, "", "", run_hello},
-    {"reset", 1, Group::kConnection, kAtLogin, {}, "", "", run_reset},
+    {"reset", 1, Group::kConnection, kAtLogin | kUnqueued, {}, "", "", run_reset},
     {"client", -2, Group::kServer, kContainer, {}, "", "", nullptr},
     {"command",
      -1,
@@ -114,6 +128,11 @@ constexpr Command kRows[] = {
      "request_policy:multi_shard response_policy:agg_sum", run_exists},
     {"touch", -2, Group::kKeyspace, kReadOnly | kFast, kAll, "RO",
      "request_policy:multi_shard response_policy:agg_sum", run_exists},
+    {"rename", 3, Group::kKeyspace, kWrite, kBoth, "RW access delete;OW update", "", run_rename},
+    {"renamenx", 3, Group::kKeyspace, kWrite | kFast, kBoth, "RW access delete;OW insert", "",
+     run_renamenx},
+    {"copy", -3, Group::kKeyspace, kWrite | kDenyOom, kBoth, "RO access;OW update", "", run_copy},
+    {"object", -2, Group::kServer, kContainer, {}, "", "", nullptr},
     {"type", 2, Group::kKeyspace, kReadOnly | kFast, kOne, "RO", "", run_type},
     {"expire", -3, Group::kKeyspace, kWrite | kFast, kOne, "RW update", "", run_expire},
     {"pexpire", -3, Group::kKeyspace, kWrite | kFast, kOne, "RW update", "", run_pexpire},
@@ -185,11 +204,16 @@ constexpr Command kRows[] = {
      "",
      run_bitop},
     {"lcs", -3, Group::kString, kReadOnly, {1, 2, 1}, "RO access", "", run_lcs},
-    {"time", 1, Group::kServer, kLoading | kStale | kFast, {}, "", kVaries, run_time},
+    {"multi", 1, Group::kTransaction, kOfMulti | kUnqueued, {}, "", "", run_multi},
+    {"exec", 1, Group::kTransaction, kOfClient | kSkipSlowLog | kUnqueued, {}, "", "", run_exec},
+    {"discard", 1, Group::kTransaction, kOfMulti | kUnqueued, {}, "", "", run_discard},
+    {"watch", -2, Group::kTransaction, kOfMulti | kUnqueued, kAll, "RO", "", run_watch},
+    {"unwatch", 1, Group::kTransaction, kOfMulti, {}, "", "", run_unwatch},
+    {"time", 1, Group::kServer, kLoading | kStale | kFast | kAside, {}, "", kVaries, run_time},
     {"kw.stripes",
      -1,
      Group::kServer,
-     kNoScript | kLoading | kStale | kDangerous,
+     kNoScript | kLoading | kStale | kDangerous | kAside,
      {},
      "",
      kVaries,
@@ -244,6 +268,7 @@ const Command* find_command(std::string_view name) {
 std::span<const Command> subcommands_of(const Command& command) {
   if ((command.flags & kContainer) == 0) return {};
   if (command.name == "client") return kClientRows;
+  if (command.name == "object") return kObjectRows;
   return kCommandRows;
 }
 

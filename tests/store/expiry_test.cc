@@ -112,7 +112,13 @@ TEST_CASE("expiry: an element past it is not there, for anybody", "[memory]") {
   CHECK(*s.get("k") == "new");
   expired();
   CHECK(s.transact(keys, [](auto values) { return !values[0].has_value(); }).ok());
-  CHECK(s.size() == 0);
+  CHECK(s.transact(keys, [](auto values) {
+           if (values[0]) return false;
+           values[0] = "new";
+           return true;
+         }).ok());
+  CHECK(*s.get("k") == "new");
+  CHECK(expiry_of(s, "k") == store::kNoExpiry);
   check_heap(store, s);
 }
 

@@ -68,12 +68,35 @@ def together(r):
     asked(r.randomkey)
 
 
+def transactions(r):
+    with r.pipeline() as pipe:  # MULTI and EXEC, unless told otherwise
+        pipe.set("a", 1).incr("a").get("a").dbsize().rename("a", "b").get("nothing")
+        say("transaction", pipe.execute())
+        pipe.incr("b").set("word", "x").incr("word").incr("b")
+        asked(pipe.execute)
+    say("b", r.get("b"))
+
+    def double(pipe):
+        value = int(pipe.get("b"))
+        pipe.multi()
+        pipe.set("b", 2 * value)
+    say("watched", r.transaction(double, "b"), r.get("b"))
+    with r.pipeline() as pipe:
+        pipe.watch("b")
+        r.incr("b")
+        pipe.multi()
+        pipe.set("b", 0)
+        asked(pipe.execute)
+    say("b", r.get("b"))
+
+
 def main():
     port = int(sys.argv[1])
     with redis.Redis(port=port) as r:
         strings(r)
         options(r)
         together(r)
+        transactions(r)
     with redis.Redis(port=port, decode_responses=True, client_name="report") as r:
         asked(r.client_getname)
         asked(r.set, "ü", "☃")

@@ -8,6 +8,7 @@ stands before the request:
     [near 60] TTL k           two integers that differ by at most that: time passes meanwhile
     [lifetime 60] TTL k       the same, or -1 or -2 on both sides
     [integer] CLIENT ID       an integer above 0 each
+    [count] OBJECT IDLETIME k an integer from 0 on each
     [sorted] KEYS *           the same elements in any order
     [among a b] RANDOMKEY     one of these words each
     [scan] SCAN 0 COUNT 2     repeated to the end of the cursor: the same set
@@ -16,6 +17,7 @@ stands before the request:
     [fields] CLIENT INFO      the same names before the equals signs, in the same order
     [differs -ERR] SET "" v   where Keyway knowingly differs: ours begins so, and Redis' does not
     [hello] HELLO 3           the same but for the server's name, its version, the connection's id
+    [ids] EXEC                the same but for connections' ids in replies of HELLO
 """
 
 import re
@@ -131,6 +133,15 @@ def _integer(*replies):
     return all(re.fullmatch(rb":[1-9]\d*\r\n", reply) for reply in replies)
 
 
+def _count(*replies):
+    return all(re.fullmatch(rb":\d+\r\n", reply) for reply in replies)
+
+
+def _ids(*replies):
+    ours, theirs = (re.sub(rb"\$2\r\nid\r\n:\d+\r\n", b"", reply) for reply in replies)
+    return ours == theirs
+
+
 def _sorted(*replies):
     (kind, ours), (their_kind, theirs) = map(decode, replies)
     return kind == their_kind and isinstance(ours, list) and isinstance(theirs, list) and (
@@ -172,4 +183,5 @@ def _hello(*replies):
 
 _RULES = {"same": _same, "near": _near, "lifetime": _lifetime, "integer": _integer,
           "sorted": _sorted, "among": _among, "scan": _same, "gone": _same, "time": _time,
-          "fields": _fields, "differs": _differs, "hello": _hello}
+          "fields": _fields, "differs": _differs, "hello": _hello,
+          "count": _count, "ids": _ids}

@@ -4,7 +4,7 @@ _COMMANDS = """ping echo quit select auth hello reset get set setnx setex psetex
     mget mset msetnx append strlen getrange substr setrange incr decr incrby decrby incrbyfloat del
     unlink exists touch type expire pexpire expireat pexpireat ttl pttl expiretime pexpiretime
     persist dbsize flushdb flushall keys scan randomkey setbit getbit bitcount bitpos bitop lcs
-    time""".split()
+    time rename renamenx copy""".split()
 
 SEQUENCES = {
     "info": "\n\n".join(f"COMMAND INFO {name}" for name in _COMMANDS) + r'''
