@@ -222,6 +222,11 @@ class Session {
   template <class Access>
   void put_element(Access access, fabric::Address at, std::string_view key,
                    const Decision& decision, std::uint16_t version);
+  bool sweep_for_room(std::span<const Location> places);
+  template <class Attempt>
+  Status with_sweep(std::span<const Location> locations, Attempt&& attempt);
+
+  // session_lines.h
   void drop_entry(std::uint32_t rank, const Found& found);
   void unlink_if_empty(std::uint32_t rank, std::uint32_t line);
   std::optional<std::uint32_t> line_with_room(std::uint32_t words, const Found& leaving) const;
@@ -230,9 +235,6 @@ class Session {
   void count_at(const Location& location, std::uint64_t offset, std::int64_t change);
   void count_elements(const Location& location, std::int64_t change);
   void count_expiring(std::uint32_t rank, std::int64_t change);
-  bool sweep_for_room(std::span<const Location> places);
-  template <class Attempt>
-  Status with_sweep(std::span<const Location> locations, Attempt&& attempt);
   void discard(std::uint32_t rank, const Block& block, std::uint64_t bytes);
   void collect_garbage();
   void give_back_buffers();
@@ -248,6 +250,13 @@ class Session {
                     Mutate&& mutate);
   Status put_all_once(std::span<const Location> locations, std::span<const KeyValueView> pairs,
                       const PutOptions& options);
+
+  // session_reserve.h
+  Status reserve_writes(std::span<const PlannedWrite> writes);
+  void need_at_most(BlockNeeds& needs, std::span<const PlannedWrite> writes) const;
+  void need_exactly(BlockNeeds& needs, std::span<const PlannedWrite> writes);
+
+  // session_transaction.h
   template <class Access>
   KeyMark mark_of(Access access, const Location& location, const Found& found);
   Status draft_all(std::span<const Location> locations, std::span<const std::string_view> keys,
@@ -257,9 +266,6 @@ class Session {
   Status modify_all_once(std::span<const Location> locations,
                          std::span<const std::string_view> keys, ElementsBody body,
                          const ModifyAllOptions& options);
-  Status reserve_writes(std::span<const PlannedWrite> writes);
-  void need_at_most(BlockNeeds& needs, std::span<const PlannedWrite> writes) const;
-  void need_exactly(BlockNeeds& needs, std::span<const PlannedWrite> writes);
 
   // session_walk.h
   template <class Access, class Visit>
@@ -314,6 +320,7 @@ class Session {
 
 }  // namespace keyway::store
 
+#include "keyway/kvstore/session_lines.h"
 #include "keyway/kvstore/session_multi.h"
 #include "keyway/kvstore/session_read.h"
 #include "keyway/kvstore/session_reserve.h"

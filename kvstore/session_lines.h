@@ -1,0 +1,115 @@
+// Session<E>: the lines of a bucket under change, what is counted of it, and the blocks that it
+// makes free. Included by session.h.
+#pragma once
+
+#include <algorithm>
+
+#include "keyway/kvstore/session.h"
+#include "keyway/locks/base/give_back.h"
+
+namespace keyway::store {
+
+/// Takes an entry out of its line; its block becomes garbage.
+template <fabric::Endpoint E>
+void Session<E>::drop_entry(std::uint32_t rank, const Found& found) {
+  if (found.entry.kind() == EntryKind::kHeap) {
+    const ElementView& old = found.element;
+    discard(rank, {found.entry.offset(), found.entry.size_class()},
+            element_bytes(old.key.size(), old.value.size(), old.expires_at_ms != kNoExpiry));
+    if (old.expires_at_ms != kNoExpiry) count_expiring(rank, -1);
+  }
+  chain_[found.line].bucket.remove(found.at);
+  chain_[found.line].dirty = true;
+}
+
+/// An overflow line without entries leaves the chain.
+template <fabric::Endpoint E>
+void Session<E>::unlink_if_empty(std::uint32_t rank, std::uint32_t line) {
+  if (line == 0 || !chain_[line].bucket.empty()) return;
+  chain_[line - 1].bucket.set_link(chain_[line].bucket.link());
+  chain_[line - 1].dirty = true;
+  chain_[line].dirty = false;
+  discard(rank, {chain_[line].at.offset(), class_for(kBucketBytes)}, kBucketBytes);
+}
+
+/// The first line that was read and has room for an entry of `words`, once `leaving` has left.
+template <fabric::Endpoint E>
+std::optional<std::uint32_t> Session<E>::line_with_room(std::uint32_t words,
+                                                        const Found& leaving) const {
+  for (std::uint32_t i = 0; i < chain_.size(); ++i) {
+    const bool makes_room = leaving.at != 0 && leaving.line == i;
+    const std::uint32_t used = chain_[i].bucket.used() - (makes_room ? leaving.entry.words() : 0);
+    if (used + words <= kBucketWords) return i;
+  }
+  return std::nullopt;
+}
+
+/// Writes changed lines back, and with any of them the first (K6). Local words are stored one by
+/// one, because a batch get may peek.
+template <fabric::Endpoint E>
+template <class Access>
+void Session<E>::commit(Access access, const Location& location) {
+  Line& first = chain_.front();
+  first.dirty =
+      std::any_of(chain_.begin(), chain_.end(), [](const Line& line) { return line.dirty; });
+  if (first.dirty && first.bucket.version() == Bucket::kMostVersion) {
+    count_at(location, kTurnsOffset, 1);
+  }
+  for (Line& line : chain_) {
+    if (!line.dirty) continue;
+    line.bucket.raise_version();
+    if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
+      for (std::uint32_t i = 0; i < kBucketWords; ++i) {
+        ep_.store(access, line.at + i * 8, line.bucket.words[i]);
+      }
+    } else {
+      ep_.post_write(access, line.at, std::as_bytes(std::span(line.bucket.words)));
+    }
+  }
+}
+
+template <fabric::Endpoint E>
+void Session<E>::count_elements(const Location& location, std::int64_t change) {
+  count_at(location, kElementsOffset, change);
+}
+
+/// A word of the stripe's counters. Its lock is held for writing, so plain words will do locally.
+template <fabric::Endpoint E>
+void Session<E>::count_at(const Location& location, std::uint64_t offset, std::int64_t change) {
+  const fabric::Address count = geometry_.stripe_counters(location.rank, location.stripe) + offset;
+  if (ep_.is_local(location.rank)) {
+    ep_.store(fabric::cpu, count,
+              ep_.load(fabric::cpu, count) + static_cast<std::uint64_t>(change));
+  } else {
+    ep_.post_fetch_add(fabric::rma, count, static_cast<std::uint64_t>(change));
+  }
+}
+
+/// The volume's count of elements that expire: shared by all stripes, so an atomic; changed only by
+/// writes that give or take an expiry.
+template <fabric::Endpoint E>
+void Session<E>::count_expiring(std::uint32_t rank, std::int64_t change) {
+  ep_.post_fetch_add(fabric::rma, geometry_.header(rank) + kExpiringOffset,
+                     static_cast<std::uint64_t>(change));
+}
+
+template <fabric::Endpoint E>
+void Session<E>::discard(std::uint32_t rank, const Block& block, std::uint64_t bytes) {
+  garbage_.push_back({rank, block, bytes});
+}
+
+template <fabric::Endpoint E>
+void Session<E>::collect_garbage() {
+  for (const Garbage& item : garbage_) heap_.free(item.rank, item.block, item.bytes);  // K4
+  garbage_.clear();
+}
+
+/// What one large value needed is not kept for the next operation.
+template <fabric::Endpoint E>
+void Session<E>::give_back_buffers() {
+  give_back(built_, kMostKept);
+  give_back(fetched_, kMostKept);
+  give_back(composed_, kMostKept);
+}
+
+}  // namespace keyway::store
