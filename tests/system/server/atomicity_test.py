@@ -1,4 +1,4 @@
-"""Transactions and commands of several keys are one step to everybody, on all ranks; single keys are
+"""Transactions and commands of several keys are one step to everybody; single keys are
 linearizable; what WATCH saw has not changed when EXEC runs.
 
 Redis is not asked: it executes one command at a time."""
@@ -25,7 +25,7 @@ def values(reply):
 
 
 class Crowd(Case):
-    """Clients that act at the same time, on all ranks of the server."""
+    """Clients that act at the same time."""
 
     OPTIONS = ("--workers", "2")
 
@@ -34,10 +34,8 @@ class Crowd(Case):
         cls.ours = start_ours(own=cls.OPTIONS)
         cls.addClassCleanup(cls.ours.end)
         cls.pair = (cls.ours,)
-        cls.connected = 0
 
     def connect(self):
-        """To the ranks in turn."""
         wire = self.ours.connect()
         self.addCleanup(wire.close)
         return wire
@@ -301,7 +299,6 @@ class Histories(Crowd):
         self.assertFalse(is_linearizable(history(
             a, (2, 9, _put(b"b"), OK), (3, 4, _get, get_b), (5, 6, _get, get_a))))  # goes back
         self.assertFalse(is_linearizable(history((0, 1, _get, get_a))))
-
 
 
 if __name__ == "__main__":
