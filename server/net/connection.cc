@@ -88,7 +88,7 @@ std::size_t Connection::make_room() {
   }
   const std::size_t held = end_ - begin_;
   const std::size_t room = std::clamp<std::size_t>(
-      std::max<std::size_t>(parser_.missing(), wanted_), wanted_, std::max(kMostRead, held));
+      std::max<std::size_t>(parser_.missing(), wanted_), wanted_, std::max(kMostWanted, held));
   if (begin_ != 0 && in_.size() - end_ < room) {
     in_.erase(0, begin_);
     end_ -= begin_;

@@ -79,7 +79,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
   static constexpr std::size_t kMuchToWrite = 256 << 10;
   static constexpr std::size_t kLeastWanted = 4 << 10;
   static constexpr std::size_t kMostWanted = 32 << 10;
-  static constexpr std::size_t kMostRead = 1 << 20;
   /// A buffer that grew is given back when it is empty.
   static constexpr std::size_t kKept = 64 << 10;
 

@@ -33,7 +33,8 @@ add_executable(keywayd_local EXCLUDE_FROM_ALL ${main_sources} ${net_sources})
 set_target_properties(keywayd_local PROPERTIES OUTPUT_NAME keywayd)
 target_include_directories(keywayd_local PRIVATE ${PROJECT_SOURCE_DIR}/server
                            ${PROJECT_BINARY_DIR}/include/server_net)
-target_compile_definitions(keywayd_local PRIVATE ASIO_STANDALONE)
+target_compile_definitions(keywayd_local PRIVATE
+  $<TARGET_PROPERTY:keyway_server_net,INTERFACE_COMPILE_DEFINITIONS>)
 target_link_libraries(keywayd_local PRIVATE keyway_build_flags keyway_local_commands
                       keyway_program_support CLI11::CLI11 OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
 set_property(GLOBAL PROPERTY KEYWAY_LOCAL_SERVER keywayd_local)

@@ -7,12 +7,12 @@
 #   keyway_script_test(NAME COMMAND ... [LABELS ...] [TIMEOUT_S n] [SERIAL])
 #       a script or a program that is not built on Catch2
 #
-# Labels: unit, conformance, models, mpi, system, tidy, bench, long. `ninja tests_LABEL`
+# Labels: unit, conformance, models, mpi, system, server, fuzz, tidy, bench, long. `ninja tests_LABEL`
 # builds what the tests of one label need.
 
 set(KEYWAY_TEST_TIMEOUT_S 180 CACHE STRING "A test that runs longer than this, in s, has hung")
 set(KEYWAY_SANITIZER_SLOWDOWN 4)
-set(KEYWAY_TEST_LABELS unit conformance models mpi system tidy bench long)
+set(KEYWAY_TEST_LABELS unit conformance models mpi system server fuzz tidy bench long)
 set(KEYWAY_TEST_DIR ${PROJECT_BINARY_DIR}/test-work)
 set(KEYWAY_TEST_SUPPORT_DIR ${PROJECT_SOURCE_DIR}/tests/support)
 

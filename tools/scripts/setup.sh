@@ -13,7 +13,7 @@ keyway_run_packages=(
 keyway_test_packages=(
   openmpi-bin libopenmpi-dev catch2 librapidcheck-dev
   python3 gnuplot-nox iproute2 openssl procps util-linux spin
-  redis-tools python3-redis
+  redis-tools python3-redis libhiredis-dev
 )
 # What the benchmarks need beyond what runs the store: rows, plots, namespaces.
 keyway_bench_packages=(python3 gnuplot-nox iproute2 redis-tools util-linux)

@@ -44,6 +44,15 @@ suite_targets() {
   if [[ $1 == release ]]; then echo all; else echo "tests_${2// / tests_}"; fi
 }
 
+# libFuzzer comes with clang, which is large and needed for nothing else: it is used where it is.
+fuzz_suite() {
+  if command -v clang++ >/dev/null; then
+    suite fuzz fuzz
+  elif [[ -z $regex && ($only == fuzz || -z $only) ]]; then
+    summary+=("$(printf '%-8s %-24s NOT RUN: clang++ is missing (clang, libclang-rt-14-dev)' fuzz fuzz)")
+  fi
+}
+
 keyway_test() {
   local quick=no long=no only='' regex='' failed=no
   local -a summary=()
@@ -59,17 +68,18 @@ keyway_test() {
     shift
   done
   case "$only" in
-    '' | unit | conformance | models | mpi | system | tidy | bench | long) ;;
-    *) die "'$only' is no label; use unit, conformance, models, mpi, system, tidy, bench or long" ;;
+    '' | unit | conformance | models | mpi | system | server | fuzz | tidy | bench | long) ;;
+    *) die "'$only' is no label; use unit, conformance, models, mpi, system, server, fuzz, tidy, bench or long" ;;
   esac
 
   install_packages "${keyway_run_packages[@]}" "${keyway_test_packages[@]}"
-  suite release all
+  [[ $only == fuzz ]] || suite release all
   if [[ $quick == no ]]; then
     suite openmpi mpi
-    suite asan 'unit conformance'
+    suite asan 'unit conformance server'
     suite tsan 'unit conformance'
   fi
+  [[ $quick == yes ]] || fuzz_suite
   [[ ${#summary[@]} -gt 0 ]] || die "no test is called '$regex' and labelled '${only:-anything}'"
   printf '\n'
   printf '%s\n' "${summary[@]}"

@@ -125,6 +125,16 @@ class Peer:
     def threads(self):
         return len(os.listdir(f"/proc/{self.pid}/task"))
 
+    def touch_store(self):
+        """Fills the store once and empties it: from then on what its memory holds no longer changes
+        how much the process has resident."""
+        with self.connect() as wire:
+            number = 0
+            while wire.request("SET", f"fill:{number}", b"x" * (1 << 19)) == b"+OK\r\n":
+                number += 1
+            if number < 10 or wire.request("FLUSHALL") != b"+OK\r\n":
+                raise AssertionError("the store cannot be filled and emptied")
+
     def connect(self):
         return Wire(socket.create_connection(("127.0.0.1", self.port), timeout=START_S))
 

@@ -69,7 +69,13 @@ class Wire:
     def send_aside(self, pieces):
         """Sends while the caller reads: a server that does not read before its replies are taken
         stops nobody."""
-        threading.Thread(target=lambda: [self.send(piece) for piece in pieces], daemon=True).start()
+        def send_all():
+            try:
+                for piece in pieces:
+                    self.send(piece)
+            except OSError:
+                pass  # closed here
+        threading.Thread(target=send_all, daemon=True).start()
 
     def unarrived(self):
         """How many bytes of what was sent are not yet at the server's end."""
@@ -102,6 +108,18 @@ class Wire:
             return CLOSED
         found = bytes(self._received[:self._at])
         del self._received[:self._at]
+        return found
+
+    def take(self, size):
+        """So many bytes, or what came before the connection ended."""
+        self._until = time.monotonic() + DEADLINE_S
+        try:
+            while len(self._received) < size:
+                self._receive()
+        except _Closed:
+            pass
+        found = bytes(self._received[:size])
+        del self._received[:size]
         return found
 
     def rest(self):

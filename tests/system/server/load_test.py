@@ -1,0 +1,148 @@
+"""Clients by the thousand and pipelines by the million leave nothing behind: no memory, no open file,
+no thread."""
+
+import resource
+import time
+import unittest
+
+from case import main, start_ours
+from connections_test import break_off
+from wire import DEADLINE_S, Wire, encode
+
+PONG = b"+PONG\r\n"
+OK = b"+OK\r\n"
+MIB = 1 << 20
+CLIENTS = 10_000
+OURS = 200  # files that this process and the server have open besides
+# What a server may have grown between a warm-up and the end: the pieces of the allocator, which do not
+# depend on how much came. Of 10,000 clients that is 800 B each; one that was kept would be 20 KiB.
+GROWTH = 8 * MIB
+
+
+class Load(unittest.TestCase):
+    def setUp(self):
+        self.peer = start_ours("--maxclients", str(CLIENTS + OURS), "--workers", "2")
+        self.addCleanup(self.peer.end)
+        self.peer.touch_store()
+        self.wire = self.peer.connect()
+        self.addCleanup(self.wire.close)
+        self.assertEqual(self.wire.request("PING"), PONG)  # it counts among the open files
+
+    def measure(self, files=None):
+        """Resident bytes and threads, once no more than so many files are open."""
+        until = time.monotonic() + DEADLINE_S
+        while files is not None and self.peer.open_files() > files:
+            self.assertLess(time.monotonic(), until, "connections that have gone are still open")
+            self.assertEqual(self.wire.request("PING"), PONG)
+        return self.peer.resident_bytes(), self.peer.threads()
+
+    def check_no_growth(self, before, files):
+        memory, threads = self.measure(files)
+        self.assertEqual(threads, before[1])
+        self.assertLess(memory - before[0], GROWTH)
+
+    def come_and_go(self, count):
+        """In waves, and in each way that a client can leave."""
+        for wave in range(0, count, 500):
+            wires = [self.peer.connect() for _ in range(500)]
+            for number, wire in enumerate(wires):
+                wire.send((encode(["PING"]), encode(["SET", f"k{number}", "x" * 5000]) * 20,
+                           b"*2\r\n$4\r\nECHO\r\n$100000\r\nhalf", b"*1000000\r\n$1\r\n",
+                           b"GET k1\r\n" * 200)[(wave + number) % 5])
+            for number, wire in enumerate(wires):
+                (break_off if number % 3 == 0 else Wire.close)(wire)
+
+    def test_ten_thousand_come_and_go(self):
+        files = self.peer.open_files()
+        self.come_and_go(CLIENTS // 2)
+        before = self.measure(files)
+        self.come_and_go(CLIENTS)
+        self.check_no_growth(before, files)
+
+    def test_ten_thousand_at_once(self):
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+        count = min(CLIENTS, hard - OURS)
+        if count < CLIENTS:
+            print(f"a user may open {hard} files here: {count} clients at once")
+        files = self.peer.open_files()
+        before = None
+        for _ in range(2):
+            wires = [self.peer.connect() for _ in range(count)]
+            try:
+                self.assertGreaterEqual(self.peer.open_files(), count)
+                for wire in wires:
+                    wire.send(encode(["INCR", "n"]))
+                for wire in wires:
+                    self.assertEqual(wire.reply()[:1], b":")
+            finally:
+                for wire in wires:
+                    wire.close()
+            if before is None:
+                before = self.measure(files)
+        self.check_no_growth(before, files)
+        self.assertEqual(self.wire.request("GET", "n"), b"$5\r\n%d\r\n" % (2 * count))
+
+    def test_a_million_commands(self):
+        count = 1_000_000
+        expected = b"".join(b":%d\r\n" % number for number in range(1, count + 1))
+        with self.peer.connect() as wire:
+            wire.send_aside([encode(["INCR", "n"]) * 10_000] * (count // 10_000))
+            while wire.unarrived() == 0 and not wire.has_come():
+                pass
+            for _ in range(100):  # it is not alone
+                self.assertEqual(self.wire.request("PING"), PONG)
+            self.assertEqual(wire.take(len(expected)), expected)
+        self.assertEqual(self.wire.request("GET", "n"), b"$7\r\n1000000\r\n")
+
+    def test_a_million_commands_and_nobody_reads(self):
+        files = self.peer.open_files()
+        self.assertEqual(self.wire.request("SET", "k", "x" * 100), OK)
+        before = self.measure()
+        wires = [self.peer.connect() for _ in range(4)]
+        for wire in wires:
+            self.addCleanup(wire.close)
+            wire.send_aside([encode(["GET", "k"]) * 10_000] * 25)
+        for _ in range(1000):
+            self.assertEqual(self.wire.request("GET", "k"), b"$100\r\n%b\r\n" % (b"x" * 100))
+        # Each keeps what it has read of requests and one part of its replies.
+        self.assertLess(self.peer.resident_bytes() - before[0], 16 * MIB)
+        for wire in wires:
+            wire.finish()  # or else whoever sends aside keeps the socket
+            break_off(wire)
+        self.check_no_growth(before, files)
+
+    def test_what_is_announced_comes_slowly(self):
+        before = self.measure()
+        heads = (b"*1000000\r\n", b"*2\r\n$4\r\nECHO\r\n$500000000\r\n", b"*3\r\n$500000000\r\n",
+                 b"*2147483647\r\n$1\r\n")
+        wires = [self.peer.connect() for _ in range(400)]
+        for number, wire in enumerate(wires):
+            self.addCleanup(wire.close)
+            wire.send(heads[number % len(heads)])
+        honest = self.peer.connect()
+        self.addCleanup(honest.close)
+        request = encode(["SET", "slow", "value"])
+        for at in range(len(request)):
+            for wire in wires:
+                wire.send(b"$1\r\nx\r\n"[at % 7:][:1])
+            honest.send(request[at:at + 1])
+            self.assertEqual(self.wire.request("PING"), PONG)
+        self.assertEqual(honest.reply(), OK)
+        # 16 KiB to receive into for each, and nothing for what was announced.
+        self.assertLess(self.peer.resident_bytes() - before[0], len(wires) * 32 * 1024)
+        self.assertEqual(self.wire.request("GET", "slow"), b"$5\r\nvalue\r\n")
+
+    def test_who_breaks_off_in_the_middle_of_a_pipeline(self):
+        """What it had asked before is done or not, in order; nothing of the half request is."""
+        with self.peer.connect() as wire:
+            wire.send(encode(["RPUSHX"]) + encode(["SET", "a", "1"]) * 1000 +
+                      encode(["SET", "a", "2"])[:-3])
+            break_off(wire)
+        self.assertIn(self.wire.request("GET", "a"), (b"$-1\r\n", b"$1\r\n1\r\n"))
+        self.assertEqual(self.wire.request("PING"), PONG)
+
+
+if __name__ == "__main__":
+    main()
