@@ -47,7 +47,11 @@ std::string footer() {
     fmt::format_to(std::back_inserter(text), "  {:<15} {}\n", kind.form, kind.help);
   }
   text +=
-      "\nOn a store that lives in the process, run loads the records first and reports both.\n"
+      "\nOn a store that lives in the process, run loads the records first and reports both. A "
+      "server\n"
+      "is loaded by kvload load; each thread has a connection of its own, and --batch N asks for "
+      "N\n"
+      "records in one pipeline. The password may stand in KVLOAD_PASSWORD instead of the URI.\n"
       "Exit codes: 0 all well, 1 operations failed, 2 bad usage or configuration, 3 the store "
       "cannot be reached.\n"
       "\nExample: workload b on 100000 records, two threads, one million operations:\n"

@@ -4,8 +4,11 @@
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "keyway/client/wire/uri.h"
 #include "keyway/locks/base/clock.h"
 #include "output_file.h"
 #include "provenance.h"
@@ -15,20 +18,31 @@ namespace {
 
 using nlohmann::ordered_json;
 
+/// The words of the command line, without passwords.
+std::vector<std::string> shown(std::vector<std::string> words) {
+  for (std::string& word : words) {
+    const bool names_server = word.find("redis://") != std::string::npos ||
+                              word.find("rediss://") != std::string::npos ||
+                              word.find("unix:") != std::string::npos;
+    if (names_server) word = wire::without_password(word);
+  }
+  return words;
+}
+
 ordered_json configuration_json(const Job& job, std::uint32_t ranks) {
   ordered_json properties = ordered_json::object();
   for (const auto& [name, entry] : job.options.properties.entries()) {
     properties[name] = entry.value;
   }
   ordered_json out = {{"command", job.options.command == Command::kLoad ? "load" : "run"},
-                      {"store", job.options.store},
+                      {"store", wire::without_password(job.options.store)},
                       {"ranks", ranks},
                       {"threads", job.spec.threads},
                       {"batch", job.options.batch},
                       {"latency_sample_every", job.options.sample_every},
                       {"seed", job.options.seed},
                       {"properties", properties},
-                      {"command_line", job.options.command_line}};
+                      {"command_line", shown(job.options.command_line)}};
   if (job.options.locality) out["locality"] = *job.options.locality;
   return out;
 }

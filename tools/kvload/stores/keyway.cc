@@ -1,13 +1,16 @@
-// Our own store, embedded (local:) or one-sided over MPI (mpi:).
+// Our own store: embedded (local:), one-sided over MPI (mpi:), or over a socket (redis://,
+// rediss://, unix:), where any server will do that knows Redis' commands on strings.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
 
 #include "engine.h"
 #include "keyway/client/client.h"
+#include "keyway/client/wire/uri.h"
 #include "keyway/workloads/record.h"
 #include "stores/registry.h"
 
@@ -16,7 +19,9 @@ namespace {
 
 class KeywaySession {
  public:
-  explicit KeywaySession(Session session) : session_(std::move(session)) {}
+  /// `whole_bytes`: of a record, on a server; 0 elsewhere.
+  KeywaySession(Session session, std::uint64_t whole_bytes)
+      : session_(std::move(session)), whole_bytes_(whole_bytes) {}
 
   Code get(std::string_view key, std::string& out) { return noted(session_.get(key, out)); }
   Code get_range(std::string_view key, std::size_t offset, std::size_t bytes, std::string& out) {
@@ -27,8 +32,12 @@ class KeywaySession {
     return noted(session_.update(key, value));
   }
   Code set_range(std::string_view key, std::size_t offset, std::string_view bytes) {
-    const auto length = session_.set_range(key, offset, bytes, store::PutIf::kPresent);
-    return length.ok() ? Code::kOk : noted(length.status());
+    // A server's SETRANGE does not ask whether the record is there: its length tells.
+    const bool asks = whole_bytes_ == 0;
+    const auto length = session_.set_range(key, offset, bytes,
+                                           asks ? store::PutIf::kPresent : store::PutIf::kAlways);
+    if (!length.ok()) return noted(length.status());
+    return *length < whole_bytes_ ? Code::kNotFound : Code::kOk;
   }
   template <class Sink>
   Code scan(std::string_view key, std::size_t count, Sink&& sink) {
@@ -51,8 +60,22 @@ class KeywaySession {
   }
 
   Session session_;
+  std::uint64_t whole_bytes_;
   std::string trouble_;
 };
+
+/// What a server decides for itself.
+Status check_server_options(const Options& options) {
+  if (!options.memory_bytes && options.lock_policy.empty() && !options.locality) return {};
+  return {Code::kInvalidArgument,
+          "--memory, --lock-policy and --locality are for stores that kvload opens itself, local: "
+          "and mpi: give the first two to the server"};
+}
+
+std::string password_of_environment() {
+  const char* password = std::getenv("KVLOAD_PASSWORD");
+  return password == nullptr ? "" : password;
+}
 
 // Of each rank, that the JSON report shows.
 constexpr std::size_t kMostStripes = 64;
@@ -98,10 +121,18 @@ class KeywayStore {
  public:
   using Session = KeywaySession;
 
-  explicit KeywayStore(Store store) : store_(std::move(store)) {}
+  KeywayStore(Store store, std::uint64_t whole_bytes)
+      : store_(std::move(store)), whole_bytes_(whole_bytes) {}
 
   static StoreTraits traits(const Job& job) {
-    return {.name = std::string_view(job.options.store).substr(0, job.options.store.find(':') + 1)};
+    const std::string_view uri = job.options.store;
+    StoreTraits traits{.name = uri.substr(0, uri.find(':') + 1)};
+    if (!wire::is_server_uri(uri)) return traits;
+    traits.in_process = false;
+    traits.scan_refusal =
+        "a server's SCAN goes by cursors, not from a key on: use local:, mpi: or rocksdb:PATH for "
+        "workloads with scans";
+    return traits;
   }
   static Result<std::unique_ptr<KeywayStore>> open(const Job& job) {
     const workloads::RecordLayout layout(job.spec);
@@ -114,11 +145,14 @@ class KeywayStore {
     }
     const auto asked = parse_store_uri(job.options.store, options);
     if (!asked.ok()) return asked.status();
+    const bool server = wire::is_server_uri(job.options.store);
+    if (Status status = check_server_options(job.options); server && !status.ok()) return status;
+    if (server) options.password = password_of_environment();
     options.memory_bytes =
         job.options.memory_bytes.value_or(memory_needed(job, asked->options.ranks));
     auto store = Store::open(job.options.store, options);
     if (!store.ok()) return store.status();
-    return std::make_unique<KeywayStore>(std::move(*store));
+    return std::make_unique<KeywayStore>(std::move(*store), server ? layout.record_bytes() : 0);
   }
 
   std::uint32_t rank() const { return store_.process(); }
@@ -141,11 +175,12 @@ class KeywayStore {
   Result<KeywaySession> session(std::uint32_t thread) {
     auto session = store_.session_at(home_of(thread));
     if (!session.ok()) return session.status();
-    return KeywaySession(std::move(*session));
+    return KeywaySession(std::move(*session), whole_bytes_);
   }
 
  private:
   Store store_;
+  std::uint64_t whole_bytes_;  // of a record on a server, else 0
 };
 
 std::vector<std::string> KeywayStore::lock_report() {
