@@ -268,6 +268,9 @@ class Session {
                          const ModifyAllOptions& options);
 
   // session_walk.h
+  static constexpr std::uint64_t kBucketsAhead = 64;
+  template <class Access>
+  void read_ahead(Access access, std::uint32_t rank, std::uint64_t bucket, Bucket& out);
   template <class Access, class Visit>
   Status walk_bucket(Access access, std::uint32_t rank, std::uint64_t bucket, Visit&& visit);
   template <class Access>
@@ -308,6 +311,9 @@ class Session {
   std::uint64_t switches_ = 0;
   // Buffers of the operation under way, kept so that a warm session does not allocate.
   std::vector<Line> chain_;
+  // What read_ahead() has read: lines of buckets from ahead_from_ on.
+  std::vector<Bucket> ahead_;
+  std::uint64_t ahead_from_ = 0;
   Bucket line_read_;                 // a remote line that find() looks at, or read with its lock
   std::vector<std::byte> fetched_;   // a remote element
   std::vector<std::byte> composed_;  // an element to be written to a remote rank

@@ -11,6 +11,24 @@
 
 namespace keyway::store {
 
+/// Reads a bucket's own line. From another node, with those behind it in its stripe, which a walk
+/// asks for next: a round trip for many. They hold for as long as the stripe is locked.
+template <fabric::Endpoint E>
+template <class Access>
+void Session<E>::read_ahead(Access access, std::uint32_t rank, std::uint64_t bucket, Bucket& out) {
+  if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
+    ep_.read(access, geometry_.bucket(rank, bucket), std::as_writable_bytes(std::span(out.words)));
+  } else {
+    if (bucket < ahead_from_ || bucket - ahead_from_ >= ahead_.size()) {
+      const std::uint64_t end = geometry_.stripe_end(geometry_.stripe_of(bucket));
+      ahead_.resize(std::min(kBucketsAhead, end - bucket));
+      ahead_from_ = bucket;
+      ep_.read(access, geometry_.bucket(rank, bucket), std::as_writable_bytes(std::span(ahead_)));
+    }
+    out = ahead_[bucket - ahead_from_];
+  }
+}
+
 /// Visits the entries of a bucket's chain. visit(line, at, entry, element) returns true to go on
 /// at the next entry, false when it has removed the one it was shown. The stripe is locked.
 template <fabric::Endpoint E>
@@ -18,12 +36,14 @@ template <class Access, class Visit>
 Status Session<E>::walk_bucket(Access access, std::uint32_t rank, std::uint64_t bucket,
                                Visit&& visit) {
   chain_.clear();
-  for (fabric::Address at = geometry_.bucket(rank, bucket);;) {
+  Line& head = chain_.emplace_back();
+  head.at = geometry_.bucket(rank, bucket);
+  read_ahead(access, rank, bucket, head.bucket);
+  for (std::uint64_t link = head.bucket.link(); link != 0;) {
     Line& fresh = chain_.emplace_back();
-    fresh.at = at;
-    ep_.read(access, at, std::as_writable_bytes(std::span(fresh.bucket.words)));
-    if (fresh.bucket.link() == 0) break;
-    at = {rank, fresh.bucket.link()};
+    fresh.at = {rank, link};
+    ep_.read(access, fresh.at, std::as_writable_bytes(std::span(fresh.bucket.words)));
+    link = fresh.bucket.link();
   }
   garbage_.reserve(garbage_.size() + chain_.size() * kBucketWords);  // K3, should visit() remove
   for (std::uint32_t line = 0; line < chain_.size(); ++line) {
@@ -52,6 +72,7 @@ Status Session<E>::walk_stripe(std::uint32_t rank, std::uint64_t stripe, locks::
                                Visit&& visit) {
   auto grant = lock_stripe(rank, stripe, mode, deadline_);
   if (!grant.ok()) return grant.status();
+  ahead_.clear();
   Status status;
   {
     const Hold held(*this, rank, stripe, *grant);
@@ -98,6 +119,7 @@ Result<std::uint64_t> Session<E>::scan_at(std::uint64_t cursor, std::uint64_t li
     if (bucket != at.offset()) fabric::this_fiber::yield();  // an empty table is long, too
     auto grant = lock_stripe(rank, stripe, locks::Mode::kRead, deadline_);
     if (!grant.ok()) return grant.status();
+    ahead_.clear();
     const std::uint64_t end = geometry_.stripe_end(stripe);
     Status status;
     // As much of the stripe as the limit asks for, under one grant.
