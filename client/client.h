@@ -226,6 +226,9 @@ class Store {
   /// when MPI cannot, or a server; see wire::Connection::open(). On `mpi:` every process gets the
   /// same answer.
   static Result<Store> open(std::string_view uri, StoreOptions options = {});
+  /// In place of open(), by a process that cannot take part: on `mpi:` it tells the others `why`,
+  /// and the open() of every one of them fails so. What all agreed on; elsewhere `why`.
+  static Status decline(std::string_view uri, Status why);
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
   ~Store();

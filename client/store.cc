@@ -49,6 +49,11 @@ Result<Store> Store::open(std::string_view uri, StoreOptions options) {
   return client::StoreMaker::make(std::move(*backend));
 }
 
+Status Store::decline(std::string_view uri, Status why) {
+  KW_CHECK(!why.ok());
+  return client::open_backend(uri, std::move(why)).status();
+}
+
 Result<Session> Store::session() {
   if (processes() > 1) return session_at(process());
   // relaxed: only the spread over the ranks matters, and nothing is published with it.

@@ -3,11 +3,11 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <asio/signal_set.hpp>
-#include <csignal>
 #include <cstdio>
 #include <thread>
 
+#include "job.h"
+#include "job_voice.h"
 #include "keyway/server/net/listener.h"
 #include "keyway/server/net/process_memory.h"
 #include "keyway/server/net/tls.h"
@@ -16,8 +16,9 @@
 namespace keyway::server {
 namespace {
 
-int fail(const Status& status) {
-  fmt::print(stderr, "keywayd: {}\n", status.message());
+/// `speaks`: ranks that fail alike say so once.
+int fail(const Status& status, bool speaks) {
+  if (speaks) fmt::print(stderr, "keywayd: {}\n", status.message());
   return status == Code::kInvalidArgument ? kExitUsage : kExitUnavailable;
 }
 
@@ -26,11 +27,11 @@ Result<Store> open_store(const Options& options) {
   store.memory_bytes = options.memory_bytes;
   store.lock = options.lock;
   store.sessions = options.workers * options.fibers;
-  return Store::open("local:", store);
+  return Store::open(store_uri(options), store);
 }
 
 /// As many files as the clients need, or as many clients as there may be files.
-void allow_files(Options& options) {
+void allow_files(Options& options, bool speaks) {
   constexpr std::uint64_t kOurOwn = 64;
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -41,6 +42,7 @@ void allow_files(Options& options) {
   if (limit.rlim_cur >= needed) return;
   options.listener.most_clients =
       static_cast<std::uint32_t>(limit.rlim_cur > 2 * kOurOwn ? limit.rlim_cur - kOurOwn : kOurOwn);
+  if (!speaks) return;
   fmt::print(stderr, "keywayd: this user may open {} files: at most {} clients at one time\n",
              limit.rlim_cur, options.listener.most_clients);
 }
@@ -72,13 +74,18 @@ Status listen_on_port(Listener& listener, const Options& options, std::uint16_t&
 }
 
 /// Tells `options` the ports.
-Status listen(Listener& listener, Options& options, TlsContext* tls) {
+Status listen(Listener& listener, Options& options, std::unique_ptr<TlsContext>& tls) {
+  if (options.tls_port != 0) {
+    auto made = tls_context(options.tls);
+    if (!made.ok()) return made.status();
+    tls = std::move(*made);
+  }
   if (options.port != 0 || tls == nullptr) {
     Status status = listen_on_port(listener, options, options.port, nullptr);
     if (!status.ok()) return status;
   }
   if (tls != nullptr) {
-    Status status = listen_on_port(listener, options, options.tls_port, tls);
+    Status status = listen_on_port(listener, options, options.tls_port, tls.get());
     if (!status.ok()) return status;
   }
   if (options.unix_socket.empty()) return {};
@@ -98,33 +105,30 @@ void say_ready(const Options& options) {
 }
 
 int serve(Options options) {
-  std::unique_ptr<TlsContext> tls;
-  if (options.tls_port != 0) {
-    auto made = tls_context(options.tls);
-    if (!made.ok()) return fail(made.status());
-    tls = std::move(*made);
-  }
-  allow_files(options);
+  const bool speaks = !is_of_job(options) || tools::speaks_for_job();
+  allow_files(options, speaks);
   prepare_memory();
   auto store = open_store(options);
-  if (!store.ok()) return fail(store.status());
+  if (!store.ok()) return fail(store.status(), speaks);
   Service service;
   service.password = options.password;
   service.transaction_bytes = options.transaction_bytes;
   std::atomic<std::uint32_t> clients{0};
   std::vector<std::unique_ptr<Worker>> workers;
-  if (Status status = make_workers(*store, options, service, clients, workers); !status.ok()) {
-    return fail(status);
-  }
-  if (options.expire_cycle_s != 0) {
-    workers[0]->sweep(store->process(), std::chrono::seconds(options.expire_cycle_s));
-  }
+  std::unique_ptr<TlsContext> tls;
   asio::io_context events(1);
   Listener listener(events, workers, clients, options.listener);
-  if (Status status = listen(listener, options, tls.get()); !status.ok()) return fail(status);
+  Status ready = take_own_addresses(options, store->process());
+  if (ready.ok()) ready = make_workers(*store, options, service, clients, workers);
+  if (ready.ok()) ready = listen(listener, options, tls);
+  if (ready.ok() && options.expire_cycle_s != 0) {
+    workers[0]->sweep(store->process(), std::chrono::seconds(options.expire_cycle_s));
+  }
   service.port = listener.port();
-  asio::signal_set signals(events, SIGTERM, SIGINT);
-  signals.async_wait([&](std::error_code, int) {
+  auto cluster = meet(*store, options, ready);
+  if (!cluster.ok()) return fail(cluster.status(), speaks);
+  service.cluster = std::move(*cluster);
+  const Ending ending(events, *store, [&] {
     listener.stop();
     for (const auto& worker : workers) {
       worker->drain(std::chrono::seconds(options.shutdown_timeout_s));
@@ -140,12 +144,25 @@ int serve(Options options) {
 }
 
 }  // namespace
+
+/// A command line that cannot be used. Of a job it may be one rank's alone, and the others wait for
+/// it in MPI, so it goes there to say so.
+int refuse(const Parsed& parsed) {
+  Status why(Code::kInvalidArgument, parsed.error);
+  if (tools::under_launcher()) why = Store::decline("mpi:", std::move(why));
+  fail(why, tools::speaks_for_job());
+  return parsed.exit_code;
+}
+
+int main_of(const Parsed& parsed) {
+  if (parsed.options) return serve(*parsed.options);
+  if (parsed.exit_code != kExitOk) return refuse(parsed);
+  if (tools::speaks_for_job()) fmt::print("{}", parsed.out);
+  return kExitOk;
+}
+
 }  // namespace keyway::server
 
 int main(int argc, char** argv) {
-  using namespace keyway::server;
-  const Parsed parsed = parse_command_line(argc, argv);
-  if (!parsed.out.empty()) fmt::print("{}", parsed.out);
-  if (!parsed.error.empty()) fmt::print(stderr, "keywayd: {}\n", parsed.error);
-  return parsed.options ? serve(*parsed.options) : parsed.exit_code;
+  return keyway::server::main_of(keyway::server::parse_command_line(argc, argv));
 }

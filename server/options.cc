@@ -20,8 +20,10 @@ constexpr const char* kFooter =
     "from\n"
     "the file of --config (TOML: port = 7401); the command line wins, then the environment.\n"
     "Exit codes: 0 ended by SIGTERM or SIGINT, when all that had been asked was answered; 2 bad\n"
-    "usage or configuration; 3 an address, a path or memory cannot be had.\n\n"
-    "Example: keywayd --memory 4GiB --workers 4 --unixsocket /run/keyway.sock";
+    "usage or configuration; 3 an address, a path or memory cannot be had. The ranks of a job\n"
+    "start and end together, whichever of them is told to.\n\n"
+    "Examples: keywayd --memory 4GiB --workers 4 --unixsocket /run/keyway.sock\n"
+    "          mpirun.mpich -n 4 keywayd --port 7400    (rank 3 is on 7403)";
 
 /// What the command line says in another form than Options.
 struct Texts {
@@ -45,9 +47,11 @@ void declare_addresses(CLI::App& app, Options& options, Texts& texts) {
       ->delimiter(',')
       ->default_str(fmt::format("{}", fmt::join(options.bind, ",")));
   env(app.add_option("--port", options.port,
-                     "TCP port; 0: any that is free, or none where there is --tls-port"),
+                     "TCP port of rank 0, and rank r's this plus r; 0: any that is free, or none "
+                     "where there is --tls-port"),
       "KEYWAYD_PORT");
-  env(app.add_option("--unixsocket", options.unix_socket, "path of a Unix socket to listen on"),
+  env(app.add_option("--unixsocket", options.unix_socket,
+                     "path of a Unix socket to listen on; rank r adds .r, from 1 on"),
       "KEYWAYD_UNIXSOCKET");
   env(app.add_option("--tcp-backlog", options.listener.backlog,
                      "connections that wait to be accepted, of each address"),
@@ -58,7 +62,8 @@ void declare_addresses(CLI::App& app, Options& options, Texts& texts) {
                      "never"),
       "KEYWAYD_TCP_KEEPALIVE")
       ->check(CLI::Range(0, 32'767));
-  env(app.add_option("--tls-port", options.tls_port, "TCP port that speaks TLS; 0: none"),
+  env(app.add_option("--tls-port", options.tls_port,
+                     "TCP port that speaks TLS, of rank 0; rank r's is this plus r; 0: none"),
       "KEYWAYD_TLS_PORT");
   env(app.add_option("--tls-cert", options.tls.cert, "the server's certificate, a file of PEM"),
       "KEYWAYD_TLS_CERT");
@@ -71,6 +76,26 @@ void declare_addresses(CLI::App& app, Options& options, Texts& texts) {
                      "is not said, yes if there is --tls-ca"),
       "KEYWAYD_TLS_AUTH_CLIENTS")
       ->check(CLI::IsMember({"", "no", "optional", "yes"}));
+}
+
+void declare_job(CLI::App& app, Options& options) {
+  env(app.add_option("--fabric", options.fabric,
+                     "shm: a store in this process, without MPI; mpi: a rank of it in each process "
+                     "of mpirun; auto: mpi where a launcher started this, else shm"),
+      "KEYWAYD_FABRIC")
+      ->check(CLI::IsMember({"auto", "shm", "mpi"}));
+  env(app.add_option("--cluster", options.cluster,
+                     "whether clients are told of the ranks as of a Redis Cluster; auto: where "
+                     "there are several. Any rank serves any key, also to those who do not ask"),
+      "KEYWAYD_CLUSTER")
+      ->check(CLI::IsMember({"auto", "on", "off"}));
+  env(app.add_option("--announce-host", options.announce_host,
+                     "where clients of the cluster reach this rank; without it the first of "
+                     "--bind, or the host's name where that is any address"),
+      "KEYWAYD_ANNOUNCE_HOST");
+  env(app.add_option("--store-options", options.store_options,
+                     "more parameters of the store, as in its URI: stripes=8192&timeout=5s"),
+      "KEYWAYD_STORE_OPTIONS");
 }
 
 void declare_limits(CLI::App& app, Options& options, Texts& texts) {
@@ -119,7 +144,7 @@ void declare_rest(CLI::App& app, Options& options, Texts& texts) {
           "nobody asks for; 0: never"),
       "KEYWAYD_EXPIRE_CYCLE")
       ->check(CLI::Range(0, 1'000'000));
-  env(app.add_option("--memory", texts.memory, "memory of the store, all included"),
+  env(app.add_option("--memory", texts.memory, "memory of the store on each rank, all included"),
       "KEYWAYD_MEMORY");
   env(app.add_option("--transaction-size", texts.transaction,
                      "what a client may queue after MULTI, and watch, in all"),
@@ -211,6 +236,7 @@ Parsed parse_command_line(int argc, const char* const* argv) {
   Options options;
   Texts texts;
   declare_addresses(app, options, texts);
+  declare_job(app, options);
   declare_limits(app, options, texts);
   declare_rest(app, options, texts);
   app.set_version_flag("--version", tools::version_line("keywayd"));

@@ -32,6 +32,10 @@ struct Options {
   std::uint32_t expire_cycle_s = 60;  // 0: none
   std::uint64_t memory_bytes = 1ULL << 30;
   std::uint64_t transaction_bytes = 64ULL << 20;
+  std::string fabric = "auto";   // or "shm", "mpi"
+  std::string store_options;     // parameters of the store's URI, beyond the others
+  std::string cluster = "auto";  // or "on", "off"
+  std::string announce_host;     // "": where it listens
   std::string lock = "gbh:lockall=off";
 };
 

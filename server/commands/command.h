@@ -30,6 +30,8 @@ inline constexpr std::uint32_t kSkipSlowLog = 1 << 11;
 inline constexpr std::uint32_t kNoMulti = 1 << 12;   // refused after MULTI
 inline constexpr std::uint32_t kUnqueued = 1 << 13;  // runs at once after MULTI, too; not shown
 inline constexpr std::uint32_t kAside = 1 << 14;     // does not look at the store; not shown
+inline constexpr std::uint32_t kAdmin = 1 << 15;
+inline constexpr std::uint32_t kNoAsyncLoading = 1 << 16;
 
 enum class Group : std::uint8_t { kConnection, kServer, kKeyspace, kString, kBitmap, kTransaction };
 

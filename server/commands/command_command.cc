@@ -26,17 +26,20 @@ Words split(std::string_view text, char by) {
 }
 
 Words flags_of(const Command& command) {
-  constexpr std::pair<std::uint32_t, std::string_view> kNames[] = {{kWrite, "write"},
-                                                                   {kReadOnly, "readonly"},
-                                                                   {kDenyOom, "denyoom"},
-                                                                   {kNoScript, "noscript"},
-                                                                   {kLoading, "loading"},
-                                                                   {kStale, "stale"},
-                                                                   {kSkipSlowLog, "skip_slowlog"},
-                                                                   {kFast, "fast"},
-                                                                   {kNoAuth, "no_auth"},
-                                                                   {kNoMulti, "no_multi"},
-                                                                   {kAllowBusy, "allow_busy"}};
+  constexpr std::pair<std::uint32_t, std::string_view> kNames[] = {
+      {kWrite, "write"},
+      {kReadOnly, "readonly"},
+      {kDenyOom, "denyoom"},
+      {kAdmin, "admin"},
+      {kNoScript, "noscript"},
+      {kLoading, "loading"},
+      {kStale, "stale"},
+      {kSkipSlowLog, "skip_slowlog"},
+      {kFast, "fast"},
+      {kNoAuth, "no_auth"},
+      {kNoAsyncLoading, "no_async_loading"},
+      {kNoMulti, "no_multi"},
+      {kAllowBusy, "allow_busy"}};
   Words words;
   for (const auto& [flag, name] : kNames) {
     if ((command.flags & flag) != 0) words.push_back(name);
@@ -55,8 +58,9 @@ Words categories_of(const Command& command) {
   add((command.flags & kWrite) != 0, "@write");
   add(command.group == Group::kString, "@string");
   add(command.group == Group::kBitmap, "@bitmap");
+  add((command.flags & kAdmin) != 0, "@admin");
   add(true, (command.flags & kFast) != 0 ? "@fast" : "@slow");
-  add((command.flags & kDangerous) != 0, "@dangerous");
+  add((command.flags & (kDangerous | kAdmin)) != 0, "@dangerous");
   add(command.group == Group::kConnection, "@connection");
   add(command.group == Group::kTransaction, "@transaction");
   return words;

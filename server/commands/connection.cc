@@ -43,7 +43,7 @@ void reply_hello(const Call& call) {
   call.out.bulk("id");
   call.out.integer(static_cast<std::int64_t>(call.client.id));
   call.out.bulk("mode");
-  call.out.bulk(call.service.mode);
+  call.out.bulk(call.service.mode());
   call.out.bulk("role");
   call.out.bulk("master");
   call.out.bulk("modules");

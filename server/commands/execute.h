@@ -24,6 +24,7 @@
 
 #include "keyway/client/client.h"
 #include "keyway/kvstore/resp/reply_writer.h"
+#include "keyway/server/commands/cluster_view.h"
 #include "keyway/server/commands/transaction.h"
 
 namespace keyway::server {
@@ -49,8 +50,11 @@ struct Client {
 struct Service {
   std::string password;  // empty: none
   std::uint16_t port = 6379;
-  std::string mode = "standalone";                // HELLO: or "cluster"
   std::uint64_t transaction_bytes = 64ULL << 20;  // X3, of one connection
+  ClusterView cluster;
+
+  /// As HELLO and INFO name it.
+  std::string_view mode() const { return cluster.enabled ? "cluster" : "standalone"; }
 };
 
 struct Command;

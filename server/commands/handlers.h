@@ -21,6 +21,21 @@ void run_client_help(const Call& call);
 void run_client_id(const Call& call);
 void run_client_info(const Call& call);
 void run_client_setname(const Call& call);
+// cluster.cc
+void run_cluster_count_failure_reports(const Call& call);
+void run_cluster_countkeysinslot(const Call& call);
+void run_cluster_fixed(const Call& call);
+void run_cluster_getkeysinslot(const Call& call);
+void run_cluster_help(const Call& call);
+void run_cluster_info(const Call& call);
+void run_cluster_keyslot(const Call& call);
+void run_cluster_links(const Call& call);
+void run_cluster_mode(const Call& call);
+void run_cluster_myid(const Call& call);
+void run_cluster_nodes(const Call& call);
+void run_cluster_replicas(const Call& call);
+void run_cluster_shards(const Call& call);
+void run_cluster_slots(const Call& call);
 // command_command.cc
 void run_command(const Call& call);
 void run_command_count(const Call& call);

@@ -2,6 +2,7 @@
 
 #include "keyway/server/commands/command.h"
 #include "keyway/server/commands/handlers.h"
+#include "keyway/server/commands/table_rows.h"
 
 namespace keyway::server {
 namespace {
@@ -90,6 +91,10 @@ constexpr Command kRows[] = {
      "",
      kUnordered,
      run_command},
+    {"cluster", -2, Group::kServer, kContainer, {}, "", "", nullptr},
+    {"readonly", 1, Group::kConnection, kLoading | kStale | kFast, {}, "", "", run_cluster_mode},
+    {"readwrite", 1, Group::kConnection, kLoading | kStale | kFast, {}, "", "", run_cluster_mode},
+    {"asking", 1, Group::kConnection, kFast, {}, "", "", run_cluster_mode},
     {"get", 2, Group::kString, kReadOnly | kFast, kOne, "RO access", "", run_get},
     {"set", -3, Group::kString, kWrite | kDenyOom, kOne, "RW access update variable_flags", "",
      run_set, "RW and ACCESS due to the optional `GET` argument"},
@@ -269,6 +274,7 @@ std::span<const Command> subcommands_of(const Command& command) {
   if ((command.flags & kContainer) == 0) return {};
   if (command.name == "client") return kClientRows;
   if (command.name == "object") return kObjectRows;
+  if (command.name == "cluster") return cluster_rows();
   return kCommandRows;
 }
 

@@ -54,6 +54,11 @@ Status check_bind(std::string_view address, bool has_password) {
                       address)};
 }
 
+bool is_any_address(std::string_view address) {
+  const auto made = parsed(address);
+  return made.ok() && made->is_unspecified();
+}
+
 std::string text_of(const Endpoint& endpoint) {
   if (is_path(endpoint)) {
     const auto* named = static_cast<const sockaddr_un*>(static_cast<const void*>(endpoint.data()));

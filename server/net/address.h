@@ -23,6 +23,9 @@ Result<Endpoint> path_endpoint(const std::string& path);
 /// a password. kInvalidArgument with a sentence.
 Status check_bind(std::string_view address, bool has_password);
 
+/// Whether it stands for every address of the host.
+bool is_any_address(std::string_view address);
+
 /// As Redis writes it: "127.0.0.1:7400", "[::1]:7400", "/run/keyway.sock:0".
 std::string text_of(const Endpoint& endpoint);
 /// 0 for a path.

@@ -8,12 +8,24 @@
 
 namespace keyway::tools {
 
-bool speaks_for_job() {
+namespace {
+
+/// As the launcher says it in the environment; null without one.
+const char* rank_of_launcher() {
   for (const char* name : {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK"}) {
-    if (const char* rank = std::getenv(name)) return std::string_view(rank) == "0";
+    if (const char* rank = std::getenv(name)) return rank;
   }
-  return true;
+  return nullptr;
 }
+
+}  // namespace
+
+bool speaks_for_job() {
+  const char* rank = rank_of_launcher();
+  return rank == nullptr || std::string_view(rank) == "0";
+}
+
+bool under_launcher() { return rank_of_launcher() != nullptr; }
 
 void let_rank_0_speak() {
   sigset_t end;

@@ -8,6 +8,8 @@ namespace keyway::tools {
 /// Whether this process speaks for its job: under a launcher, only rank 0. Asked before MPI is
 /// initialised, because a bad command line must not need it.
 bool speaks_for_job();
+/// Whether a launcher started this process as one of a job.
+bool under_launcher();
 /// A launcher ends the whole job as soon as one process fails, so who fails in silence lets rank 0
 /// speak first: until the launcher's signal comes, a second at most.
 void let_rank_0_speak();

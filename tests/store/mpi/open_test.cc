@@ -34,6 +34,17 @@ TEST_CASE("store over mpi: processes that disagree are all told so, and none han
   CHECK(s.put("k", "v").ok());
 }
 
+TEST_CASE("store over mpi: a process that declines is heard by all") {
+  Store good = open_job_store("memory=4MiB");
+  const std::uint32_t last = good.processes() - 1;
+  const Status heard = good.process() == last
+                           ? Store::decline("mpi:", Status(Code::kInvalidArgument, "not with me"))
+                           : Store::open("mpi:?memory=4MiB").status();
+  CHECK(heard == Code::kInvalidArgument);
+  CHECK(heard.message() ==
+        (last == 0 ? "not with me" : "rank " + std::to_string(last) + ": not with me"));
+}
+
 TEST_CASE("store over mpi: a process is a rank, and sessions are at home there") {
   Store store = open_job_store("memory=4MiB&sessions=1");
   CHECK(store.ranks() == store.processes());

@@ -4,12 +4,14 @@ import argparse
 import sys
 import unittest
 
+from job import Job
 from peer import Peer, find_redis, is_redis
 
 
 class Program:
     """Set once by main()."""
     keywayd = redis = None
+    ranks, mpirun = 0, ()  # 0: alone
     options = None
 
 
@@ -19,7 +21,14 @@ def redis_plays_both():
 
 def start_ours(*options, own=()):
     """`own`: options that Redis does not have."""
-    return Peer(Program.keywayd, *options, *(() if redis_plays_both() else own))
+    if redis_plays_both():
+        return Peer(Program.keywayd, *options)
+    if Program.ranks == 0:
+        return Peer(Program.keywayd, *options, *own)
+    # Two to a pretended host, so that there are near and far ranks. Few buckets, because who
+    # empties the store looks at each.
+    return Job(Program.keywayd, Program.mpirun, Program.ranks, "--store-options",
+               "ranks_per_node=2&buckets=256&stripes=16&timeout=60s", *options, *own)
 
 
 def start_theirs(*options):
@@ -58,14 +67,18 @@ class Case(unittest.TestCase):
 
 
 def main(**options):
-    """Takes --keywayd, and what `options` names; the rest is unittest's. For work on these tests
-    --keywayd may name a redis-server, which then plays both parts."""
+    """Takes --keywayd, --ranks with --mpirun for a job of it, and what `options` names; the rest is
+    unittest's. For work on these tests --keywayd may name a redis-server, which then plays both
+    parts."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--keywayd", required=True)
+    parser.add_argument("--ranks", type=int, default=0)
+    parser.add_argument("--mpirun", nargs=argparse.REMAINDER, default=())
     for name, more in options.items():
         parser.add_argument(f"--{name}", **more)
     Program.options, rest = parser.parse_known_args()
     Program.keywayd = Program.options.keywayd
+    Program.ranks, Program.mpirun = Program.options.ranks, Program.options.mpirun
     Program.redis = find_redis()
     if Program.redis is None:
         sys.exit("Redis is missing: install the package redis-tools")

@@ -1,5 +1,6 @@
 """Starts and ends the servers that are compared: keywayd and Debian's redis-server, on loopback."""
 
+import contextlib
 import os
 import pathlib
 import shutil
@@ -17,15 +18,21 @@ ATTEMPTS = 5
 DEFAULT_PORT = 6379  # somebody's own server may be there
 
 
-def free_port():
-    """A port that is free now. Another process may take it before the server does: start() tries
-    again then."""
+def free_port(count=1):
+    """The first of `count` ports in a row that are free now. Another process may take one before
+    the server does: start() tries again then."""
     while True:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        if port != DEFAULT_PORT:
-            return port
+        with contextlib.ExitStack() as probes:
+            try:
+                first = 0
+                for i in range(count):
+                    probe = probes.enter_context(socket.socket())
+                    probe.bind(("127.0.0.1", first + i if i else 0))
+                    first = first or probe.getsockname()[1]
+            except (OSError, OverflowError):
+                continue  # the next one is taken, or there is none
+        if not first <= DEFAULT_PORT < first + count:
+            return first
 
 
 # redis-server and redis-check-rdb are one program, which looks at the name that it is called by.
@@ -43,6 +50,8 @@ def is_redis(program):
 
 class Peer:
     """One running server in a folder of its own; end() it whatever happens."""
+
+    ranks = 1
 
     def __init__(self, program, *options):
         self.program = str(program)
@@ -69,7 +78,7 @@ class Peer:
 
     def _start(self, options):
         for _ in range(ATTEMPTS):
-            self.port = free_port()
+            self.port = free_port(self.ranks)
             self.lines, self._ready = [], threading.Event()
             # The kernel ends the server should this process be killed.
             self.process = subprocess.Popen(

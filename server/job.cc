@@ -1,0 +1,153 @@
+#include "job.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <charconv>
+#include <csignal>
+#include <random>
+#include <string_view>
+
+#include "job_voice.h"
+#include "keyway/server/net/address.h"
+
+namespace keyway::server {
+namespace {
+
+std::string random_id() {
+  std::random_device device;
+  std::string id;
+  while (id.size() < 40) id += fmt::format("{:08x}", device());
+  return id;
+}
+
+std::string name_of_host() {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+/// Where clients reach this process, as far as it knows.
+std::string host_of(const Options& options) {
+  if (!options.announce_host.empty()) return options.announce_host;
+  const std::string& first = options.bind.front();
+  return is_any_address(first) ? name_of_host() : first;
+}
+
+// What a process tells the others: "0", its id, its host and its port, or a code and a sentence;
+// each on a line.
+
+std::string said(const Status& ready, const ClusterNode& node) {
+  if (ready.ok()) return fmt::format("0\n{}\n{}\n{}", node.id, node.host, node.port);
+  return fmt::format("{}\n{}", static_cast<int>(ready.code()), ready.message());
+}
+
+std::string_view take_line(std::string_view& text) {
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return line;
+}
+
+unsigned number_of(std::string_view digits) {
+  unsigned number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  KW_CHECK(error == std::errc() && end == digits.data() + digits.size());
+  return number;
+}
+
+Result<ClusterNode> node_of(std::string_view said) {
+  const auto code = static_cast<Code>(number_of(take_line(said)));
+  if (code != Code::kOk) return Status(code, std::string(said));
+  ClusterNode node;
+  node.id = take_line(said);
+  node.host = take_line(said);
+  node.port = static_cast<std::uint16_t>(number_of(take_line(said)));
+  return node;
+}
+
+}  // namespace
+
+bool is_of_job(const Options& options) {
+  return options.fabric == "mpi" || (options.fabric == "auto" && tools::under_launcher());
+}
+
+std::string store_uri(const Options& options) {
+  const std::string scheme = is_of_job(options) ? "mpi:" : "local:";
+  return options.store_options.empty() ? scheme : scheme + "?" + options.store_options;
+}
+
+Status take_own_addresses(Options& options, std::uint32_t process) {
+  const auto move = [process](std::string_view name, std::uint16_t& port) {
+    if (port == 0) return Status();
+    const std::uint32_t own = port + process;
+    if (own > 65535) {
+      return Status(Code::kInvalidArgument,
+                    fmt::format("{} {} leaves none for rank {}, which would listen on {}", name,
+                                port, process, own));
+    }
+    port = static_cast<std::uint16_t>(own);
+    return Status();
+  };
+  if (Status status = move("--port", options.port); !status.ok()) return status;
+  if (Status status = move("--tls-port", options.tls_port); !status.ok()) return status;
+  if (!options.unix_socket.empty() && process != 0) {
+    options.unix_socket += fmt::format(".{}", process);
+  }
+  return {};
+}
+
+Result<ClusterView> meet(Store& store, const Options& options, const Status& ready) {
+  ClusterView view;
+  view.self = store.process();
+  view.ranks = store.ranks();
+  const std::uint16_t port = options.port != 0 ? options.port : options.tls_port;
+  const std::string mine = said(ready, {random_id(), host_of(options), port});
+  for (const std::string& theirs : store.gather_everywhere(mine)) {
+    auto node = node_of(theirs);
+    if (!node.ok()) {
+      const std::string who =
+          store.processes() > 1 ? fmt::format("rank {}: ", view.nodes.size()) : "";
+      return Status(node.code(), fmt::format("{}{}", who, node.status().message()));
+    }
+    view.nodes.push_back(std::move(*node));
+  }
+  view.enabled = options.cluster == "on" || (options.cluster == "auto" && view.nodes.size() > 1);
+  return view;
+}
+
+Ending::Ending(asio::io_context& events, Store& store, std::function<void()> end)
+    : store_(store), end_(std::move(end)), signals_(events, SIGTERM, SIGINT), timer_(events) {
+  signals_.async_wait([this](std::error_code cancelled, int) {
+    if (cancelled) return;
+    begin();
+    store_.ask_all_to_end();  // last: a rank that does not answer delays nobody here
+  });
+  look_again();
+}
+
+Ending::~Ending() {
+  // A launcher that tells every rank may reach this one last, when it has ended for another's sake.
+  signals_.clear();
+  std::signal(SIGTERM, SIG_IGN);
+  std::signal(SIGINT, SIG_IGN);
+}
+
+void Ending::look_again() {
+  timer_.expires_after(kBetweenLooks);
+  timer_.async_wait([this](std::error_code) {
+    if (begun_) return;
+    if (!store_.asked_to_end()) return look_again();
+    begin();
+    signals_.cancel();
+  });
+}
+
+void Ending::begin() {
+  begun_ = true;
+  timer_.cancel();
+  end_();
+}
+
+}  // namespace keyway::server

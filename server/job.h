@@ -1,0 +1,60 @@
+// The job: the processes that are one store, each of them a keywayd with clients of its own.
+//
+// *What.* Under a launcher (mpirun, srun) each process is a rank; else this process is alone, and
+// MPI is never entered. Ranks open the store together, and serve only when all of them can.
+// *Thread safety.* What is collective is called by the main thread of every process.
+// *Invariants.*
+//   J1  No rank serves before every rank can, and where one cannot, all end with its sentence.
+//   J2  A rank that is told to end tells the others; each answers what it has been asked.
+#pragma once
+
+#include <asio/signal_set.hpp>
+#include <asio/steady_timer.hpp>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "keyway/client/client.h"
+#include "keyway/server/commands/cluster_view.h"
+#include "options.h"
+
+namespace keyway::server {
+
+/// Whether this process is one of a job, as --fabric says or a launcher's environment shows.
+bool is_of_job(const Options& options);
+/// The store's URI.
+std::string store_uri(const Options& options);
+
+/// Makes the ports and the path of the options those of a process: its number is added to the
+/// ports, and put behind the path. kInvalidArgument beyond the last port.
+Status take_own_addresses(Options& options, std::uint32_t process);
+
+/// Collective: all learn where all are; `ready` says whether this process can serve, where
+/// `options` says. The same failure everywhere when one cannot. J1.
+Result<ClusterView> meet(Store& store, const Options& options, const Status& ready);
+
+/// Calls `end` once, when SIGTERM or SIGINT comes, here or to another rank, or when anybody calls
+/// Store::ask_all_to_end(). J2.
+class Ending {
+ public:
+  Ending(asio::io_context& events, Store& store, std::function<void()> end);
+  /// From here on the signals are ignored: the process is about to end.
+  ~Ending();
+  Ending(const Ending&) = delete;
+  Ending& operator=(const Ending&) = delete;
+
+ private:
+  void look_again();
+  void begin();
+
+  static constexpr std::chrono::milliseconds kBetweenLooks{100};
+
+  Store& store_;
+  std::function<void()> end_;
+  asio::signal_set signals_;
+  asio::steady_timer timer_;
+  bool begun_ = false;
+};
+
+}  // namespace keyway::server

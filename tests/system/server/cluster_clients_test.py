@@ -1,0 +1,64 @@
+"""Clients of Redis Cluster, and clients that know of one server only, against several ranks."""
+
+import re
+import unittest
+
+from case import Program, main, start_ours
+from clients_test import call
+from wire import decode
+
+KEYS = [f"key:{i}" for i in range(300)]
+
+
+class Clients(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.job = start_ours()
+        cls.addClassCleanup(cls.job.end)
+
+    def setUp(self):
+        self.assertEqual(self.ask(0, "FLUSHALL"), b"+OK\r\n")
+
+    def ask(self, rank, *request):
+        with self.job.connect(rank) as wire:
+            return wire.request(*request)
+
+    def cli(self, rank, *words, stdin=b""):
+        done = call("redis-cli", "-h", "127.0.0.1", "-p", self.job.port + rank, *words, stdin=stdin)
+        self.assertEqual((done.returncode, done.stderr), (0, b""), words)
+        return done.stdout.decode()
+
+    def test_cli_goes_nowhere_else(self):
+        # One that follows redirections has none to follow, and says so of each.
+        lines = "".join(f"set {key} {i}\n" for i, key in enumerate(KEYS))
+        for rank, mode in ((0, ()), (Program.ranks - 1, ("-c",))):
+            self.assertEqual(self.cli(rank, *mode, stdin=lines.encode()), "OK\n" * len(KEYS))
+        lines = "".join(f"get {key}\n" for key in KEYS)
+        said = self.cli(1, "-c", stdin=lines.encode())
+        self.assertEqual(said.split(), [str(i) for i in range(len(KEYS))])
+        self.assertEqual(self.cli(1, "-c", "mget", *KEYS).split(), said.split())
+        self.assertEqual(self.cli(2, "-c", "dbsize"), f"{len(KEYS)}\n")
+
+    def benchmark(self, *words):
+        done = call("redis-benchmark", "-h", "127.0.0.1", "-p", self.job.port, "-q", *words)
+        said = done.stdout.decode()
+        self.assertEqual(done.returncode, 0, f"{words}: {said}{done.stderr}")
+        self.assertNotRegex(said + done.stderr.decode(), r"(?i)error|moved", words)
+        return re.findall(r"(?m)^(?:.*\r)?\s*([A-Z_]+(?: \(\d+ keys\))?): [\d.]+ requests", said)
+
+    def test_benchmark_of_a_cluster(self):
+        for words in (("-c", "10"), ("-c", "16", "-P", "8"), ("-c", "8", "--threads", "2")):
+            with self.subTest(words=words):
+                named = self.benchmark("--cluster", "-t", "set,get,incr,mset", "-n", "2000", "-r",
+                                       "1000", "-d", "100", *words)
+                self.assertEqual(named, ["SET", "GET", "INCR", "MSET (10 keys)"])
+        self.assertGreater(int(decode(self.ask(0, "DBSIZE"))[1]), 1000)
+
+    def test_benchmark_of_one_rank(self):
+        named = self.benchmark("-t", "set,get,mset", "-n", "2000", "-r", "1000", "-c", "20", "-P",
+                               "4")
+        self.assertEqual(named, ["SET", "GET", "MSET (10 keys)"])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,40 @@
+"""What clients of several ranks see at once, through their sockets: each key is linearizable, and a
+request on several keys is one instant, on whatever ranks they are."""
+
+import subprocess
+import unittest
+
+from case import Program, main, start_ours
+
+PATIENCE_S = 120
+
+
+class History(unittest.TestCase):
+    def check(self, what, *options):
+        server = start_ours(*options)
+        rounds = 10 if Program.ranks else 300  # each takes longer over a network
+        self.addCleanup(server.end)
+        ports = [str(server.port + rank) for rank in range(server.ranks)]
+        for seed in (1, 2):
+            done = subprocess.run([Program.options.history, what, str(seed), str(rounds), *ports],
+                                  capture_output=True, text=True, check=False, timeout=PATIENCE_S)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), f"seed {seed}: {done.stdout}")
+            self.assertGreater(int(done.stdout.split()[0]), rounds, done.stdout)
+            with server.connect() as wire:
+                wire.request("FLUSHALL")
+
+    def test_each_key_is_linearizable(self):
+        self.check("linearizable")
+
+    def test_each_key_is_linearizable_with_several_workers(self):
+        self.check("linearizable", "--workers", "3", "--lock-policy", "auto")
+
+    def test_several_keys_are_one_instant(self):
+        self.check("atomic")
+
+    def test_several_keys_are_one_instant_with_several_workers(self):
+        self.check("atomic", "--workers", "3", "--lock-policy", "rma-rw")
+
+
+if __name__ == "__main__":
+    main(history={"required": True, "help": "the program server_history"})

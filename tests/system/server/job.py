@@ -1,0 +1,93 @@
+"""keywayd as a job: a rank for each process of mpirun, rank r on port + r."""
+
+import os
+import pathlib
+import select
+import socket
+
+from peer import END_S, START_S, Peer
+from wire import Wire
+
+_RANK_OF = (b"PMI_RANK=", b"PMIX_RANK=", b"OMPI_COMM_WORLD_RANK=")
+
+
+def _rank_of(pid):
+    """Which rank of a job a process is; None when it is none, or has ended."""
+    try:
+        environment = pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return None
+    return next((int(entry[len(name):]) for entry in environment for name in _RANK_OF
+                 if entry.startswith(name)), None)
+
+
+def _ranks_below(pid, program):
+    """{rank: process id} of the processes of `program` that descend from `pid`."""
+    children = {}
+    for entry in pathlib.Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+                name = os.readlink(entry / "exe")
+            except OSError:
+                continue
+            children.setdefault(parent, []).append((int(entry.name), name))
+    found, todo = {}, [pid]
+    while todo:
+        for child, name in children.get(todo.pop(), ()):
+            todo.append(child)
+            if name == program and _rank_of(child) is not None:
+                found[_rank_of(child)] = child
+    return found
+
+
+class Job(Peer):
+    """As Peer, of several ranks. Connections go to the ranks in turn."""
+
+    def __init__(self, program, mpirun, ranks, *options):
+        self.mpirun, self.ranks = mpirun, ranks
+        self.pids = {}
+        self._next = 0
+        super().__init__(program, *options)
+        self.pids = _ranks_below(self.pid, os.path.realpath(program))
+        assert sorted(self.pids) == list(range(ranks)), self.pids
+
+    def _command(self, options):
+        return [*self.mpirun, "-n", str(self.ranks), *super()._command(options)]
+
+    def _announced(self):
+        return all(f"keywayd: ready on 127.0.0.1:{self.port + rank}\n" in self.lines
+                   for rank in range(self.ranks))
+
+    def connect(self, rank=None):
+        if rank is None:
+            rank, self._next = self._next, (self._next + 1) % self.ranks
+        return Wire(socket.create_connection(("127.0.0.1", self.port + rank), timeout=START_S))
+
+    def resident_bytes(self):
+        pages = sum(int(pathlib.Path(f"/proc/{pid}/statm").read_text().split()[1])
+                    for pid in self.pids.values())
+        return pages * os.sysconf("SC_PAGE_SIZE")
+
+    def open_files(self):
+        return sum(len(os.listdir(f"/proc/{pid}/fd")) for pid in self.pids.values())
+
+    def all_have_ended(self):
+        """Whether no rank is left; each is given END_S."""
+        for pid in self.pids.values():
+            try:
+                handle = os.pidfd_open(pid)
+            except ProcessLookupError:
+                continue
+            ended = select.select([handle], [], [], END_S)[0]
+            os.close(handle)
+            if not ended:
+                return False
+        return True
+
+    def end(self):
+        """mpirun ends its ranks when it is told to, not when it is killed."""
+        if self.process is not None and self.alive():
+            for pid in _ranks_below(self.pid, os.path.realpath(self.program)).values():
+                os.kill(pid, 9)
+        super().end()

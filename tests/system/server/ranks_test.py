@@ -1,0 +1,249 @@
+"""keywayd as a job of several ranks: how it starts, what it refuses, and how it ends."""
+
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import time
+import unittest
+
+from case import Program, main
+from job import Job
+from peer import END_S, START_S, Peer, free_port
+from wire import CLOSED, DEADLINE_S, Wire, decode, encode
+
+PONG = b"+PONG\r\n"
+USAGE, NOT_POSSIBLE = 2, 3
+
+
+def launched(*words):
+    """The command line of a job."""
+    return [*Program.mpirun, "-n", str(Program.ranks), *words]
+
+
+class Started(unittest.TestCase):
+    """Each test starts its own job."""
+
+    def start(self, *options):
+        job = Job(Program.keywayd, Program.mpirun, Program.ranks, *options)
+        self.addCleanup(job.end)
+        return job
+
+    def connect(self, job, rank):
+        wire = job.connect(rank)
+        self.addCleanup(wire.close)
+        return wire
+
+    def ends_well(self, job):
+        self.assertEqual(job.exit_code(), 0, job.said())
+        self.assertTrue(job.all_have_ended())
+
+
+class Ending(Started):
+    def test_the_launcher_is_told(self):
+        if "openmpi" in Program.mpirun[0]:
+            self.skipTest("Open MPI's mpirun ends its ranks by force")
+        job = self.start()
+        wires = [self.connect(job, rank) for rank in range(job.ranks)]
+        for wire in wires:
+            self.assertEqual(wire.request("PING"), PONG)
+        job.terminate()
+        for wire in wires:
+            self.assertEqual(wire.reply(), CLOSED)
+        self.ends_well(job)
+
+    def test_any_rank_is_told(self):
+        for rank in (0, Program.ranks - 1):
+            with self.subTest(rank=rank):
+                job = self.start("--store-options", "ranks_per_node=1")
+                wires = [self.connect(job, rank) for rank in range(job.ranks)]
+                os.kill(job.pids[rank], signal.SIGTERM)
+                for wire in wires:
+                    self.assertEqual(wire.reply(), CLOSED)
+                self.ends_well(job)
+
+    def test_what_was_sent_to_any_rank_is_answered(self):
+        job = self.start("--store-options", "ranks_per_node=1")
+        keys = [f"key:{i}" for i in range(100)]
+        wires = [self.connect(job, rank) for rank in range(job.ranks)]
+        for wire in wires:
+            wire.send(b"".join(encode(["SET", key, "v" * 100]) for key in keys))
+        for wire in wires:
+            self.assertEqual(wire.reply(), b"+OK\r\n")
+        self.assertFalse(any(wire.unarrived() for wire in wires))
+        os.kill(job.pids[1], signal.SIGTERM)
+        for wire in wires:
+            self.assertEqual(wire.rest(), b"+OK\r\n" * (len(keys) - 1))
+        self.ends_well(job)
+
+    def test_a_rank_dies(self):
+        for options in ((), ("--store-options", "ranks_per_node=1")):
+            with self.subTest(options=options):
+                job = self.start(*options)
+                wire = self.connect(job, 0)
+                self.assertEqual(wire.request("PING"), PONG)
+                os.kill(job.pids[1], signal.SIGKILL)
+                self.assertEqual(wire.reply(), CLOSED)
+                self.assertNotEqual(job.exit_code(), 0)
+                self.assertRegex(job.said(), rf"keyway: rank 1 \(pid {job.pids[1]} on \S+\) died")
+                self.assertTrue(job.all_have_ended())
+
+
+class Waiting(Started):
+    def test_a_rank_that_stands_still_holds_up_no_other_client(self):
+        if "openmpi" in Program.mpirun[0]:
+            self.skipTest("a flush of Open MPI keeps its thread: locks/fabric/ORDERING.md")
+        job = self.start("--store-options", "ranks_per_node=1")
+        near, far = "b", "a"  # of slots 3300 and 15495
+        last = job.ranks - 1
+        asks, others = self.connect(job, 0), self.connect(job, 0)
+        for wire in (asks, others):
+            self.assertEqual(wire.request("MSET", near, "1", far, "2"), b"+OK\r\n")
+        os.kill(job.pids[last], signal.SIGSTOP)
+        try:
+            asks.send(encode(["GET", far]))
+            # For longer than a wait keeps its thread at any time (mpi_interface.h).
+            until = time.monotonic() + 0.2
+            while time.monotonic() < until:
+                self.assertEqual(others.request("GET", near), b"$1\r\n1\r\n")
+        finally:
+            os.kill(job.pids[last], signal.SIGCONT)
+        self.assertEqual(asks.reply(), b"$1\r\n2\r\n")
+
+
+class Listening(Started):
+    def connect_path(self, path):
+        connected = socket.socket(socket.AF_UNIX)
+        self.addCleanup(connected.close)
+        connected.settimeout(DEADLINE_S)
+        connected.connect(str(path))
+        return Wire(connected)
+
+    def test_a_unix_socket_for_each_rank(self):
+        job = self.start("--unixsocket", "server.sock")
+        paths = [job.folder / ("server.sock" + (f".{rank}" if rank else ""))
+                 for rank in range(job.ranks)]
+        for rank, path in enumerate(paths):
+            wire = self.connect_path(path)
+            self.assertEqual(wire.request("SET", f"k{rank}", "v"), b"+OK\r\n")
+            other = self.connect(job, (rank + 1) % job.ranks)
+            self.assertEqual(other.request("GET", f"k{rank}"), b"$1\r\nv\r\n")
+        os.kill(job.pids[0], signal.SIGTERM)
+        self.ends_well(job)
+        self.assertEqual([path for path in paths if path.exists()], [])
+
+    def test_free_ports_are_told(self):
+        job = AnyPorts(Program.keywayd, Program.mpirun, Program.ranks, "--announce-host", "::1")
+        self.addCleanup(job.end)
+        self.assertEqual(len(set(job.ports)), job.ranks)
+        with job.connect_port(job.ports[0]) as wire:
+            _, told = decode(wire.request("CLUSTER", "SLOTS"))
+        nodes = [entry[1][2][1] for entry in told]
+        self.assertEqual({int(node[1][1]) for node in nodes}, set(job.ports))
+        self.assertEqual({node[0][1] for node in nodes}, {b"::1"})
+
+
+class AnyPorts(Job):
+    """With --port 0."""
+
+    def _command(self, options):
+        words = super()._command(options)
+        words[words.index("--port") + 1] = "0"
+        return words
+
+    @property
+    def ports(self):
+        return [int(port) for port in re.findall(r"ready on 127.0.0.1:(\d+)\n", self.said())]
+
+    def _announced(self):
+        return len(self.ports) == self.ranks
+
+    def connect(self, rank=None):
+        return self.connect_port(self.ports[rank or 0])
+
+    @staticmethod
+    def connect_port(port):
+        return Wire(socket.create_connection(("127.0.0.1", port), timeout=START_S))
+
+
+class Refused(unittest.TestCase):
+    """One sentence of ours for the whole job, and its end."""
+
+    def refused(self, parts, *words):
+        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=END_S,
+                              stdin=subprocess.DEVNULL)
+        self.assertNotEqual(done.returncode, 0, words)
+        ours = [line for line in done.stderr.splitlines() if line.startswith("keywayd: ")]
+        self.assertEqual(len(ours), 1, f"{words}: {done.stderr}")
+        self.assertNotIn("ready", done.stdout)
+        for part in parts:
+            self.assertIn(part, ours[0], words)
+
+    def test_a_port_in_use_on_one_rank(self):
+        taken = self.enterContext(socket.create_server(("127.0.0.1", 0)))
+        port = taken.getsockname()[1]
+        self.refused([f"rank {Program.ranks - 1}: ", str(port), "in use"],
+                     *launched(Program.keywayd, "--memory", "64MiB", "--port",
+                               str(port - Program.ranks + 1)))
+
+    def test_what_no_rank_takes(self):
+        for parts, words in ((["--nosuch"], ["--nosuch"]), (["--workers"], ["--workers", "no"]),
+                             (["--port 65535", "rank 1", "65536"], ["--port", "65535"]),
+                             (["--fabric"], ["--fabric", "tcp"]),
+                             (["--cluster"], ["--cluster", "maybe"]),
+                             (["color"], ["--store-options", "color=red"]),
+                             (["--unixsocket", "no/such"],
+                              ["--unixsocket", "no/such/folder/s", "--port", str(free_port(9))])):
+            with self.subTest(words=words):
+                self.refused(parts, *launched(Program.keywayd, "--memory", "64MiB", *words))
+
+    def odd_one_out(self, rank, *words):
+        """A program that gives `words` to one rank more."""
+        path = pathlib.Path("odd.sh").resolve()
+        path.write_text("#!/bin/sh\n"
+                        f'[ "${{PMI_RANK:-$OMPI_COMM_WORLD_RANK}}" = {rank} ] || exec "$@"\n'
+                        f'exec "$@" {" ".join(words)}\n', encoding="utf8")
+        path.chmod(0o755)
+        self.addCleanup(path.unlink, missing_ok=True)
+        return path
+
+    def test_what_one_rank_alone_does_not_take(self):
+        for rank, words in ((0, ["--nosuch"]), (1, ["--nosuch"]), (1, ["--workers", "no"])):
+            with self.subTest(rank=rank, words=words):
+                odd = self.odd_one_out(rank, *words)
+                self.refused([words[0]], *launched(str(odd), Program.keywayd, "--memory", "64MiB",
+                                                   "--port", str(free_port(Program.ranks))))
+
+    def test_ranks_that_disagree(self):
+        odd = self.odd_one_out(1, "--memory", "32MiB")
+        self.refused(["disagree", "memory"],
+                     *launched(str(odd), Program.keywayd, "--port", str(free_port(Program.ranks))))
+
+
+class Alone(unittest.TestCase):
+    """Without a launcher, or told so, a process is a store of its own."""
+
+    def check_alone(self, peer):
+        with peer.connect() as wire:
+            self.assertRegex(wire.request("CLUSTER", "INFO"), rb"^-ERR .*cluster support disabled")
+        threads = os.listdir(f"/proc/{peer.pid}/task")
+        self.assertEqual(len(threads), 2, "MPI has been entered: it has threads")
+
+    def test_without_a_launcher(self):
+        peer = Peer(Program.keywayd)
+        self.addCleanup(peer.end)
+        self.check_alone(peer)
+
+    def test_one_rank_is_no_cluster(self):
+        job = Job(Program.keywayd, Program.mpirun, 1)
+        self.addCleanup(job.end)
+        with job.connect() as wire:
+            self.assertRegex(wire.request("CLUSTER", "INFO"), rb"^-ERR .*cluster support disabled")
+        os.kill(job.pids[0], signal.SIGTERM)
+        self.assertEqual(job.exit_code(), 0, job.said())
+
+
+if __name__ == "__main__":
+    main()
