@@ -39,10 +39,11 @@ class Case(unittest.TestCase):
     """A pair of servers, started once for the class; both must be alive after each test."""
 
     OPTIONS = ()
+    OWN = ()  # of keywayd
 
     @classmethod
     def setUpClass(cls):
-        cls.ours = start_ours(*cls.OPTIONS)
+        cls.ours = start_ours(*cls.OPTIONS, own=cls.OWN)
         cls.addClassCleanup(cls.ours.end)
         cls.theirs = start_theirs(*cls.OPTIONS)
         cls.addClassCleanup(cls.theirs.end)

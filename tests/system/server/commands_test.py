@@ -6,8 +6,8 @@ is sent three times: request by request in RESP2, the same in RESP3, and as one 
 import importlib
 import pathlib
 
-from case import Case, Program, main, redis_plays_both
-from script import OWN_IN_HELLO, sequences
+from case import Case, main, redis_plays_both
+from script import sequences
 
 GROUPS = sorted(path.stem for path in (pathlib.Path(__file__).parent / "groups").glob("*.py"))
 
@@ -19,11 +19,7 @@ def shown(reply, limit=600):
 class Commands(Case):
     LOGIN = ()  # what a connection must say before FLUSHALL is let through
 
-    @classmethod
-    def setUpClass(cls):
-        if Program.ranks > 1:
-            OWN_IN_HELLO.add(b"mode")  # ranks are a cluster
-        super().setUpClass()
+    OWN = ("--cluster", "off")  # several ranks, too, say what one server says
 
     def compare(self, requests, replies):
         """Fails at the first reply that differs: what follows it may differ for that reason."""

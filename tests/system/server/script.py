@@ -170,16 +170,14 @@ def _differs(ours, theirs, beginning):
     return ours.startswith(beginning) and not theirs.startswith(beginning)
 
 
-OWN_IN_HELLO = {b"server", b"version", b"id"}  # each says who it is
-
-
 def _hello(*replies):
     (kind, ours), (their_kind, theirs) = map(decode, replies)
     if kind != their_kind or not isinstance(ours, list) or not isinstance(theirs, list):
         return ours == theirs
+    own = {b"server", b"version", b"id"}  # each says who it is
     names, their_names = ours[::2], theirs[::2]
     return names == their_names and all(
-        a == b if name not in OWN_IN_HELLO else a[0] == b[0]
+        a == b if name not in own else a[0] == b[0]
         for (_, name), a, b in zip(names, ours[1::2], theirs[1::2]))
 
 
