@@ -1,4 +1,4 @@
-# Installs every library of ours, its headers, and a package for find_package(Keyway).
+# Installs every library that a program may link, its headers, and a package for find_package(Keyway).
 #
 # The libraries are static, so a consumer also links what they link privately
 # (spdlog, hwloc, MPI ...). The package finds those again by the same names: the
@@ -6,8 +6,8 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-get_property(keyway_libraries GLOBAL PROPERTY KEYWAY_LIBRARIES)
-get_property(keyway_folders GLOBAL PROPERTY KEYWAY_FOLDERS)
+get_property(keyway_libraries GLOBAL PROPERTY KEYWAY_INSTALLED_LIBRARIES)
+get_property(keyway_folders GLOBAL PROPERTY KEYWAY_INSTALLED_FOLDERS)
 set(keyway_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Keyway)
 
 # keyway_find_lines(OUT target...): the CMake lines that find all that the targets link.

@@ -31,6 +31,11 @@ function(keyway_library name)
   endif()
   set_property(GLOBAL APPEND PROPERTY KEYWAY_LIBRARIES ${target})
   set_property(GLOBAL APPEND PROPERTY KEYWAY_FOLDERS ${ARG_FOLDER})
+  # What the server is made of is for keywayd alone: a program with a client needs none of it.
+  if(NOT ARG_FOLDER MATCHES "^server/")
+    set_property(GLOBAL APPEND PROPERTY KEYWAY_INSTALLED_LIBRARIES ${target})
+    set_property(GLOBAL APPEND PROPERTY KEYWAY_INSTALLED_FOLDERS ${ARG_FOLDER})
+  endif()
 endfunction()
 
 # keyway_program(NAME SOURCES ... DEPENDS ...): one of the programs of design section 10.
