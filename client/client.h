@@ -54,10 +54,12 @@ using store::Mutator;
 using store::PutIf;
 using store::PutOptions;
 using store::Reader;
+using store::StripePlace;
 using store::StripeReport;
 using store::SweepPart;
 using store::TransactionBody;
 using store::VolumeReport;
+using store::VolumeUsage;
 
 /// A key and a value to be put under it; views into the caller's memory.
 using KeyValue = std::pair<std::string_view, std::string_view>;
@@ -85,6 +87,15 @@ struct StoreOptions {
   std::string topology;                      // topology=nodes=4  override of discovery (topology.h)
   bool force_rma = false;            // force_rma=off     mpi: only: through MPI on one node, too
   std::uint32_t ranks_per_node = 0;  // ranks_per_node=0  mpi: only: pretend nodes; 0: discover
+};
+
+/// Locks that a session has taken, or could not have.
+struct LockCounts {
+  std::uint64_t shared = 0;       // grants to readers
+  std::uint64_t exclusive = 0;    // grants to writers
+  std::uint64_t contended = 0;    // acquires that had to wait
+  std::uint64_t handed_over = 0;  // releases that woke who was next in a queue
+  std::uint64_t timeouts = 0;
 };
 
 /// One thread's access to a store. Movable, not copyable.
@@ -196,6 +207,10 @@ class Session {
   Result<SweepPart> sweep_part(std::uint32_t rank, std::uint64_t from, std::uint64_t of);
   /// Walks a rank's volume: elements, bytes, free memory.
   Result<VolumeReport> report(std::uint32_t rank);
+  /// What is in a rank's volume, by counters: without a walk.
+  VolumeUsage usage(std::uint32_t rank);
+  /// Which stripe guards a key.
+  StripePlace stripe_of(std::string_view key) const;
   /// How many stripes of a rank are guarded by which lock kind.
   std::vector<LockKindReport> lock_kinds(std::uint32_t rank);
   /// Why the lock of one of these stripes is as it is: kind, switches, what visitors do.
@@ -205,7 +220,9 @@ class Session {
   Status switch_lock(std::uint32_t rank, std::uint64_t stripe, std::string_view kind);
   /// Heap bytes of a rank that this session has leased and not used.
   std::uint64_t leased_bytes(std::uint32_t rank) const;
-  /// Counters of the locks this session took, one line for people.
+  /// Counters of the locks that this session took.
+  LockCounts lock_counts() const;
+  /// The same, one line for people.
   std::string lock_report() const;
 
  private:

@@ -177,6 +177,14 @@ Result<VolumeReport> Session::report(std::uint32_t rank) {
   return impl_->with([&](auto& s) { return s.report(rank); });
 }
 
+VolumeUsage Session::usage(std::uint32_t rank) {
+  return impl_->with([&](auto& s) { return s.usage(rank); });
+}
+
+StripePlace Session::stripe_of(std::string_view key) const {
+  return impl_->with([&](auto& s) { return s.stripe_of(key); });
+}
+
 std::vector<LockKindReport> Session::lock_kinds(std::uint32_t rank) {
   return impl_->with([&](auto& s) { return s.lock_kinds(rank); });
 }
@@ -195,6 +203,13 @@ std::uint64_t Session::leased_bytes(std::uint32_t rank) const {
 
 namespace {
 
+LockCounts lock_counts_of(const auto& session) {
+  const locks::LockStats& stats = session.lock_stats();
+  return {stats.reads, stats.writes, stats.contended, stats.handovers(), stats.timeouts};
+}
+
+LockCounts lock_counts_of(const remote::Session&) { return {}; }
+
 std::string lock_report_of(const auto& session) {
   const locks::LockStats& stats = session.lock_stats();
   std::string text =
@@ -211,6 +226,10 @@ std::string lock_report_of(const auto& session) {
 std::string lock_report_of(const remote::Session&) { return "the locks are the server's"; }
 
 }  // namespace
+
+LockCounts Session::lock_counts() const {
+  return impl_->with([](const auto& s) { return lock_counts_of(s); });
+}
 
 std::string Session::lock_report() const {
   return impl_->with([](const auto& s) { return lock_report_of(s); });

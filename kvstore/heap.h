@@ -89,6 +89,9 @@ class Heap {
   void return_all();
   /// Walks the chunks of a rank.
   HeapReport report(std::uint32_t rank);
+  /// The same by the chunks' counts alone, so that it costs a word per chunk: a block that is on
+  /// its way in or out counts as taken, and a chunk's last block is as long as the others.
+  HeapReport usage(std::uint32_t rank);
   /// The bytes that a block counts for (H3).
   std::uint64_t span(const Block& block, std::uint64_t bytes) const;
 

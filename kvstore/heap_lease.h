@@ -306,6 +306,24 @@ std::uint64_t Heap<E>::leased_bytes(std::uint32_t rank) const {
 }
 
 template <fabric::Endpoint E>
+HeapReport Heap<E>::usage(std::uint32_t rank) {
+  HeapReport report{.heap_bytes = geometry_.heap_bytes()};
+  each_state(rank, 0, geometry_.chunks(), [&](std::uint64_t, ChunkState state) {
+    if (state.free()) {
+      ++report.free_chunks;
+      report.free_bytes += kChunkBytes;
+    } else if (state.is_cut()) {
+      const std::uint32_t c = state.size_class();
+      // More than there are may be counted in while agents look for room.
+      const std::uint64_t taken = std::min<std::uint64_t>(state.count(), class_capacity(c));
+      report.free_bytes += (class_capacity(c) - taken) * class_bytes(c);
+    }
+    return false;
+  });
+  return report;
+}
+
+template <fabric::Endpoint E>
 HeapReport Heap<E>::report(std::uint32_t rank) {
   HeapReport report{.heap_bytes = geometry_.heap_bytes()};
   each_state(rank, 0, geometry_.chunks(), [&](std::uint64_t chunk, ChunkState state) {

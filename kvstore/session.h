@@ -95,6 +95,7 @@ class Session {
   Status alone(FunctionRef<void()> body);
   std::uint64_t size();
   Result<VolumeReport> report(std::uint32_t rank);
+  VolumeUsage usage(std::uint32_t rank);
 
   // --- the locks: session_stripe.h
   /// Puts another of the store's lock kinds in force on one stripe; operations go on meanwhile.
@@ -112,6 +113,7 @@ class Session {
   std::uint64_t switches() const { return switches_; }
 
   std::uint32_t owner_of(std::string_view key) const;
+  StripePlace stripe_of(std::string_view key) const;
   std::uint64_t leased_bytes(std::uint32_t rank) const { return heap_.leased_bytes(rank); }
   const locks::LockStats& lock_stats() const { return agent_.stats; }
   /// Null unless the session takes them.
@@ -284,6 +286,8 @@ class Session {
   Status walk_volume(std::uint32_t rank, locks::Mode mode, Visit&& visit);
   Result<std::uint64_t> scan_at(std::uint64_t cursor, std::uint64_t limit, std::string_view from,
                                 std::uint32_t end_rank, const ElementSink& sink);
+  template <class Access>
+  std::uint64_t elements_of(Access access, std::uint32_t rank);
 
   // Between two sweeps by a session whose writes find the heap full.
   static constexpr std::uint64_t kSweepPauseNs = 100'000'000;

@@ -39,6 +39,12 @@ Status Session<E>::check_value(std::uint64_t bytes) {
 }
 
 template <fabric::Endpoint E>
+StripePlace Session<E>::stripe_of(std::string_view key) const {
+  const Location location = place(key);
+  return {location.rank, location.stripe};
+}
+
+template <fabric::Endpoint E>
 std::uint32_t Session<E>::owner_of(std::string_view key) const {
   return ep_.ranks() == 1 ? 0 : owner_of_slot(slot_of(key), ep_.ranks());
 }

@@ -326,16 +326,38 @@ Status Session<E>::alone(FunctionRef<void()> body) {
   return {};
 }
 
+/// By counters: of a remote rank a round trip for each stripe and each run of chunks.
+template <fabric::Endpoint E>
+VolumeUsage Session<E>::usage(std::uint32_t rank) {
+  VolumeUsage usage{.stripes = geometry_.stripes(),
+                    .table_bytes = geometry_.buckets() * kBucketBytes,
+                    .lock_bytes = geometry_.lock_bytes(),
+                    .segment_bytes = geometry_.segment_bytes(),
+                    .heap = heap_.usage(rank)};
+  with_access(rank, [&](auto access) {
+    usage.elements = elements_of(access, rank);
+    usage.expiring = ep_.load(access, geometry_.header(rank) + kExpiringOffset);
+  });
+  return usage;
+}
+
+template <fabric::Endpoint E>
+template <class Access>
+std::uint64_t Session<E>::elements_of(Access access, std::uint32_t rank) {
+  std::uint64_t total = 0;
+  for (std::uint64_t stripe = 0; stripe < geometry_.stripes(); ++stripe) {
+    total += ep_.load(access, geometry_.stripe_counters(rank, stripe));
+  }
+  return total;
+}
+
 /// Elements of all ranks, those past their expiry and not yet swept included. The sum of counters
 /// that go on changing while it is taken.
 template <fabric::Endpoint E>
 std::uint64_t Session<E>::size() {
   std::uint64_t total = 0;
   for (std::uint32_t rank = 0; rank < ep_.ranks(); ++rank) {
-    for (std::uint64_t stripe = 0; stripe < geometry_.stripes(); ++stripe) {
-      const fabric::Address count = geometry_.stripe_counters(rank, stripe);
-      total += with_access(rank, [&](auto access) { return ep_.load(access, count); });
-    }
+    total += with_access(rank, [&](auto access) { return elements_of(access, rank); });
   }
   return total;
 }

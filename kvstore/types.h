@@ -50,6 +50,23 @@ struct VolumeReport {
   HeapReport heap;
 };
 
+/// A rank's volume by its counters, which go on changing while they are read: no walk, no lock.
+struct VolumeUsage {
+  std::uint64_t elements = 0;  // those past their expiry and not yet swept included
+  std::uint64_t expiring = 0;  // elements with an expiry
+  std::uint64_t stripes = 0;
+  std::uint64_t table_bytes = 0;
+  std::uint64_t lock_bytes = 0;
+  std::uint64_t segment_bytes = 0;  // all of it
+  HeapReport heap;
+};
+
+/// Whose lock guards a key.
+struct StripePlace {
+  std::uint32_t rank = 0;
+  std::uint64_t stripe = 0;
+};
+
 /// An element as a reader or a mutator is shown it; views that end with its call.
 struct ElementState {
   std::string_view value;

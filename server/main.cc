@@ -3,11 +3,14 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <asio/steady_timer.hpp>
 #include <cstdio>
 #include <thread>
 
+#include "facts_of.h"
 #include "job.h"
 #include "job_voice.h"
+#include "keyway/server/metrics/exporter.h"
 #include "keyway/server/net/listener.h"
 #include "keyway/server/net/process_memory.h"
 #include "keyway/server/net/tls.h"
@@ -15,6 +18,8 @@
 
 namespace keyway::server {
 namespace {
+
+constexpr std::chrono::seconds kVolumesApart{1};
 
 /// `speaks`: ranks that fail alike say so once.
 int fail(const Status& status, bool speaks) {
@@ -34,14 +39,18 @@ Result<Store> open_store(const Options& options) {
 void allow_files(Options& options, bool speaks) {
   constexpr std::uint64_t kOurOwn = 64;
   rlimit limit{};
+  options.clients_limit = options.listener.most_clients;
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   const std::uint64_t needed = options.listener.most_clients + kOurOwn;
+  const std::uint64_t could_be = std::min<std::uint64_t>(limit.rlim_cur, kMostClients + kOurOwn);
+  options.clients_limit = static_cast<std::uint32_t>(std::max(needed, could_be) - kOurOwn);
   if (limit.rlim_cur >= needed) return;
   limit.rlim_cur = std::min<rlim_t>(needed, limit.rlim_max);
   setrlimit(RLIMIT_NOFILE, &limit);
   if (limit.rlim_cur >= needed) return;
   options.listener.most_clients =
       static_cast<std::uint32_t>(limit.rlim_cur > 2 * kOurOwn ? limit.rlim_cur - kOurOwn : kOurOwn);
+  options.clients_limit = options.listener.most_clients;
   if (!speaks) return;
   fmt::print(stderr, "keywayd: this user may open {} files: at most {} clients at one time\n",
              limit.rlim_cur, options.listener.most_clients);
@@ -104,6 +113,38 @@ void say_ready(const Options& options) {
   std::fflush(stdout);
 }
 
+/// The limits that may change while the server runs, and what it says of itself.
+void settle(Service& service, const Options& options, const Store& store, std::uint16_t port) {
+  service.port = port;
+  service.settings.most_clients = options.listener.most_clients;
+  service.settings.clients_limit = options.clients_limit;
+  service.slow_log.set_threshold_us(options.slow_us);
+  service.slow_log.set_most_entries(options.most_slow);
+  service.latency_events.set_threshold_ms(options.latency_threshold_ms);
+  service.facts = facts_of(options, store);
+}
+
+/// Looks again and again, as long as there are listeners.
+template <class Look>
+void keep_looking(asio::steady_timer& timer, const Listener& listener,
+                  std::chrono::milliseconds apart, const Look& look) {
+  look();
+  timer.expires_after(apart);
+  timer.async_wait([&, apart](std::error_code cancelled) {
+    if (!cancelled && listener.listens()) keep_looking(timer, listener, apart, look);
+  });
+}
+
+/// Nothing where no metrics are asked for. Each rank of a job has a port of its own.
+Status export_metrics(const Service& service, const Options& options, std::uint32_t process,
+                      std::unique_ptr<Exporter>& exporter) {
+  if (!options.metrics_port) return {};
+  const std::uint32_t port = *options.metrics_port == 0 ? 0 : *options.metrics_port + process;
+  auto made = Exporter::listen(service, options.metrics_bind, static_cast<std::uint16_t>(port));
+  if (made.ok()) exporter = std::move(*made);
+  return made.status();
+}
+
 int serve(Options options) {
   const bool speaks = !is_of_job(options) || tools::speaks_for_job();
   allow_files(options, speaks);
@@ -117,23 +158,34 @@ int serve(Options options) {
   std::vector<std::unique_ptr<Worker>> workers;
   std::unique_ptr<TlsContext> tls;
   asio::io_context events(1);
-  Listener listener(events, workers, clients, options.listener);
+  Listener listener(events, workers, clients, options.listener, service);
   Status ready = take_own_addresses(options, store->process());
   if (ready.ok()) ready = make_workers(*store, options, service, clients, workers);
   if (ready.ok()) ready = listen(listener, options, tls);
   if (ready.ok() && options.expire_cycle_s != 0) {
     workers[0]->sweep(store->process(), std::chrono::seconds(options.expire_cycle_s));
   }
-  service.port = listener.port();
+  settle(service, options, *store, listener.port());
+  std::unique_ptr<Exporter> exporter;
+  if (ready.ok()) ready = export_metrics(service, options, store->process(), exporter);
   auto cluster = meet(*store, options, ready);
   if (!cluster.ok()) return fail(cluster.status(), speaks);
   service.cluster = std::move(*cluster);
+  service.shut_down = [&store] { store->ask_all_to_end(); };
+  asio::steady_timer pace(events);
+  asio::steady_timer volumes(events);
   const Ending ending(events, *store, [&] {
+    pace.cancel();
+    volumes.cancel();
     listener.stop();
     for (const auto& worker : workers) {
       worker->drain(std::chrono::seconds(options.shutdown_timeout_s));
     }
   });
+  const auto look_at_pace = [&] { service.statistics.pace(steady_ns()); };
+  const auto look_at_volumes = [&] { workers.front()->tell_volumes(); };
+  keep_looking(pace, listener, Pace::kApart, look_at_pace);
+  if (exporter) keep_looking(volumes, listener, kVolumesApart, look_at_volumes);
   listener.start();
   std::vector<std::jthread> threads;
   for (const auto& worker : workers) threads.emplace_back([&worker] { worker->run(); });

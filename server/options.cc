@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <fstream>
+#include <limits>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -123,6 +124,18 @@ void declare_limits(CLI::App& app, Options& options, Texts& texts) {
       "KEYWAYD_PROTO_MAX_BULK_LEN");
 }
 
+void declare_figures(CLI::App& app, Options& options) {
+  env(app.add_option("--slowlog-log-slower-than", options.slow_us,
+                     "us from which on a request is kept in SLOWLOG; 0: all, -1: none"),
+      "KEYWAYD_SLOWLOG_LOG_SLOWER_THAN")
+      ->check(CLI::Range(std::int64_t{-1}, std::numeric_limits<std::int64_t>::max()));
+  env(app.add_option("--slowlog-max-len", options.most_slow, "requests that SLOWLOG keeps"),
+      "KEYWAYD_SLOWLOG_MAX_LEN");
+  env(app.add_option("--latency-monitor-threshold", options.latency_threshold_ms,
+                     "ms from which on a command is an event of LATENCY; 0: none is"),
+      "KEYWAYD_LATENCY_MONITOR_THRESHOLD");
+}
+
 void declare_rest(CLI::App& app, Options& options, Texts& texts) {
   env(app.add_option("--workers", options.workers, "threads that serve clients"), "KEYWAYD_WORKERS")
       ->check(CLI::Range(1, 1024));
@@ -151,6 +164,12 @@ void declare_rest(CLI::App& app, Options& options, Texts& texts) {
       "KEYWAYD_TRANSACTION_SIZE");
   env(app.add_option("--lock-policy", options.lock, "auto, or KIND[:LEVER=VALUE,...]"),
       "KEYWAYD_LOCK_POLICY");
+  app.add_option("--metrics-port", options.metrics_port,
+                 "TCP port on which Prometheus is told the figures; none: nobody is")
+      ->envname("KEYWAYD_METRICS_PORT");
+  env(app.add_option("--metrics-bind", options.metrics_bind,
+                     "address of --metrics-port; no password is asked for there"),
+      "KEYWAYD_METRICS_BIND");
   // Not captured: a default from the environment would be shown by --help.
   app.add_option("--requirepass", options.password,
                  "password that clients have to give by AUTH or HELLO")
@@ -238,6 +257,7 @@ Parsed parse_command_line(int argc, const char* const* argv) {
   declare_addresses(app, options, texts);
   declare_job(app, options);
   declare_limits(app, options, texts);
+  declare_figures(app, options);
   declare_rest(app, options, texts);
   app.set_version_flag("--version", tools::version_line("keywayd"));
   app.footer(kFooter);
@@ -246,6 +266,8 @@ Parsed parse_command_line(int argc, const char* const* argv) {
   if (const Status status = settle(options, texts); !status.ok()) {
     return {{}, kExitUsage, {}, std::string(status.message())};
   }
+  const auto files = app.get_config_ptr()->as<std::vector<std::string>>();
+  if (!files.empty()) options.config_file = files.front();
   if (texts.print_config) return {{}, kExitOk, app.config_to_str(true), {}};
   return {std::move(options), kExitOk, {}, {}};
 }

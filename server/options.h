@@ -28,6 +28,10 @@ struct Options {
   std::uint32_t fibers = 32;  // of each worker: requests that can wait at one time
   ListenerOptions listener;
   ConnectionLimits limits;
+  std::uint32_t clients_limit = 10'000;  // which it may be set to later: not an option
+  std::int64_t slow_us = 10'000;         // -1: no request is slow
+  std::uint64_t most_slow = 128;
+  std::uint64_t latency_threshold_ms = 0;  // 0: no latency events
   std::uint32_t shutdown_timeout_s = 10;
   std::uint32_t expire_cycle_s = 60;  // 0: none
   std::uint64_t memory_bytes = 1ULL << 30;
@@ -37,7 +41,12 @@ struct Options {
   std::string cluster = "auto";  // or "on", "off"
   std::string announce_host;     // "": where it listens
   std::string lock = "gbh:lockall=off";
+  std::optional<std::uint16_t> metrics_port;  // nothing: no metrics
+  std::string metrics_bind = "127.0.0.1";
+  std::string config_file;  // that --config named; "": none
 };
+
+inline constexpr std::uint32_t kMostClients = 1'000'000;
 
 using Parsed = tools::Parsed<Options>;
 Parsed parse_command_line(int argc, const char* const* argv);

@@ -82,6 +82,8 @@ class Session {
   store::StripeReport stripe_report(std::uint32_t, std::uint64_t) { return {}; }
   std::vector<store::LockKindReport> lock_kinds(std::uint32_t) { return {}; }
   std::uint64_t leased_bytes(std::uint32_t) const { return 0; }
+  store::VolumeUsage usage(std::uint32_t) { return {}; }
+  store::StripePlace stripe_of(std::string_view) const { return {}; }
 
  private:
   using KeyValueView = std::pair<std::string_view, std::string_view>;

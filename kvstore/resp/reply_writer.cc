@@ -96,6 +96,12 @@ void ReplyWriter::verbatim(std::string_view format, std::string_view text) {
   out_ += kEnd;
 }
 
+std::string_view ReplyWriter::error_kind(std::size_t mark) const {
+  KW_DCHECK(is_error(mark));
+  const std::string_view sentence = std::string_view(out_).substr(mark + 1);
+  return sentence.substr(0, sentence.find_first_of(" \r"));
+}
+
 void ReplyWriter::map(std::uint64_t pairs) {
   if (is_3()) {
     count('%', pairs);

@@ -50,6 +50,11 @@ class ReplyWriter {
   /// Text for people, of a format of three letters such as txt.
   void verbatim(std::string_view format, std::string_view text);
 
+  /// Whether what was written at a mark is an error.
+  bool is_error(std::size_t mark) const { return mark < out_.size() && out_[mark] == '-'; }
+  /// Of an error: its kind, such as ERR.
+  std::string_view error_kind(std::size_t mark) const;
+
   // What follows are so many elements; in a map, pairs.
   void array(std::uint64_t elements) { count('*', elements); }
   void map(std::uint64_t pairs);

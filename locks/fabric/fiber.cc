@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "keyway/locks/base/check.h"
+#include "keyway/locks/base/clock.h"
+#include "keyway/locks/fabric/fiber_time.h"
 
 namespace keyway::fabric {
 namespace {
@@ -23,6 +25,19 @@ void resume(FiberContext& fiber) {
   fiber.resume();
   current = nullptr;
 }
+
+/// The waits of a pool's fiber.
+struct Waits {
+  this_fiber::Waited total;
+  std::uint64_t since_ns = 0;  // of a fiber that is busy: when it gave way
+  bool for_network = false;
+
+  void end(std::uint64_t now) {
+    (for_network ? total.network_ns : total.lock_ns) += now - since_ns;
+  }
+};
+// Those of the fiber that this thread runs now; null off a pool's.
+thread_local Waits* current_waits = nullptr;
 
 }  // namespace
 
@@ -51,7 +66,14 @@ struct FiberPool::Impl {
   std::vector<bool> working;      // of each fiber
   std::vector<std::size_t> idle;  // the one used last is warm, and comes last
   std::vector<std::size_t> busy;
+  std::vector<Waits> waits;  // of each fiber
   bool ending = false;
+
+  void go_on(std::size_t i) {
+    current_waits = &waits[i];
+    resume(fibers[i]);
+    current_waits = nullptr;
+  }
 
   void live(std::size_t i) {
     while (true) {
@@ -68,6 +90,7 @@ FiberPool::FiberPool(std::size_t fibers, Body body, std::size_t stack_bytes)
   Impl& self = *impl_;
   self.body = std::move(body);
   self.working.resize(fibers);
+  self.waits.resize(fibers);
   self.busy.reserve(fibers);
   for (std::size_t i = fibers; i-- > 0;) self.idle.push_back(i);
   for (std::size_t i = 0; i < fibers; ++i) {
@@ -95,14 +118,20 @@ void FiberPool::run() {
   const std::size_t fiber = next();
   self.idle.pop_back();
   self.working[fiber] = true;
-  resume(self.fibers[fiber]);
-  (self.working[fiber] ? self.busy : self.idle).push_back(fiber);
+  self.go_on(fiber);
+  if (!self.working[fiber]) return self.idle.push_back(fiber);
+  self.waits[fiber].since_ns = steady_ns();
+  self.busy.push_back(fiber);
 }
 
 void FiberPool::step() {
   Impl& self = *impl_;
-  std::erase_if(self.busy, [&self](std::size_t fiber) {
-    resume(self.fibers[fiber]);
+  if (self.busy.empty()) return;
+  std::uint64_t now = steady_ns();
+  std::erase_if(self.busy, [&self, &now](std::size_t fiber) {
+    self.waits[fiber].end(now);
+    self.go_on(fiber);
+    now = self.waits[fiber].since_ns = steady_ns();  // the next one waits until here
     if (self.working[fiber]) return false;
     self.idle.push_back(fiber);
     return true;
@@ -112,6 +141,15 @@ void FiberPool::step() {
 namespace this_fiber {
 
 bool active() { return current != nullptr; }
+
+Waited waited() { return current_waits == nullptr ? Waited() : current_waits->total; }
+
+NetworkWait::NetworkWait() {
+  if (current_waits != nullptr) current_waits->for_network = true;
+}
+NetworkWait::~NetworkWait() {
+  if (current_waits != nullptr) current_waits->for_network = false;
+}
 
 bool yield() {
   if (current == nullptr) return false;

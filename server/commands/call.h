@@ -53,6 +53,14 @@ struct Call {
   void failed(const Status& status) const;
 };
 
+/// Runs the command of a call, and counts it: its time, an error, the keys it visits, and, where it
+/// is slow, where its time went. Commands that run others run them so.
+void call_command(const Call& call);
+/// Counts the error that was answered at a mark, if it is one.
+void count_error(Client& client, const resp::ReplyWriter& out, std::size_t mark);
+/// Counts a request that was refused before it ran.
+void count_rejected(Client& client, const Command& command);
+
 /// Whether a key may be in the store at all. Redis has no bounds but those of any string.
 inline bool is_storable(std::string_view key) { return TransactionKeys::is_storable(key); }
 

@@ -5,12 +5,18 @@
 #include <algorithm>
 
 #include "keyway/locks/base/clock.h"
+#include "keyway/server/commands/client_line.h"
 #include "keyway/server/commands/client_name.h"
 #include "keyway/server/commands/command.h"
 #include "keyway/server/commands/handlers.h"
 #include "keyway/server/commands/help.h"
 
 namespace keyway::server {
+
+void name_client(const Call& call, std::string_view name) {
+  call.client.name = name;
+  if (call.client.card != nullptr) call.service.clients.rename(*call.client.card, name);
+}
 
 bool set_name_or_error(const Call& call, std::string_view name) {
   const bool printable =
@@ -19,7 +25,7 @@ bool set_name_or_error(const Call& call, std::string_view name) {
     call.error("ERR Client names cannot contain spaces, newlines or special characters.");
     return false;
   }
-  call.client.name = name;
+  name_client(call, name);
   return true;
 }
 
@@ -36,31 +42,74 @@ void run_client_setname(const Call& call) {
   if (set_name_or_error(call, call.word(2))) call.ok();
 }
 
-/// The fields of Redis, in its order. Of buffers and memory nothing is known here.
+std::string client_line(const ClientCard& card, std::uint64_t now_ms, std::uint64_t now_ns,
+                        std::int64_t queued) {
+  constexpr std::uint64_t kMsPerS = 1000;
+  constexpr std::uint64_t kNsPerS = 1'000'000'000;
+  const auto since = [](std::uint64_t then, std::uint64_t now) {
+    return then == 0 || now < then ? 0 : now - then;
+  };
+  // relaxed: figures by themselves.
+  const Command* last = card.last.load(std::memory_order_relaxed);
+  return fmt::format(
+      "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db=0 sub=0 psub=0 ssub=0 "
+      "multi={} qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=0 "
+      "tot-mem=0 events=r cmd={} user=default redir=-1 resp={}\n",
+      card.id, card.address, card.local_address, card.descriptor, card.name,
+      since(card.since_ms, now_ms) / kMsPerS,
+      since(card.seen_ns.load(std::memory_order_relaxed), now_ns) / kNsPerS, queued < 0 ? "N" : "x",
+      queued, last == nullptr ? "NULL" : last->name,
+      static_cast<int>(card.version.load(std::memory_order_relaxed)));
+}
+
 void run_client_info(const Call& call) {
   const Client& client = call.client;
-  const std::uint64_t now = wall_ms();
-  const std::uint64_t age =
-      client.since_ms == 0 || now < client.since_ms ? 0 : now - client.since_ms;
-  call.out.verbatim(
-      "txt",
-      fmt::format(
-          "id={} addr={} laddr={} fd={} name={} age={} idle=0 flags={} db=0 sub=0 "
-          "psub=0 ssub=0 multi={} qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 "
-          "rbp=0 obl=0 oll=0 omem=0 tot-mem=0 events=r cmd={} user=default redir=-1 "
-          "resp={}\n",
-          client.id, client.address, client.local_address, client.descriptor, client.name,
-          age / 1000, call.in_transaction() ? "x" : "N",
-          call.in_transaction() ? static_cast<std::int64_t>(client.transaction->size()) : -1,
-          call.in_transaction() ? "exec" : call.command.name, static_cast<int>(client.version)));
+  const std::int64_t queued =
+      call.in_transaction() ? static_cast<std::int64_t>(client.transaction->size()) : -1;
+  ClientCard card;
+  card.id = client.id;
+  card.address = client.address;
+  card.local_address = client.local_address;
+  card.descriptor = client.descriptor;
+  card.since_ms = client.since_ms;
+  card.name = client.name;
+  card.last = call.in_transaction() ? find_command("exec") : &call.command;
+  card.version = client.version;
+  call.out.verbatim("txt", client_line(card, wall_ms(), steady_ns(), queued));
 }
 
 void run_client_help(const Call& call) {
   reply_help(call, "CLIENT",
-             {"GETNAME", "    Return the name of the current connection.",  //
-              "ID", "    Return the ID of the current connection.",         //
-              "INFO", "    Return information about the current client connection.",
-              "SETNAME <name>", "    Assign the name <name> to the current connection."});
+             {"GETNAME",
+              "    Return the name of the current connection.",  //
+              "ID",
+              "    Return the ID of the current connection.",  //
+              "INFO",
+              "    Return information about the current client connection.",
+              "KILL <ip:port>",
+              "    Kill connection made from <ip:port>.",
+              "KILL <option> <value> [<option> <value> [...]]",
+              "    Kill connections. Options are:",
+              "    * ADDR (<ip:port>|<unixsocket>:0)",
+              "      Kill connections made from the specified address",
+              "    * LADDR (<ip:port>|<unixsocket>:0)",
+              "      Kill connections made to specified local address",
+              "    * TYPE (NORMAL|MASTER|REPLICA|PUBSUB)",
+              "      Kill connections by type.",
+              "    * USER <username>",
+              "      Kill connections authenticated by <username>.",
+              "    * SKIPME (YES|NO)",
+              "      Skip killing current connection (default: yes).",
+              "LIST [options ...]",
+              "    Return information about client connections. Options:",
+              "    * TYPE (NORMAL|MASTER|REPLICA|PUBSUB)",
+              "      Return clients of specified type.",
+              "NO-EVICT (ON|OFF)",
+              "    Protect current client connection from eviction.",
+              "REPLY (ON|OFF|SKIP)",
+              "    Control the replies sent to the current connection.",
+              "SETNAME <name>",
+              "    Assign the name <name> to the current connection."});
 }
 
 }  // namespace keyway::server

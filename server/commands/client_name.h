@@ -10,7 +10,9 @@
 
 namespace keyway::server {
 
-/// Calls the connection so; where it may not be, says why and returns false. Empty: no name.
+/// Calls the connection so.
+void name_client(const Call& call, std::string_view name);
+/// The same; where it may not be, says why and returns false. Empty: no name.
 bool set_name_or_error(const Call& call, std::string_view name);
 
 }  // namespace keyway::server

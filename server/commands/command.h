@@ -76,6 +76,13 @@ void for_each_key(const Command& command, std::span<const std::string_view> word
   for (int i = first; i <= end && i < count; i += step) show(words[static_cast<std::size_t>(i)]);
 }
 
+/// The row of "get", or of "client|id"; null when there is none.
+const Command* find_full_command(std::string_view name);
+
+/// A row's own number, below command_numbers().
+std::size_t number_of(const Command& command);
+const Command& command_of(std::size_t number);
+
 /// Whether so many words are enough, and not too many.
 constexpr bool fits_arity(const Command& command, std::size_t words) {
   const auto count = static_cast<std::int64_t>(words);

@@ -137,14 +137,6 @@ void reply_all(const Call& call) {
   for (const Command& command : commands) reply_info(call.out, command);
 }
 
-/// Of "get" and of "client|id".
-const Command* find_by_full_name(std::string_view name) {
-  const std::size_t bar = name.find('|');
-  const Command* command = find_command(name.substr(0, bar));
-  if (command == nullptr || bar == std::string_view::npos) return command;
-  return find_subcommand(*command, name.substr(bar + 1));
-}
-
 /// The commands and subcommands that `takes` holds for, in the order of the table.
 template <class Takes>
 void reply_names(const Call& call, Takes&& takes) {
@@ -172,7 +164,7 @@ void run_command_info(const Call& call) {
   if (call.count() == 2) return reply_all(call);
   call.out.array(call.count() - 2);
   for (const std::string_view name : call.words.subspan(2)) {
-    const Command* command = find_by_full_name(name);
+    const Command* command = find_full_command(name);
     if (command == nullptr) {
       call.out.null();
     } else {

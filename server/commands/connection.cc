@@ -13,7 +13,6 @@
 namespace keyway::server {
 namespace {
 
-constexpr std::string_view kLikeRedis = "7.0.15";  // whose commands these are
 constexpr std::string_view kWrongPassword =
     "WRONGPASS invalid username-password pair or user is disabled.";
 
@@ -52,6 +51,9 @@ void reply_hello(const Call& call) {
 
 void set_version(const Call& call, resp::Version version) {
   call.client.version = version;
+  if (call.client.card != nullptr) {
+    call.client.card->version.store(version, std::memory_order_relaxed);  // a figure by itself
+  }
   call.out.set_version(version);
 }
 
@@ -135,7 +137,8 @@ void run_hello(const Call& call) {
 
 void run_reset(const Call& call) {
   call.client.transaction.reset();
-  call.client.name.clear();
+  name_client(call, "");
+  call.client.replies = Client::Replies::kOn;
   call.client.authenticated = call.service.password.empty();
   set_version(call, resp::Version::kResp2);
   call.out.simple("RESET");

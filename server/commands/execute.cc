@@ -115,6 +115,45 @@ void queue(Client& client, const Service& service, const Command& command,
   out.simple("QUEUED");
 }
 
+/// The reply that was written at a mark, as CLIENT REPLY has asked for.
+void leave_out(Client& client, resp::ReplyWriter& out, std::size_t mark) {
+  using Replies = Client::Replies;
+  out.back_to(mark);
+  if (client.replies == Replies::kSkip) client.replies = Replies::kOn;
+  if (client.replies == Replies::kSkipNext) client.replies = Replies::kSkip;
+}
+
+/// Runs a request, queues it, or says why not. False where call_command() has not counted it.
+bool run_or_refuse(Client& client, Session& session, Service& service, const Command* named,
+                   std::span<const std::string_view> words, resp::ReplyWriter& out) {
+  const Command* command = command_or_error(client, named, words, out);
+  if (command == nullptr) {
+    if (after_multi(client)) client.transaction->refuse();
+    return false;
+  }
+  if (!fits_arity(*command, words.size())) {
+    count_rejected(client, *command);
+    refuse(client, *command, wrong_arity(command->name), out);
+    return false;
+  }
+  if (!client.authenticated && (command->flags & kNoAuth) == 0) {
+    count_rejected(client, *command);
+    refuse(client, *command, "NOAUTH Authentication required.", out);
+    return false;
+  }
+  if (after_multi(client) && (command->flags & kUnqueued) == 0) {
+    const auto body = [&] { queue(client, service, *command, words, out); };
+    if (!has_memory(client, out, body)) client.transaction->refuse();
+    return false;
+  }
+  CommandSession outside(session);
+  const bool ran = has_memory(client, out, [&] {
+    call_command({client, outside, service, *command, words, out});
+  });
+  if (client.value.capacity() > kMostKept) give_back(client.value, 0);
+  return ran;
+}
+
 }  // namespace
 
 void execute(Client& client, Session& session, Service& service,
@@ -125,25 +164,10 @@ void execute(Client& client, Session& session, Service& service,
 
 void execute(Client& client, Session& session, Service& service, const Command* named,
              std::span<const std::string_view> words, resp::ReplyWriter& out) {
-  const Command* command = command_or_error(client, named, words, out);
-  if (command == nullptr) {
-    if (after_multi(client)) client.transaction->refuse();
-    return;
-  }
-  if (!fits_arity(*command, words.size())) {
-    return refuse(client, *command, wrong_arity(command->name), out);
-  }
-  if (!client.authenticated && (command->flags & kNoAuth) == 0) {
-    return refuse(client, *command, "NOAUTH Authentication required.", out);
-  }
-  if (after_multi(client) && (command->flags & kUnqueued) == 0) {
-    const auto body = [&] { queue(client, service, *command, words, out); };
-    if (!has_memory(client, out, body)) client.transaction->refuse();
-    return;
-  }
-  CommandSession outside(session);
-  has_memory(client, out, [&] { command->run({client, outside, service, *command, words, out}); });
-  if (client.value.capacity() > kMostKept) give_back(client.value, 0);
+  const std::size_t mark = out.mark();
+  if (!run_or_refuse(client, session, service, named, words, out)) count_error(client, out, mark);
+  if (client.replies != Client::Replies::kOn) [[unlikely]]
+    leave_out(client, out, mark);
 }
 
 }  // namespace keyway::server

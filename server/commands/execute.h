@@ -2,11 +2,13 @@
 //
 // *What.* A request is words, the first of them the command's name in any case. The reply is
 // appended through a writer: exactly one per request.
-// *Thread safety.* A Client and its Session belong to one thread or fiber at a time. A Service is
-// only read; who changes it does so while nobody executes.
+// *Thread safety.* A Client and its Session belong to one thread or fiber at a time. Of a Service,
+// settings, clients and all figures are anybody's; the rest is only read, and who changes it does
+// so while nobody executes.
 // *Invariants.*
 //   E1  A request has one reply, whatever its words are; what is wrong with them is said in the
-//       sentence of Redis. But that of a web page (POST, Host:) has none: the connection closes.
+//       sentence of Redis. But that of a web page (POST, Host:) has none, nor has SHUTDOWN: the
+//       connection closes. And CLIENT REPLY leaves replies out.
 //   E2  A write of one key is one atomic step on the store, and so is a transaction. A command
 //       that failed has changed nothing.
 //   E3  What a connection keeps from one request to the next is bounded: its name, memory for one
@@ -17,6 +19,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -24,8 +27,15 @@
 
 #include "keyway/client/client.h"
 #include "keyway/kvstore/resp/reply_writer.h"
+#include "keyway/server/commands/client_registry.h"
 #include "keyway/server/commands/cluster_view.h"
+#include "keyway/server/commands/facts.h"
+#include "keyway/server/commands/settings.h"
 #include "keyway/server/commands/transaction.h"
+#include "keyway/server/statistics/latency_events.h"
+#include "keyway/server/statistics/slow_log.h"
+#include "keyway/server/statistics/statistics.h"
+#include "keyway/server/statistics/volume_figures.h"
 
 namespace keyway::server {
 
@@ -44,7 +54,18 @@ struct Client {
 
   std::string value;        // what is read or built: used again, so that reads do not allocate
   std::uint64_t drawn = 0;  // state of RANDOMKEY's draws
+
+  /// CLIENT REPLY. kSkipNext: the next request has no reply either.
+  enum class Replies : std::uint8_t { kOn, kOff, kSkipNext, kSkip };
+  Replies replies = Replies::kOn;
+
+  std::shared_ptr<ClientCard> card;        // as others see it; null: nobody does
+  WorkerStatistics* statistics = nullptr;  // of the worker that it belongs to; null: none
+  std::uint64_t came_ns = 0;  // when what is executed had come, by steady_ns(); 0: not known
 };
+
+/// Commands and subcommands: their numbers are below.
+std::size_t command_numbers();
 
 /// What all connections share.
 struct Service {
@@ -52,6 +73,14 @@ struct Service {
   std::uint16_t port = 6379;
   std::uint64_t transaction_bytes = 64ULL << 20;  // X3, of one connection
   ClusterView cluster;
+  Facts facts;
+  Settings settings;
+  Statistics statistics{command_numbers()};
+  SlowLog slow_log;
+  LatencyEvents latency_events;
+  VolumeFigures volumes;
+  ClientRegistry clients;
+  std::function<void()> shut_down;  // as SIGTERM; may be called by any thread. Empty: it may not
 
   /// As HELLO and INFO name it.
   std::string_view mode() const { return cluster.enabled ? "cluster" : "standalone"; }

@@ -21,6 +21,11 @@ void run_client_help(const Call& call);
 void run_client_id(const Call& call);
 void run_client_info(const Call& call);
 void run_client_setname(const Call& call);
+// client_list.cc
+void run_client_kill(const Call& call);
+void run_client_list(const Call& call);
+void run_client_no_evict(const Call& call);
+void run_client_reply(const Call& call);
 // cluster.cc
 void run_cluster_count_failure_reports(const Call& call);
 void run_cluster_countkeysinslot(const Call& call);
@@ -44,6 +49,35 @@ void run_command_getkeys(const Call& call);
 void run_command_help(const Call& call);
 void run_command_info(const Call& call);
 void run_command_list(const Call& call);
+// config.cc
+void run_config_get(const Call& call);
+void run_config_help(const Call& call);
+void run_config_resetstat(const Call& call);
+void run_config_rewrite(const Call& call);
+void run_config_set(const Call& call);
+// hot.cc
+void run_hotkeys(const Call& call);
+void run_hotstripes(const Call& call);
+// info.cc
+void run_info(const Call& call);
+// latency.cc
+void run_latency_help(const Call& call);
+void run_latency_histogram(const Call& call);
+void run_latency_history(const Call& call);
+void run_latency_latest(const Call& call);
+void run_latency_reset(const Call& call);
+// memory.cc
+void run_memory_help(const Call& call);
+void run_memory_stats(const Call& call);
+void run_memory_usage(const Call& call);
+// shutdown.cc
+void run_shutdown(const Call& call);
+// slowlog.cc
+void run_slowlog_get(const Call& call);
+void run_slowlog_help(const Call& call);
+void run_slowlog_len(const Call& call);
+void run_slowlog_reset(const Call& call);
+void run_kw_slowlog(const Call& call);
 // strings_get.cc
 void run_get(const Call& call);
 void run_getdel(const Call& call);

@@ -1,7 +1,9 @@
 #include <array>
+#include <functional>
 
 #include "keyway/server/commands/command.h"
 #include "keyway/server/commands/handlers.h"
+#include "keyway/server/commands/server_rows.h"
 #include "keyway/server/commands/table_rows.h"
 
 namespace keyway::server {
@@ -22,6 +24,10 @@ constexpr Command kClientRows[] = {
     {"client|help", 2, Group::kConnection, kLoading | kStale, {}, "", "", run_client_help},
     {"client|id", 2, Group::kConnection, kOfClient, {}, "", "", run_client_id},
     {"client|info", 2, Group::kConnection, kOfClient, {}, "", kVaries, run_client_info},
+    {"client|kill", -3, Group::kConnection, kOfConfig, {}, "", "", run_client_kill},
+    {"client|list", -2, Group::kConnection, kOfConfig, {}, "", kVaries, run_client_list},
+    {"client|no-evict", 3, Group::kConnection, kOfConfig, {}, "", "", run_client_no_evict},
+    {"client|reply", 3, Group::kConnection, kOfClient, {}, "", "", run_client_reply},
     {"client|setname", 3, Group::kConnection, kOfClient, {}, "", "", run_client_setname},
 };
 
@@ -215,6 +221,22 @@ constexpr Command kRows[] = {
     {"watch", -2, Group::kTransaction, kOfMulti | kUnqueued, kAll, "RO", "", run_watch},
     {"unwatch", 1, Group::kTransaction, kOfMulti, {}, "", "", run_unwatch},
     {"time", 1, Group::kServer, kLoading | kStale | kFast | kAside, {}, "", kVaries, run_time},
+    {"info",
+     -1,
+     Group::kServer,
+     kDangerous | kLoading | kStale,
+     {},
+     "",
+     "nondeterministic_output request_policy:all_shards response_policy:special",
+     run_info},
+    {"config", -2, Group::kServer, kContainer, {}, "", "", nullptr},
+    {"latency", -2, Group::kServer, kContainer, {}, "", "", nullptr},
+    {"memory", -2, Group::kServer, kContainer, {}, "", "", nullptr},
+    {"slowlog", -2, Group::kServer, kContainer, {}, "", "", nullptr},
+    {"shutdown", -1, Group::kServer, kOfConfig | kNoMulti | kAllowBusy, {}, "", "", run_shutdown},
+    {"kw.slowlog", -1, Group::kServer, kOfServer, {}, "", kVaries, run_kw_slowlog},
+    {"kw.hotkeys", -1, Group::kServer, kOfServer, {}, "", kVaries, run_hotkeys},
+    {"kw.hotstripes", -1, Group::kServer, kOfServer, {}, "", kVaries, run_hotstripes},
     {"kw.stripes",
      -1,
      Group::kServer,
@@ -275,7 +297,55 @@ std::span<const Command> subcommands_of(const Command& command) {
   if (command.name == "client") return kClientRows;
   if (command.name == "object") return kObjectRows;
   if (command.name == "cluster") return cluster_rows();
+  if (command.name == "config") return kConfigRows;
+  if (command.name == "latency") return kLatencyRows;
+  if (command.name == "memory") return kMemoryRows;
+  if (command.name == "slowlog") return kSlowlogRows;
   return kCommandRows;
+}
+
+namespace {
+
+/// Where `command` is among `rows`; their number when it is not.
+std::size_t place_among(std::span<const Command> rows, const Command& command) {
+  const std::less<> before;  // of pointers that may be into different arrays
+  if (before(&command, rows.data()) || !before(&command, rows.data() + rows.size())) {
+    return rows.size();
+  }
+  return static_cast<std::size_t>(&command - rows.data());
+}
+
+}  // namespace
+
+// Rows first, so that those of most requests are found at once; then the subcommands of each.
+
+std::size_t number_of(const Command& command) {
+  std::size_t number = place_among(kRows, command);
+  if (number < std::size(kRows)) return number;
+  for (const Command& row : kRows) {
+    const auto rows = subcommands_of(row);
+    const std::size_t place = place_among(rows, command);
+    number += place;
+    if (place < rows.size()) return number;
+  }
+  KW_CHECK_MSG(false, "number_of", "a command that is not of the table");
+}
+
+std::size_t command_numbers() {
+  std::size_t numbers = std::size(kRows);
+  for (const Command& row : kRows) numbers += subcommands_of(row).size();
+  return numbers;
+}
+
+const Command& command_of(std::size_t number) {
+  if (number < std::size(kRows)) return kRows[number];
+  number -= std::size(kRows);
+  for (const Command& row : kRows) {
+    const auto rows = subcommands_of(row);
+    if (number < rows.size()) return rows[number];
+    number -= rows.size();
+  }
+  KW_CHECK_MSG(false, "command_of", "no command has this number");
 }
 
 const Command* find_subcommand(const Command& command, std::string_view name) {
@@ -283,6 +353,13 @@ const Command* find_subcommand(const Command& command, std::string_view name) {
     if (is_name(name, row.name.substr(command.name.size() + 1))) return &row;
   }
   return nullptr;
+}
+
+const Command* find_full_command(std::string_view name) {
+  const std::size_t bar = name.find('|');
+  const Command* command = find_command(name.substr(0, bar));
+  if (command == nullptr || bar == std::string_view::npos) return command;
+  return find_subcommand(*command, name.substr(bar + 1));
 }
 
 }  // namespace keyway::server

@@ -91,8 +91,7 @@ class Beginning {
 void run_all(const Call& exec, CommandSession& session, Queue queue) {
   exec.out.array(queue.size());
   for (const Transaction::Queued& queued : queue) {
-    queued.command->run(
-        {exec.client, session, exec.service, *queued.command, queued.words, exec.out});
+    call_command({exec.client, session, exec.service, *queued.command, queued.words, exec.out});
   }
 }
 

@@ -25,12 +25,34 @@ Connection::Connection(Worker& worker, Socket socket, std::uint64_t id, asio::ss
   client_.descriptor = socket_.native_handle();
   client_.since_ms = wall_ms();
   client_.local_address = text_of(socket_.local_endpoint(gone));
+  client_.statistics = &worker.statistics();
   client_.authenticated = worker.service().password.empty();
   socket_.non_blocking(true, gone);
   worker_.joined(*this);
 }
 
-Connection::~Connection() { worker_.left(*this); }
+Connection::~Connection() {
+  worker_.service().clients.remove(client_.id);
+  worker_.left(*this);
+}
+
+/// To CLIENT LIST and CLIENT KILL.
+void Connection::show() {
+  auto card = std::make_shared<ClientCard>();
+  card->id = client_.id;
+  card->address = client_.address;
+  card->local_address = client_.local_address;
+  card->descriptor = client_.descriptor;
+  card->since_ms = client_.since_ms;
+  card->seen_ns = steady_ns();
+  card->close = [&events = worker_.events(), self = weak_from_this()] {
+    asio::post(events, [self] {
+      if (const auto here = self.lock()) here->close();
+    });
+  };
+  client_.card = card;
+  worker_.service().clients.add(std::move(card));
+}
 
 void Connection::enter(State state) {
   state_ = state;
@@ -38,6 +60,7 @@ void Connection::enter(State state) {
 }
 
 void Connection::start() {
+  show();
   if (!tls_) return executed();
   enter(State::kShakingHands);
   tls_->stream.async_handshake(asio::ssl::stream_base::server,
@@ -126,6 +149,9 @@ void Connection::read_some(std::error_code error, std::size_t bytes) {
   if (error == asio::error::operation_aborted && draining_ && more_has_come()) return read();
   if (error) return close();
   state_ = State::kExecuting;
+  client_.statistics->bytes_in.add(bytes);
+  client_.came_ns = client_.statistics->look_at_clock();
+  client_.card->seen_ns.store(client_.came_ns, std::memory_order_relaxed);  // a figure by itself
   worker_.execute(shared_from_this());
 }
 
@@ -210,6 +236,7 @@ void Connection::executed() {
 
 /// Nearly always the kernel takes all at once, and no event loop is needed for that.
 void Connection::write() {
+  client_.statistics->bytes_out.add(out_.size());
   if (!tls_) {
     std::error_code error;
     sent_ = socket_.send(asio::buffer(out_), 0, error);
@@ -241,7 +268,10 @@ void Connection::written(std::error_code error) {
   state_ = State::kExecuting;
   if (!more_to_execute_) return executed();
   // Others first: this client may have sent a million requests.
-  asio::post(worker_.events(), [self = shared_from_this()] { self->worker_.execute(self); });
+  asio::post(worker_.events(), [self = shared_from_this()] {
+    self->client_.statistics->look_at_clock();  // what was written had to be taken first
+    self->worker_.execute(self);
+  });
 }
 
 void Connection::close() {

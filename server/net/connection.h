@@ -62,6 +62,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   enum class State : std::uint8_t { kShakingHands, kReading, kExecuting, kWriting };
 
   void enter(State state);
+  void show();
   void read();
   std::size_t make_room();
   void read_some(std::error_code error, std::size_t bytes);

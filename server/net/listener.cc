@@ -30,8 +30,9 @@ bool is_left_behind(const std::string& path) {
 }  // namespace
 
 Listener::Listener(asio::io_context& events, std::vector<std::unique_ptr<Worker>>& workers,
-                   std::atomic<std::uint32_t>& clients, const ListenerOptions& options)
-    : events_(events), workers_(workers), clients_(clients), options_(options) {}
+                   std::atomic<std::uint32_t>& clients, const ListenerOptions& options,
+                   Service& service)
+    : events_(events), workers_(workers), clients_(clients), options_(options), service_(service) {}
 
 Listener::~Listener() {
   for (const std::string& path : paths_) unlink(path.c_str());
@@ -87,6 +88,11 @@ void Listener::stop() {
   for (asio::steady_timer& pause : pauses_) pause.cancel();
 }
 
+bool Listener::listens() const {
+  return std::any_of(acceptors_.begin(), acceptors_.end(),
+                     [](const Acceptor& acceptor) { return acceptor.is_open(); });
+}
+
 void Listener::accept(Acceptor& from) {
   Worker& worker = *workers_[next_id_ % workers_.size()];
   auto socket = std::make_shared<Connection::Socket>(worker.events());
@@ -108,7 +114,10 @@ void Listener::accept_later(Acceptor& from) {
 
 void Listener::accepted(Worker& worker, Connection::Socket socket, asio::ssl::context* tls) {
   std::error_code ignored;
-  if (clients_.load(std::memory_order_relaxed) >= options_.most_clients) {  // a count: no order
+  // relaxed, here and below: counts, which order nothing.
+  if (clients_.load(std::memory_order_relaxed) >=
+      service_.settings.most_clients.load(std::memory_order_relaxed)) {
+    service_.statistics.reject_connection();
     // Before a handshake nothing can be said over TLS.
     if (tls == nullptr) {
       asio::write(socket, asio::buffer(std::string("-ERR max number of clients reached\r\n")),

@@ -29,8 +29,9 @@ namespace keyway::server {
 
 class Listener {
  public:
+  /// How many clients there may be at one time is in the service's settings, which may change.
   Listener(asio::io_context& events, std::vector<std::unique_ptr<Worker>>& workers,
-           std::atomic<std::uint32_t>& clients, const ListenerOptions& options);
+           std::atomic<std::uint32_t>& clients, const ListenerOptions& options, Service& service);
   ~Listener();
 
   /// kInvalidArgument for what is no address, kUnavailable when it cannot be bound. Port 0: one
@@ -43,6 +44,8 @@ class Listener {
   void start();
   /// Accepts nobody any more.
   void stop();
+  /// Until then.
+  bool listens() const;
 
  private:
   struct Acceptor : asio::basic_socket_acceptor<asio::generic::stream_protocol> {
@@ -64,6 +67,7 @@ class Listener {
   std::vector<std::unique_ptr<Worker>>& workers_;
   std::atomic<std::uint32_t>& clients_;  // workers count down
   ListenerOptions options_;
+  Service& service_;
   std::list<Acceptor> acceptors_;
   std::list<asio::steady_timer> pauses_;  // until acceptors that failed try again
   std::vector<std::string> paths_;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "keyway/locks/fabric/wait.h"
+#include "keyway/server/commands/own_usage.h"
 #include "keyway/server/net/process_memory.h"
 
 namespace keyway::server {
@@ -19,6 +20,7 @@ Worker::Worker(std::vector<Session> sessions, Service& service, const Connection
       sessions_(std::move(sessions)),
       batches_(sessions_.size()),
       service_(service),
+      statistics_(service.statistics.add_worker(sessions_.size())),
       limits_(limits),
       clients_(clients),
       on_fiber_(sessions_.size()),
@@ -26,6 +28,7 @@ Worker::Worker(std::vector<Session> sessions, Service& service, const Connection
               [this](std::size_t fiber) {
                 if (on_fiber_[fiber] == nullptr) return sweep_part(sessions_[fiber]);
                 on_fiber_[fiber]->execute(sessions_[fiber], batches_[fiber]);
+                tell_locks(fiber);
                 executed_.push_back(std::move(on_fiber_[fiber]));
               }),
       until_sweep_(events_) {
@@ -73,8 +76,41 @@ void Worker::drain(std::chrono::milliseconds patience) {
   });
 }
 
+/// What the locks of a fiber's session have come to, for others to read.
+void Worker::tell_locks(std::size_t fiber) {
+  const LockCounts counts = sessions_[fiber].lock_counts();
+  LockCounters& told = statistics_.locks[fiber];
+  told.shared.set(counts.shared);
+  told.exclusive.set(counts.exclusive);
+  told.contended.set(counts.contended);
+  told.handed_over.set(counts.handed_over);
+  told.timeouts.set(counts.timeouts);
+}
+
+void Worker::tell_volumes() {
+  asio::post(events_, [this] {
+    if (fibers_.busy() == fibers_.size()) return;
+    // Of a fiber that has nothing to do: its session is free. Own memory is only looked at, so
+    // nothing waits.
+    const VolumeUsage usage = own_usage(sessions_[fibers_.next()], service_.facts);
+    VolumeFigures& told = service_.volumes;
+    told.elements.set(usage.elements);
+    told.expiring.set(usage.expiring);
+    told.segment_bytes.set(usage.segment_bytes);
+    told.heap_bytes.set(usage.heap.heap_bytes);
+    told.heap_free_bytes.set(usage.heap.free_bytes);
+  });
+}
+
+void Worker::joined(Connection& connection) {
+  connections_.insert(&connection);
+  statistics_.connections.set(connections_.size());
+  statistics_.connections_all.add(1);
+}
+
 void Worker::left(Connection& connection) {
   connections_.erase(&connection);
+  statistics_.connections.set(connections_.size());
   clients_.fetch_sub(1, std::memory_order_relaxed);  // a count, which orders nothing
   if (!draining_ || !connections_.empty()) return;
   open_.reset();

@@ -3,7 +3,8 @@
 // *What.* One thread. What comes on a connection is executed on a fiber that is not busy; where a
 // request waits for a lock, or for the network, its fiber gives way, and the loop goes on with
 // others. A connection that finds every fiber busy waits its turn.
-// *Thread safety.* take() and drain() may be called by any thread; the rest by its own.
+// *Thread safety.* take(), drain() and tell_volumes() may be called by any thread; the rest by its
+// own.
 // *Invariants.*
 //   W1  A session and a batch are used by one fiber only, that of their number.
 //   W2  run() returns when the worker drains and its last connection has gone.
@@ -43,13 +44,16 @@ class Worker {
   /// Ends every connection as soon as what has come is answered, and then run(). Who does not read
   /// his answers for so long does not get them.
   void drain(std::chrono::milliseconds patience);
+  /// Tells the service what is in the memory of this process's ranks, soon, unless all fibers are
+  /// busy. Of one worker only.
+  void tell_volumes();
   /// To make a socket on, for take().
   asio::io_context& events() { return events_; }
   /// A client that has come, on a socket of events(). `tls` outlives the worker; null: plain.
   void take(Connection::Socket socket, std::uint64_t id, asio::ssl::context* tls);
 
   // For connections.
-  void joined(Connection& connection) { connections_.insert(&connection); }
+  void joined(Connection& connection);
   void left(Connection& connection);
   /// connection->execute() on a fiber, now or when one is free; then connection->executed().
   void execute(std::shared_ptr<Connection> connection);
@@ -57,6 +61,7 @@ class Worker {
   const ConnectionLimits& limits() const { return limits_; }
   /// A clock for limits: seconds since the worker was made, as of its last look.
   std::uint32_t now_s() const { return now_s_; }
+  WorkerStatistics& statistics() { return statistics_; }
 
  private:
   void begin(std::shared_ptr<Connection> connection);
@@ -64,6 +69,7 @@ class Worker {
   void end_executed();
   void look_at_clock();
   void look_at_times_later();
+  void tell_locks(std::size_t fiber);
   void begin_waiting();
   void sweep_later();
   void sweep_part(Session& session);
@@ -79,6 +85,7 @@ class Worker {
   std::vector<Session> sessions_;
   std::vector<Batch> batches_;
   Service& service_;
+  WorkerStatistics& statistics_;
   ConnectionLimits limits_;
   std::atomic<std::uint32_t>& clients_;
   // Which each of them executes; a fiber that is busy without one sweeps.

@@ -24,17 +24,22 @@ keyway_sources_of(keyway_commands server/commands sources)
 add_library(keyway_local_commands STATIC ${sources})
 target_include_directories(keyway_local_commands PUBLIC ${PROJECT_BINARY_DIR}/include/commands)
 target_link_libraries(keyway_local_commands
-  PUBLIC keyway_local_client keyway::resp PRIVATE keyway_build_flags)
+  PUBLIC keyway_local_client keyway::resp keyway::statistics PRIVATE keyway_build_flags)
 
+find_package(CLI11 REQUIRED)
 find_package(OpenSSL 3 REQUIRED)
+find_package(prometheus-cpp REQUIRED COMPONENTS pull)
 keyway_sources_of(keyway_server_net server/net net_sources)
+keyway_sources_of(keyway_server_metrics server/metrics metrics_sources)
 keyway_sources_of(keywayd server main_sources)
-add_executable(keywayd_local EXCLUDE_FROM_ALL ${main_sources} ${net_sources})
+add_executable(keywayd_local EXCLUDE_FROM_ALL ${main_sources} ${net_sources} ${metrics_sources})
 set_target_properties(keywayd_local PROPERTIES OUTPUT_NAME keywayd)
 target_include_directories(keywayd_local PRIVATE ${PROJECT_SOURCE_DIR}/server
-                           ${PROJECT_BINARY_DIR}/include/server_net)
+                           ${PROJECT_BINARY_DIR}/include/server_net
+                           ${PROJECT_BINARY_DIR}/include/server_metrics)
 target_compile_definitions(keywayd_local PRIVATE
   $<TARGET_PROPERTY:keyway_server_net,INTERFACE_COMPILE_DEFINITIONS>)
 target_link_libraries(keywayd_local PRIVATE keyway_build_flags keyway_local_commands
-                      keyway_program_support CLI11::CLI11 OpenSSL::SSL OpenSSL::Crypto Threads::Threads)
+                      keyway_program_support CLI11::CLI11 OpenSSL::SSL OpenSSL::Crypto prometheus-cpp::pull
+                      Threads::Threads)
 set_property(GLOBAL PROPERTY KEYWAY_LOCAL_SERVER keywayd_local)

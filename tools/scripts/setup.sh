@@ -6,7 +6,7 @@ keyway_run_packages=(
   mpich libmpich-dev
   libxxhash-dev librocksdb-dev libcli11-dev libboost-context-dev libboost-dev
   libasio-dev libssl-dev libhwloc-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libtomlplusplus-dev libtbb-dev
-  libedit-dev
+  libedit-dev prometheus-cpp-dev
 )
 # What the tests need beyond that. The program redis-server is in redis-tools, as redis-check-rdb: the
 # package redis-server would add a service, which would run on the user's machine from then on.

@@ -16,6 +16,7 @@
 
 #include "keyway/locks/base/clock.h"
 #include "keyway/locks/base/rng.h"
+#include "keyway/locks/fabric/fiber_time.h"
 #include "keyway/locks/fabric/mpi/mpi_library.h"
 #include "keyway/locks/fabric/mpi/mpi_settle.h"
 #include "keyway/locks/fabric/mpi/mpi_wait.h"
@@ -224,6 +225,7 @@ void MpiInterface::flush(const MpiWindow& window, std::uint32_t rank, const std:
     return true;
   };
   if (flush_if(kLooksWhileHeld, false)) return;
+  const this_fiber::NetworkWait network;
   std::uint64_t now = steady_ns();
   const std::uint64_t patience_ends =
       now + (this_fiber::active() ? kFiberHintPatienceNs : kHintPatienceNs);

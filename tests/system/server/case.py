@@ -1,6 +1,8 @@
 """What the tests of the server share: the two programs, a running pair of them, the arguments."""
 
 import argparse
+import shutil
+import subprocess
 import sys
 import unittest
 
@@ -33,6 +35,15 @@ def start_ours(*options, own=()):
 
 def start_theirs(*options):
     return Peer(Program.redis, *options)
+
+
+def python_with_redis():
+    """Debian's own Python has what python3-redis installs; another may have it too."""
+    for python in (sys.executable, "/usr/bin/python3"):
+        if shutil.which(python) and subprocess.run(
+                [python, "-c", "import redis"], capture_output=True, check=False).returncode == 0:
+            return python
+    return None
 
 
 class Case(unittest.TestCase):

@@ -3,12 +3,10 @@ that differs from Redis."""
 
 import pathlib
 import re
-import shutil
 import subprocess
-import sys
 import unittest
 
-from case import Case, main
+from case import Case, main, python_with_redis
 from wire import encode
 
 PATIENCE_S = 120
@@ -22,14 +20,6 @@ def call(*words, stdin=b""):
 
 def encode_bulk(value):
     return b"$%d\r\n%d\r\n" % (len(str(value)), value)
-
-
-def python_with_redis():
-    """Debian's own Python has what python3-redis installs; another may have it too."""
-    for python in (sys.executable, "/usr/bin/python3"):
-        if shutil.which(python) and call(python, "-c", "import redis").returncode == 0:
-            return python
-    return None
 
 
 class Clients(Case):

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "keyway/locks/fabric/fiber_time.h"
 #include "keyway/locks/fabric/wait.h"
 
 namespace keyway::fabric {
@@ -89,6 +90,40 @@ TEST_CASE("a pool runs its body at once, until it waits") {
     expected += "cC";
   }
   CHECK(trace == expected);
+}
+
+TEST_CASE("a pool's fibers know how long they have waited, and what for") {
+  CHECK(this_fiber::waited().lock_ns == 0);
+  bool go = false;
+  const auto wait = [&] { wait_loop([&] { return go; }, [] {}, Deadline::never()); };
+  std::array<this_fiber::Waited, 2> waited{};
+  FiberPool pool(2, [&](std::size_t fiber) {
+    const this_fiber::Waited before = this_fiber::waited();
+    if (fiber == 1) {
+      const this_fiber::NetworkWait network;
+      wait();
+    } else {
+      wait();
+    }
+    waited[fiber] = this_fiber::waited() - before;
+  });
+  const std::uint64_t begin = steady_ns();
+  pool.run();
+  pool.run();
+  while (steady_ns() < begin + 1'000'000) pool.step();
+  go = true;
+  pool.step();
+  const std::uint64_t all = steady_ns() - begin;
+  CHECK(waited[0].lock_ns > 0);
+  CHECK(waited[0].lock_ns <= all);
+  CHECK(waited[0].network_ns == 0);
+  CHECK(waited[1].network_ns > 0);
+  CHECK(waited[1].network_ns <= all);
+  CHECK(waited[1].lock_ns == 0);
+  waited = {};
+  pool.run();
+  pool.run();
+  for (const auto& none : waited) CHECK(none.lock_ns + none.network_ns == 0);
 }
 
 // F2: the thread yields between rounds, so a fiber can wait for another thread, also of a machine

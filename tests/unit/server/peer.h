@@ -43,6 +43,8 @@ class Peer {
     return reply;
   }
 
+  Session& session() { return session_; }
+
   Client client;
   Service service;
 

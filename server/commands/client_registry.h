@@ -1,0 +1,69 @@
+// ClientRegistry: who is connected, for CLIENT LIST and CLIENT KILL.
+//
+// *What.* Each connection has a card. What changes with every request is an atomic of its own, so
+// that a request pays a store or two, and nobody waits.
+// *Thread safety.* The registry is anybody's. A card's atomics are written by its connection's
+// thread, its name by that thread through the registry; the rest is set before it is added.
+// *Invariants.* G1: a card is in the registry from when its connection can be seen by its worker
+// until that has gone; who holds one may look at it longer.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "keyway/kvstore/resp/reply_writer.h"
+
+namespace keyway::server {
+
+struct Command;
+
+struct ClientCard {
+  std::uint64_t id = 0;
+  std::string address, local_address;
+  int descriptor = -1;
+  std::uint64_t since_ms = 0;   // wall clock
+  std::function<void()> close;  // may be called by any thread, also when the connection has gone
+
+  // relaxed, all: each is a figure by itself; a command's row is constant.
+  std::atomic<const Command*> last{nullptr};
+  std::atomic<std::uint64_t> seen_ns{0};  // when it last sent something, by steady_ns()
+  std::atomic<resp::Version> version{resp::Version::kResp2};
+
+  /// Of the connection's name, which the registry guards.
+  std::string name;
+};
+
+class ClientRegistry {
+ public:
+  void add(std::shared_ptr<ClientCard> card);
+  void remove(std::uint64_t id);
+  void rename(ClientCard& card, std::string_view name);
+  /// Calls visit(card) for each, in the order of their ids, under the registry's lock.
+  template <class Visit>
+  void each(Visit&& visit) const {
+    const std::lock_guard held(mutex_);
+    for (const auto& [id, card] : cards_) visit(*card);
+  }
+  /// Those that `takes(card)` holds for.
+  template <class Takes>
+  std::vector<std::shared_ptr<ClientCard>> those(Takes&& takes) const {
+    std::vector<std::shared_ptr<ClientCard>> found;
+    const std::lock_guard held(mutex_);
+    for (const auto& [id, card] : cards_) {
+      if (takes(*card)) found.push_back(card);
+    }
+    return found;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::uint64_t, std::shared_ptr<ClientCard>> cards_;  // under the mutex, as their names
+};
+
+}  // namespace keyway::server

@@ -1,0 +1,112 @@
+// What is counted of a call: see call_command().
+
+#include <algorithm>
+
+#include "keyway/locks/base/clock.h"
+#include "keyway/locks/fabric/fiber_time.h"
+#include "keyway/server/commands/arguments.h"
+#include "keyway/server/commands/command.h"
+#include "keyway/server/commands/stripe_name.h"
+
+namespace keyway::server {
+namespace {
+
+constexpr std::size_t kMostKeysLookedAt = 64;  // of a request that is looked at
+constexpr std::string_view kRedacted = "(redacted)";
+
+/// The words without passwords.
+std::vector<std::string_view> without_secrets(const Call& call) {
+  std::vector<std::string_view> words(call.words.begin(), call.words.end());
+  const auto hide = [&](std::size_t first, std::size_t count) {
+    for (std::size_t i = first; i < std::min(first + count, words.size()); ++i) {
+      words[i] = kRedacted;
+    }
+  };
+  if (call.command.name == "auth") hide(1, words.size());
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    if (call.command.name == "hello" && is_option(words[i], "auth")) hide(i + 1, 2);
+    if (call.command.name == "config|set" && is_option(words[i], "requirepass")) hide(i + 1, 1);
+  }
+  return words;
+}
+
+void keep_slow(const Call& call, std::uint64_t begin, std::uint64_t took,
+               const fabric::this_fiber::Waited& waited) {
+  const std::uint64_t came = call.client.came_ns;
+  const RequestTimes times{.queue = came != 0 && came < begin ? begin - came : 0,
+                           .lock_wait = waited.lock_ns,
+                           .network = waited.network_ns,
+                           .all = took};
+  call.service.slow_log.add(times, without_secrets(call), call.client.address, call.client.name);
+}
+
+/// Where a command's keys differ in what is done to them, the first one is the one written.
+Access access_of(const Command& command, bool first) {
+  if ((command.flags & kWrite) == 0) return Access::kRead;
+  return first || command.access.find(';') == std::string_view::npos ? Access::kWrite
+                                                                     : Access::kRead;
+}
+
+void look_at_keys(const Call& call, HotSpots& spots) {
+  const auto [first, last, step] = call.command.keys;
+  const auto count = static_cast<std::int64_t>(call.count());
+  const std::int64_t end = last < 0 ? count + last : last;
+  std::size_t seen = 0;
+  for (std::int64_t i = first; i <= end && i < count && seen < kMostKeysLookedAt; i += step) {
+    const std::string_view key = call.word(static_cast<std::size_t>(i));
+    if (is_storable(key)) {
+      const StripePlace place = call.session.whole().stripe_of(key);
+      spots.add(access_of(call.command, i == first), key, name_of(place));
+    }
+    ++seen;
+  }
+}
+
+}  // namespace
+
+void call_command(const Call& call) {
+  if (call.client.card != nullptr) {
+    // relaxed: the row is constant.
+    call.client.card->last.store(&call.command, std::memory_order_relaxed);
+  }
+  WorkerStatistics* statistics = call.client.statistics;
+  if (statistics == nullptr) return call.command.run(call);
+  const std::uint64_t begin = statistics->now_ns();
+  const auto waited = fabric::this_fiber::waited();
+  const std::size_t mark = call.out.mark();
+  if (call.command.keys.first != 0 && statistics->hot_spots.due()) {
+    look_at_keys(call, statistics->hot_spots);
+  }
+  call.command.run(call);
+  const std::uint64_t took = statistics->look_at_clock() - begin;
+  CommandCounters& counters = statistics->of(number_of(call.command));
+  counters.calls.add(1);
+  counters.ns.add(took);
+  counters.latencies.record(took);
+  statistics->calls.add(1);
+  if (call.out.is_error(mark)) [[unlikely]] {
+    counters.failed.add(1);
+    count_error(call.client, call.out, mark);
+  }
+  if (call.service.latency_events.takes(took)) [[unlikely]] {
+    const bool fast = (call.command.flags & kFast) != 0;
+    call.service.latency_events.add(fast ? LatencyEvent::kFastCommand : LatencyEvent::kCommand,
+                                    wall_ms() / 1000, took / 1'000'000);
+  }
+  if (call.service.slow_log.takes(took) && (call.command.flags & kSkipSlowLog) == 0) [[unlikely]] {
+    keep_slow(call, begin, took, fabric::this_fiber::waited() - waited);
+  }
+}
+
+void count_error(Client& client, const resp::ReplyWriter& out, std::size_t mark) {
+  if (client.statistics == nullptr || !out.is_error(mark)) return;
+  client.statistics->error_replies.add(1);
+  client.statistics->errors.add(out.error_kind(mark));
+}
+
+void count_rejected(Client& client, const Command& command) {
+  if (client.statistics == nullptr) return;
+  client.statistics->of(number_of(command)).rejected.add(1);
+}
+
+}  // namespace keyway::server

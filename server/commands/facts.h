@@ -1,0 +1,41 @@
+// Facts: what a server is, for those who ask it. Nothing of it changes while it runs.
+//
+// *Thread safety.* Set before anybody executes, and only read from then on.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace keyway::server {
+
+/// Whose commands these are.
+inline constexpr std::string_view kLikeRedis = "7.0.15";
+
+struct Facts {
+  std::string version;     // of Keyway
+  std::string revision;    // of its source
+  std::string run_id;      // 40 hexadecimal digits, of this run
+  std::string executable;  // its path
+  std::string config_file;
+  std::uint64_t begin_ns = 0;  // by steady_ns()
+  std::uint32_t workers = 0;
+  std::uint32_t fibers = 0;  // of each worker
+  std::uint32_t ranks = 1;   // of the store
+  std::uint32_t processes = 1;
+  std::uint32_t process = 0;       // this one; where there are several, also its rank
+  std::string fabric;              // "shm", "mpi"
+  std::string topology;            // of the store and its locks, one line for people
+  std::string lock;                // the policy that the store was opened with
+  std::uint64_t memory_bytes = 0;  // of each rank, all included
+  /// What CONFIG GET tells besides what can be changed: the options by the names of Redis, or ours.
+  std::vector<std::pair<std::string, std::string>> parameters;
+
+  /// The ranks whose memory this process has: from, and up to but not.
+  std::uint32_t first_rank() const { return processes > 1 ? process : 0; }
+  std::uint32_t end_rank() const { return processes > 1 ? process + 1 : ranks; }
+};
+
+}  // namespace keyway::server

@@ -1,0 +1,118 @@
+// LATENCY ...
+
+#include <algorithm>
+
+#include "keyway/server/commands/command.h"
+#include "keyway/server/commands/handlers.h"
+#include "keyway/server/commands/help.h"
+
+namespace keyway::server {
+namespace {
+
+constexpr std::uint64_t kLeastBound = 1024;  // ns; each of the others is twice the one before
+
+std::int64_t integer(std::uint64_t value) { return static_cast<std::int64_t>(value); }
+
+/// How many calls took at most so long, where that is more than at the bound before.
+void reply_histogram(const Call& call, const CommandTotals& totals) {
+  struct Step {
+    std::uint64_t us;
+    std::uint64_t calls;
+  };
+  std::vector<Step> steps;
+  const std::uint64_t all = totals.latencies.count();
+  std::uint64_t seen = 0;
+  for (std::uint64_t bound = kLeastBound; seen < all; bound *= 2) {
+    const bool last = bound > LatencyBuckets::kMost;
+    const std::uint64_t calls = last ? all : totals.latencies.at_most(bound);
+    if (calls != seen) steps.push_back({bound / 1000, calls});
+    seen = calls;
+  }
+  call.out.map(2);
+  call.out.bulk("calls");
+  call.out.integer(integer(all));
+  call.out.bulk("histogram_usec");
+  call.out.map(steps.size());
+  for (const Step& step : steps) {
+    call.out.integer(integer(step.us));
+    call.out.integer(integer(step.calls));
+  }
+}
+
+/// The numbers of a command, and of its subcommands.
+void numbers_of(const Command& command, std::vector<std::size_t>& numbers) {
+  numbers.push_back(number_of(command));
+  for (const Command& sub : subcommands_of(command)) numbers.push_back(number_of(sub));
+}
+
+}  // namespace
+
+void run_latency_latest(const Call& call) {
+  std::vector<std::pair<LatencyEvent, LatencyEvents::History>> events;
+  for (const LatencyEvent event : kLatencyEvents) {
+    auto history = call.service.latency_events.history(event);
+    if (!history.samples.empty()) events.emplace_back(event, std::move(history));
+  }
+  call.out.array(events.size());
+  for (const auto& [event, history] : events) {
+    call.out.array(4);
+    call.out.bulk(name_of(event));
+    call.out.integer(integer(history.samples.back().unix_s));
+    call.out.integer(integer(history.samples.back().ms));
+    call.out.integer(integer(history.worst_ms));
+  }
+}
+
+void run_latency_history(const Call& call) {
+  const auto event = latency_event(call.word(2));
+  if (!event) return call.out.array(0);
+  const auto history = call.service.latency_events.history(*event);
+  call.out.array(history.samples.size());
+  for (const LatencySample& sample : history.samples) {
+    call.out.array(2);
+    call.out.integer(integer(sample.unix_s));
+    call.out.integer(integer(sample.ms));
+  }
+}
+
+void run_latency_reset(const Call& call) {
+  std::int64_t cleared = 0;
+  for (const LatencyEvent event : kLatencyEvents) {
+    const auto words = call.words.subspan(2);
+    const bool asked =
+        words.empty() || std::find(words.begin(), words.end(), name_of(event)) != words.end();
+    if (asked && call.service.latency_events.clear(event)) ++cleared;
+  }
+  call.out.integer(cleared);
+}
+
+void run_latency_histogram(const Call& call) {
+  std::vector<std::size_t> numbers;
+  if (call.count() == 2) {
+    for (const Command& command : all_commands()) numbers_of(command, numbers);
+  }
+  for (const std::string_view name : call.words.subspan(2)) {
+    if (const Command* command = find_full_command(name)) numbers_of(*command, numbers);
+  }
+  std::erase_if(numbers, [&](std::size_t number) {
+    return call.service.statistics.command(number).latencies.count() == 0;
+  });
+  call.out.map(numbers.size());
+  for (const std::size_t number : numbers) {
+    call.out.bulk(command_of(number).name);
+    reply_histogram(call, call.service.statistics.command(number));
+  }
+}
+
+void run_latency_help(const Call& call) {
+  reply_help(call, "LATENCY",
+             {"HISTORY <event>", "    Return time-latency samples for the <event> class.", "LATEST",
+              "    Return the latest latency samples for all events.", "RESET [<event> ...]",
+              "    Reset latency data of one or more <event> classes.",
+              "    (default: reset all data for all event classes)", "HISTOGRAM [COMMAND ...]",
+              "    Return a cumulative distribution of latencies in the format of a histogram for "
+              "the specified command names.",
+              "    If no commands are specified then all histograms are replied."});
+}
+
+}  // namespace keyway::server

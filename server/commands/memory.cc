@@ -1,0 +1,73 @@
+// MEMORY ...
+
+#include "keyway/kvstore/bucket.h"
+#include "keyway/kvstore/size_class.h"
+#include "keyway/server/commands/arguments.h"
+#include "keyway/server/commands/handlers.h"
+#include "keyway/server/commands/help.h"
+#include "keyway/server/commands/own_usage.h"
+
+namespace keyway::server {
+namespace {
+
+/// The words of an element's entry in its bucket, and its block of the heap where it has one.
+std::uint64_t bytes_of(std::uint64_t key_bytes, const ElementInfo& info) {
+  using namespace store;
+  const bool expires = info.expires_at_ms != kNoExpiry;
+  constexpr std::uint64_t kWord = 8;
+  if (!expires && key_bytes + info.value_bytes <= kInlineBytes) return kInlineEntryWords * kWord;
+  const std::uint64_t bytes = element_bytes(key_bytes, info.value_bytes, expires);
+  const std::uint32_t size_class = class_for(bytes);
+  return kWord +
+         (size_class == kRunClass ? run_chunks(bytes) * kChunkBytes : class_bytes(size_class));
+}
+
+void reply_named(const Call& call, std::string_view name, std::uint64_t value) {
+  call.out.bulk(name);
+  call.out.integer(static_cast<std::int64_t>(value));
+}
+
+}  // namespace
+
+/// SAMPLES is for values of many parts, which are not here.
+void run_memory_usage(const Call& call) {
+  for (std::size_t i = 3; i < call.count(); i += 2) {
+    if (!is_option(call.word(i), "samples") || i + 1 == call.count()) {
+      return call.error(kSyntaxError);
+    }
+    const auto samples = integer_or_error(call, i + 1);
+    if (!samples) return;
+    if (*samples < 0) return call.error(kSyntaxError);
+  }
+  const auto info = call.session.info(call.word(2));
+  if (info.ok()) {
+    return call.out.integer(static_cast<std::int64_t>(bytes_of(call.word(2).size(), *info)));
+  }
+  if (!is_absent(info.status())) return call.failed(info.status());
+  call.out.null();
+}
+
+/// Those of Redis' fields that mean something here.
+void run_memory_stats(const Call& call) {
+  const VolumeUsage usage = own_usage(call.session.whole(), call.service.facts);
+  const std::uint64_t used = used_bytes(usage);
+  const std::uint64_t startup = usage.segment_bytes - usage.heap.heap_bytes;
+  const std::uint64_t dataset = used - startup;
+  call.out.map(6);
+  reply_named(call, "total.allocated", used);
+  reply_named(call, "startup.allocated", startup);
+  reply_named(call, "overhead.total", startup);
+  reply_named(call, "keys.count", usage.elements);
+  reply_named(call, "keys.bytes-per-key", usage.elements == 0 ? 0 : dataset / usage.elements);
+  reply_named(call, "dataset.bytes", dataset);
+}
+
+void run_memory_help(const Call& call) {
+  reply_help(call, "MEMORY",
+             {"STATS", "    Return information about the memory usage of the server.",
+              "USAGE <key> [SAMPLES <count>]",
+              "    Return memory in bytes used by <key> and its value. Nested values are",
+              "    sampled up to <count> times (default: 5, 0 means sample all)."});
+}
+
+}  // namespace keyway::server

@@ -1,0 +1,83 @@
+#include "facts_of.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <random>
+
+#include "job.h"
+#include "keyway/locks/base/clock.h"
+#include "provenance.h"
+
+namespace keyway::server {
+namespace {
+
+std::string drawn_id() {
+  constexpr int kWords = 5;
+  std::random_device draw;
+  std::string id;
+  for (int i = 0; i < kWords; ++i) id += fmt::format("{:08x}", draw());
+  return id;
+}
+
+/// What CONFIG GET tells and nobody may change: what Redis calls so, and clients ask for; then our
+/// own options.
+std::vector<std::pair<std::string, std::string>> parameters_of(const Options& options) {
+  const ConnectionLimits& limits = options.limits;
+  return {{"appendonly", "no"},
+          {"bind", fmt::format("{}", fmt::join(options.bind, " "))},
+          {"client-output-buffer-limit", fmt::format("normal {} 0 0", limits.output_bytes)},
+          {"client-query-buffer-limit", fmt::to_string(limits.query_bytes)},
+          {"daemonize", "no"},
+          {"databases", "1"},
+          {"latency-tracking", "yes"},
+          {"latency-tracking-info-percentiles", "50 99 99.9"},
+          {"maxmemory", fmt::to_string(options.memory_bytes)},
+          {"maxmemory-policy", "noeviction"},
+          {"notify-keyspace-events", ""},
+          {"port", fmt::to_string(options.port)},
+          {"proto-max-bulk-len", fmt::to_string(limits.request.word_bytes)},
+          {"requirepass", options.password},
+          {"save", ""},
+          {"shutdown-timeout", fmt::to_string(options.shutdown_timeout_s)},
+          {"tcp-backlog", fmt::to_string(options.listener.backlog)},
+          {"tcp-keepalive", fmt::to_string(options.listener.keepalive_s)},
+          {"timeout", fmt::to_string(limits.idle_s)},
+          {"tls-port", fmt::to_string(options.tls_port)},
+          {"unixsocket", options.unix_socket},
+          {"fibers", fmt::to_string(options.fibers)},
+          {"lock-policy", options.lock},
+          {"workers", fmt::to_string(options.workers)}};
+}
+
+/// Clients take a comma in a field of INFO for the end of a part of it.
+std::string without_commas(std::string text) {
+  std::replace(text.begin(), text.end(), ',', ';');
+  return text;
+}
+
+}  // namespace
+
+Facts facts_of(const Options& options, const Store& store) {
+  std::error_code unknown;
+  return {.version = std::string(tools::version()),
+          .revision = std::string(tools::revision()),
+          .run_id = drawn_id(),
+          .executable = std::filesystem::read_symlink("/proc/self/exe", unknown).string(),
+          .config_file = options.config_file,
+          .begin_ns = steady_ns(),
+          .workers = options.workers,
+          .fibers = options.fibers,
+          .ranks = store.ranks(),
+          .processes = store.processes(),
+          .process = store.process(),
+          .fabric = is_of_job(options) ? "mpi" : "shm",
+          .topology = without_commas(store.describe()),
+          .lock = without_commas(options.lock),
+          .memory_bytes = options.memory_bytes,
+          .parameters = parameters_of(options)};
+}
+
+}  // namespace keyway::server

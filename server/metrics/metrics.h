@@ -1,0 +1,18 @@
+// Metrics: the server's figures as families of Prometheus.
+//
+// *What.* Names end in their units, and counters in `_total`, as Prometheus recommends. README.md
+// lists them.
+// *Thread safety.* Anybody's: it reads what workers count, and writes nothing.
+#pragma once
+
+#include <prometheus/metric_family.h>
+
+#include <vector>
+
+#include "keyway/server/commands/execute.h"
+
+namespace keyway::server {
+
+std::vector<prometheus::MetricFamily> metrics_of(const Service& service);
+
+}  // namespace keyway::server

@@ -1,0 +1,58 @@
+#include "keyway/server/statistics/slow_log.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "keyway/locks/base/clock.h"
+
+namespace keyway::server {
+namespace {
+
+std::string cut(std::string_view word) {
+  if (word.size() <= SlowLog::kMostWordBytes) return std::string(word);
+  return fmt::format("{}... ({} more bytes)", word.substr(0, SlowLog::kMostWordBytes),
+                     word.size() - SlowLog::kMostWordBytes);
+}
+
+std::vector<std::string> cut(std::span<const std::string_view> words) {
+  std::vector<std::string> kept;
+  const bool all = words.size() <= SlowLog::kMostWords;
+  const std::size_t shown = all ? words.size() : SlowLog::kMostWords - 1;
+  for (const std::string_view word : words.first(shown)) kept.push_back(cut(word));
+  if (!all) kept.push_back(fmt::format("... ({} more arguments)", words.size() - shown));
+  return kept;
+}
+
+}  // namespace
+
+void SlowLog::add(const RequestTimes& times, std::span<const std::string_view> words,
+                  std::string_view address, std::string_view name) {
+  SlowRequest slow{.unix_s = wall_ms() / 1000,
+                   .times = times,
+                   .words = cut(words),
+                   .address = std::string(address),
+                   .name = std::string(name)};
+  const std::lock_guard held(mutex_);
+  slow.id = next_id_++;
+  entries_.push_front(std::move(slow));
+  while (entries_.size() > most_entries()) entries_.pop_back();
+}
+
+std::vector<SlowRequest> SlowLog::newest(std::size_t most) const {
+  const std::lock_guard held(mutex_);
+  const std::size_t shown = std::min(most, entries_.size());
+  return {entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(shown)};
+}
+
+std::size_t SlowLog::size() const {
+  const std::lock_guard held(mutex_);
+  return entries_.size();
+}
+
+void SlowLog::clear() {
+  const std::lock_guard held(mutex_);
+  entries_.clear();
+}
+
+}  // namespace keyway::server

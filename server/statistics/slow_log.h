@@ -1,0 +1,76 @@
+// SlowLog: requests that took long, the newest first, and where their time went.
+//
+// *Thread safety.* Anybody's. A request that is not slow pays one load of the threshold.
+// *Invariants.* L1: ids grow with time, and are not used again after a reset. L2: memory is bounded
+// by the most entries, each of at most kMostWords words of kMostWordBytes.
+// *Source.* Redis 7.0, slowlog.c: what is kept of a request. The split of the time is ours.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace keyway::server {
+
+/// Where the time of one request went, in ns.
+struct RequestTimes {
+  std::uint64_t queue = 0;      // from when it had come to when it began: behind others
+  std::uint64_t lock_wait = 0;  // while others held what it needed
+  std::uint64_t network = 0;    // while other ranks answered
+  std::uint64_t all = 0;        // from begin to end, with lock_wait and network
+
+  std::uint64_t execution() const { return all - std::min(all, lock_wait + network); }
+};
+
+struct SlowRequest {
+  std::uint64_t id = 0;
+  std::uint64_t unix_s = 0;
+  RequestTimes times;
+  std::vector<std::string> words;  // cut, as Redis does
+  std::string address;
+  std::string name;
+};
+
+class SlowLog {
+ public:
+  static constexpr std::size_t kMostWords = 32;
+  static constexpr std::size_t kMostWordBytes = 128;
+  static constexpr std::int64_t kDefaultThresholdUs = 10'000;
+  static constexpr std::uint64_t kDefaultMostEntries = 128;
+
+  /// Whether a request that took so long is to be kept.
+  bool takes(std::uint64_t ns) const {
+    // relaxed: a limit by itself.
+    const std::int64_t us = threshold_us_.load(std::memory_order_relaxed);
+    return us >= 0 && ns / 1000 >= static_cast<std::uint64_t>(us);
+  }
+  void add(const RequestTimes& times, std::span<const std::string_view> words,
+           std::string_view address, std::string_view name);
+
+  /// The newest first, at most so many.
+  std::vector<SlowRequest> newest(std::size_t most) const;
+  std::size_t size() const;
+  void clear();
+
+  // relaxed, all four: limits by themselves.
+  /// Below 0: nothing is kept.
+  void set_threshold_us(std::int64_t us) { threshold_us_.store(us, std::memory_order_relaxed); }
+  std::int64_t threshold_us() const { return threshold_us_.load(std::memory_order_relaxed); }
+  void set_most_entries(std::uint64_t most) { most_.store(most, std::memory_order_relaxed); }
+  std::uint64_t most_entries() const { return most_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::int64_t> threshold_us_{kDefaultThresholdUs};
+  std::atomic<std::uint64_t> most_{kDefaultMostEntries};
+  mutable std::mutex mutex_;
+  std::deque<SlowRequest> entries_;  // the newest first; under the mutex
+  std::uint64_t next_id_ = 0;        // under the mutex
+};
+
+}  // namespace keyway::server

@@ -1,0 +1,98 @@
+// Statistics: the figures of all workers, added up.
+//
+// *What.* Reads what the workers count. reset() remembers how far they are, and what is read from
+// then on is beyond that: their counters have one writer each, and nobody else touches them.
+// *Thread safety.* Workers are added before anybody reads; then all is anybody's.
+// *Invariants.* S3: a figure is the sum over all workers, less what it was at the last reset.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "keyway/server/statistics/pace.h"
+#include "keyway/server/statistics/worker_statistics.h"
+
+namespace keyway::server {
+
+/// One command, all workers.
+struct CommandTotals {
+  std::uint64_t calls = 0;
+  std::uint64_t failed = 0;
+  std::uint64_t rejected = 0;
+  std::uint64_t ns = 0;
+  LatencyTable latencies;
+
+  CommandTotals& operator-=(const CommandTotals& earlier);
+};
+
+/// All commands and connections, all workers.
+struct Totals {
+  std::uint64_t calls = 0;
+  std::uint64_t error_replies = 0;
+  std::uint64_t connections_all = 0;
+  std::uint64_t connections_rejected = 0;
+  std::uint64_t bytes_in = 0;
+  std::uint64_t bytes_out = 0;
+
+  Totals& operator-=(const Totals& earlier);
+};
+
+struct LockTotals {
+  std::uint64_t shared = 0;
+  std::uint64_t exclusive = 0;
+  std::uint64_t contended = 0;
+  std::uint64_t handed_over = 0;
+  std::uint64_t timeouts = 0;
+};
+
+class Statistics {
+ public:
+  /// Of commands with numbers below `commands`.
+  explicit Statistics(std::size_t commands) : commands_(commands) {}
+  /// Of one more worker, before anybody reads.
+  WorkerStatistics& add_worker(std::size_t fibers);
+  std::size_t workers() const { return workers_.size(); }
+
+  /// Of a command's number.
+  CommandTotals command(std::size_t command) const;
+  Totals totals() const;
+  std::map<std::string, std::uint64_t> errors() const;  // by kind
+  std::uint64_t connections() const;                    // at present
+  LockTotals locks() const;                             // since the start
+  HotReport hottest(Spot spot, Access access, std::size_t most) const;
+  void reset();
+
+  /// How much there is in each second, as pace() last saw it.
+  const Pace& calls_pace() const { return calls_pace_; }
+  const Pace& bytes_in_pace() const { return bytes_in_pace_; }
+  const Pace& bytes_out_pace() const { return bytes_out_pace_; }
+  /// To be called each Pace::kApart, by one thread.
+  void pace(std::uint64_t now_ns);
+
+  /// Counts who was sent away, as there were too many.
+  // relaxed: a figure for people.
+  void reject_connection() { rejected_.fetch_add(1, std::memory_order_relaxed); }
+
+ private:
+  CommandTotals counted(std::size_t command) const;
+  Totals counted() const;
+  std::map<std::string, std::uint64_t> counted_errors() const;
+
+  const std::size_t commands_;
+  std::vector<std::unique_ptr<WorkerStatistics>> workers_;
+  std::atomic<std::uint64_t> rejected_{0};
+  Pace calls_pace_, bytes_in_pace_, bytes_out_pace_;
+
+  mutable std::mutex mutex_;
+  // As of the last reset; under the mutex.
+  std::map<std::size_t, CommandTotals> command_base_;
+  std::map<std::string, std::uint64_t> error_base_;
+  Totals base_;
+};
+
+}  // namespace keyway::server

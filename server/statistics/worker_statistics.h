@@ -1,0 +1,108 @@
+// WorkerStatistics: what one worker counts while it serves.
+//
+// *What.* Of each command how often it was called, failed, and was rejected before it ran, and how
+// long it took; errors by their kind; connections, bytes; hot keys and stripes; the locks that the
+// sessions took. And the worker's last look at the clock: the end of a request is the beginning of
+// the next, so a pipeline costs one look for each request and one for what came.
+// *Thread safety.* Written by the worker's thread, but for clear of hot_spots; read by any.
+// *Invariants.*
+//   S2  Counting a request waits for nobody, and allocates only when a worker meets a command for
+//       the first time.
+// *Source.* Design section 12; the figures of INFO commandstats, errorstats and latencystats.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "keyway/locks/base/clock.h"
+#include "keyway/server/statistics/counter.h"
+#include "keyway/server/statistics/hot_spots.h"
+#include "keyway/server/statistics/latencies.h"
+
+namespace keyway::server {
+
+struct CommandCounters {
+  Counter calls;     // that ran
+  Counter failed;    // of them, those that answered with an error
+  Counter rejected;  // that did not run
+  Counter ns;        // that all calls took
+  Latencies latencies;
+};
+
+/// How often errors of each kind were answered: of ERR, WRONGPASS, ...
+class ErrorCounters {
+ public:
+  static constexpr std::size_t kMostKinds = 32;  // beyond these, errors count without their kind
+  static constexpr std::size_t kLongestKind = 23;
+
+  void add(std::string_view kind);
+  /// Calls visit(kind, count).
+  template <class Visit>
+  void each(Visit&& visit) const {
+    // acquire: a kind's name, which is written once, is there.
+    const std::size_t used = used_.load(std::memory_order_acquire);
+    for (std::size_t i = 0; i < used; ++i) visit(kinds_[i].text(), kinds_[i].count.value());
+  }
+
+ private:
+  struct Kind {
+    std::array<char, kLongestKind> name{};
+    std::uint8_t bytes = 0;
+    Counter count;
+    std::string_view text() const { return {name.data(), bytes}; }
+  };
+  std::array<Kind, kMostKinds> kinds_;
+  std::atomic<std::size_t> used_{0};
+};
+
+/// What the locks of a fiber's session have come to, as it last told.
+struct LockCounters {
+  Counter shared, exclusive, contended, handed_over, timeouts;
+};
+
+class WorkerStatistics {
+ public:
+  /// For so many commands, each with a number below `commands`.
+  WorkerStatistics(std::size_t commands, std::size_t fibers, std::uint64_t seed);
+  ~WorkerStatistics();
+  WorkerStatistics(const WorkerStatistics&) = delete;
+  WorkerStatistics& operator=(const WorkerStatistics&) = delete;
+
+  // --- for the worker's thread
+  /// Its last look at the clock, in ns of steady_ns().
+  std::uint64_t now_ns() const { return now_ns_; }
+  std::uint64_t look_at_clock() { return now_ns_ = steady_ns(); }
+  CommandCounters& of(std::size_t command) {
+    // relaxed: this thread put it there.
+    CommandCounters* counters = commands_[command].load(std::memory_order_relaxed);
+    return counters != nullptr ? *counters : make(command);
+  }
+
+  // --- for anybody
+  /// Null where the worker has not met the command.
+  const CommandCounters* look_at(std::size_t command) const {
+    return commands_[command].load(std::memory_order_acquire);  // what make() has made is there
+  }
+
+  Counter calls;  // of all commands
+  ErrorCounters errors;
+  Counter error_replies;
+  Counter connections;      // at present
+  Counter connections_all;  // that have come
+  Counter bytes_in, bytes_out;
+  std::vector<LockCounters> locks;  // of each fiber's session
+  HotSpots hot_spots;
+
+ private:
+  CommandCounters& make(std::size_t command);
+
+  std::uint64_t now_ns_ = 0;
+  std::vector<std::atomic<CommandCounters*>> commands_;  // owned
+};
+
+}  // namespace keyway::server

@@ -1,0 +1,116 @@
+// What is counted of requests: calls, refusals, errors, times, keys.
+#include <catch2/catch.hpp>
+
+#include "keyway/server/commands/command.h"
+#include "tests/unit/server/peer.h"
+
+namespace keyway::server {
+namespace {
+
+/// A peer whose requests are counted.
+class CountedPeer : public Peer {
+ public:
+  explicit CountedPeer(Store& store) : Peer(store) {
+    client.statistics = &service.statistics.add_worker(1);
+    client.statistics->look_at_clock();
+  }
+  CommandTotals totals(std::string_view name) {
+    return service.statistics.command(number_of(*find_command(name)));
+  }
+};
+
+TEST_CASE("counting: calls, failures, refusals") {
+  Store store = small_store();
+  CountedPeer peer(store);
+  peer.ask("set k v");
+  peer.ask("get k");
+  peer.ask("get k");
+  peer.ask("get");
+  peer.ask("incr k");
+  peer.ask("nosuch");
+  CHECK(peer.totals("get").calls == 2);
+  CHECK(peer.totals("get").rejected == 1);
+  CHECK(peer.totals("get").failed == 0);
+  CHECK(peer.totals("get").latencies.count() == 2);
+  CHECK(peer.totals("get").ns > 0);
+  CHECK(peer.totals("incr").calls == 1);
+  CHECK(peer.totals("incr").failed == 1);
+  CHECK(peer.service.statistics.totals().calls == 4);
+  CHECK(peer.service.statistics.totals().error_replies == 3);
+  CHECK(peer.service.statistics.errors() == std::map<std::string, std::uint64_t>{{"ERR", 3}});
+}
+
+TEST_CASE("counting: who has not said who he is, is refused") {
+  Store store = small_store();
+  CountedPeer peer(store);
+  peer.service.password = "secret";
+  peer.client.authenticated = false;
+  peer.ask("get k");
+  peer.ask("auth wrong");
+  CHECK(peer.totals("get").rejected == 1);
+  CHECK(peer.totals("get").calls == 0);
+  CHECK(peer.totals("auth").failed == 1);
+  CHECK(peer.service.statistics.errors() ==
+        std::map<std::string, std::uint64_t>{{"NOAUTH", 1}, {"WRONGPASS", 1}});
+}
+
+TEST_CASE("counting: every command and subcommand has a number of its own") {
+  for (std::size_t number = 0; number < command_numbers(); ++number) {
+    CHECK(number_of(command_of(number)) == number);
+  }
+  CHECK(command_of(number_of(*find_command("get"))).name == "get");
+  const Command* client = find_command("client");
+  CHECK(command_of(number_of(*find_subcommand(*client, "id"))).name == "client|id");
+}
+
+TEST_CASE("counting: slow requests are kept, without passwords") {
+  Store store = small_store();
+  CountedPeer peer(store);
+  peer.service.slow_log.set_threshold_us(0);
+  peer.client.name = "me";
+  peer.client.came_ns = 1;
+  peer.ask("set k v");
+  auto slow = peer.service.slow_log.newest(1);
+  REQUIRE(slow.size() == 1);
+  CHECK(slow[0].words == std::vector<std::string>{"set", "k", "v"});
+  CHECK(slow[0].name == "me");
+  CHECK(slow[0].address == peer.client.address);
+  CHECK(slow[0].times.queue > 0);
+  CHECK(slow[0].times.lock_wait == 0);
+  peer.ask("auth default secret");
+  CHECK(peer.service.slow_log.newest(1)[0].words ==
+        std::vector<std::string>{"auth", "(redacted)", "(redacted)"});
+  peer.ask("hello 3 auth default secret setname x");
+  CHECK(peer.service.slow_log.newest(1)[0].words ==
+        std::vector<std::string>{"hello", "3", "auth", "(redacted)", "(redacted)", "setname", "x"});
+  peer.service.slow_log.set_threshold_us(-1);
+  peer.ask("set k w");
+  CHECK(peer.service.slow_log.size() == 3);
+}
+
+TEST_CASE("counting: hot keys and stripes, by samples") {
+  Store store = small_store();
+  CountedPeer peer(store);
+  for (int i = 0; i < 20'000; ++i) {
+    peer.ask("get hot");
+    if (i % 4 == 0) peer.ask("set written 1");
+    if (i % 8 == 0) peer.ask("mget hot cold");
+  }
+  const std::string reads = peer.ask("kw.hotkeys reads count 1");
+  CHECK(reads.find("*1\r\n*12\r\n$3\r\nkey\r\n$3\r\nhot\r\n$6\r\nlength\r\n:3\r\n$6\r\naccess\r\n"
+                   "$4\r\nread\r\n$5\r\nshare\r\n") == 0);
+  CHECK(peer.ask("kw.hotkeys WRITES").find("$3\r\nkey\r\n$7\r\nwritten\r\n") != std::string::npos);
+  const StripePlace place = peer.session().stripe_of("hot");
+  CHECK(peer.ask("kw.hotstripes reads")
+            .find("$4\r\nrank\r\n:0\r\n$6\r\nstripe\r\n:" + std::to_string(place.stripe)) !=
+        std::string::npos);
+  for (const char* wrong : {"kw.hotkeys count", "kw.hotkeys count 0", "kw.hotkeys reads writes",
+                            "kw.hotkeys foo", "kw.hotstripes foo"}) {
+    CHECK(peer.ask(wrong) == "-ERR syntax error\r\n");
+  }
+  peer.service.statistics.reset();
+  CHECK(peer.ask("kw.hotkeys") == "*0\r\n");
+}
+
+}  // namespace
+}  // namespace keyway::server

@@ -1,0 +1,69 @@
+// The text of INFO.
+#include <catch2/catch.hpp>
+
+#include "keyway/server/commands/info_writer.h"
+#include "tests/unit/server/peer.h"
+
+namespace keyway::server {
+namespace {
+
+TEST_CASE("info: bytes for people, as Redis writes them") {
+  CHECK(human_bytes(0) == "0B");
+  CHECK(human_bytes(1023) == "1023B");
+  CHECK(human_bytes(1024) == "1.00K");
+  CHECK(human_bytes(959'152) == "936.67K");
+  CHECK(human_bytes(25'276'510'208) == "23.54G");
+  CHECK(human_bytes(~0ULL) == "16384.00P");
+}
+
+TEST_CASE("info: sections are parted by an empty line") {
+  InfoWriter out;
+  out.section("One");
+  out.field("a", 1);
+  out.section("Two");
+  out.bytes("b", 2048);
+  CHECK(out.text() == "# One\r\na:1\r\n\r\n# Two\r\nb:2048\r\nb_human:2.00K\r\n");
+}
+
+TEST_CASE("info: text for people is told as such to RESP3") {
+  Store store = small_store();
+  Peer peer(store);
+  CHECK(peer.ask("info cluster") == "$30\r\n# Cluster\r\ncluster_enabled:0\r\n\r\n");
+  peer.client.version = resp::Version::kResp3;
+  CHECK(peer.ask("info CLUSTER") == "=34\r\ntxt:# Cluster\r\ncluster_enabled:0\r\n\r\n");
+  CHECK(peer.ask("info nosuch") == "=4\r\ntxt:\r\n");
+}
+
+TEST_CASE("info: what cannot be saved is not thrown away, and what is no server does not end") {
+  Store store = small_store();
+  Peer peer(store);
+  CHECK(peer.ask("shutdown") == "-ERR Errors trying to SHUTDOWN. Check logs.\r\n");
+  int ended = 0;
+  peer.service.shut_down = [&] { ++ended; };
+  CHECK(peer.ask("shutdown save") == "-ERR Errors trying to SHUTDOWN. Check logs.\r\n");
+  CHECK(ended == 0);
+  CHECK(peer.ask("shutdown nosave") == "");
+  CHECK(ended == 1);
+  CHECK(peer.client.closing);
+}
+
+TEST_CASE("config: nothing is changed before all has been looked at") {
+  Store store = small_store();
+  Peer peer(store);
+  peer.service.settings.clients_limit = 500;
+  peer.service.facts.parameters = {{"port", "1"}};
+  CHECK(peer.ask("config set slowlog-max-len 5 maxclients 501") ==
+        "-ERR CONFIG SET failed (possibly related to argument 'maxclients') - The operating system "
+        "is not able to handle the specified number of clients, try with 500\r\n");
+  CHECK(peer.ask("config set slowlog-max-len 5 port 2") ==
+        "-ERR CONFIG SET failed (possibly related to argument 'port') - can't set immutable "
+        "config\r\n");
+  CHECK(peer.service.slow_log.most_entries() == SlowLog::kDefaultMostEntries);
+  CHECK(peer.ask("config set slowlog-max-len 5 maxclients 500") == "+OK\r\n");
+  CHECK(peer.service.slow_log.most_entries() == 5);
+  CHECK(peer.service.settings.most_clients == 500);
+  CHECK(peer.ask("config get P*") == "*2\r\n$4\r\nport\r\n$1\r\n1\r\n");
+}
+
+}  // namespace
+}  // namespace keyway::server
