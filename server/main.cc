@@ -35,6 +35,18 @@ Result<Store> open_store(const Options& options) {
   return Store::open(store_uri(options), store);
 }
 
+/// A store of their own: no command on keys meets them, and no key takes their room.
+Result<Store> open_lock_store(const Options& options) {
+  StoreOptions store;
+  store.memory_bytes = options.lock_memory_bytes;
+  store.sessions = options.workers * options.fibers;
+  store.locks_per_session = 1;
+  store.stripes = 1024;
+  auto opened = Store::open("local:", store);
+  if (opened.ok()) return opened;
+  return Status(opened.code(), fmt::format("--lock-memory: {}", opened.status().message()));
+}
+
 /// As many files as the clients need, or as many clients as there may be files.
 void allow_files(Options& options, bool speaks) {
   constexpr std::uint64_t kOurOwn = 64;
@@ -151,9 +163,13 @@ int serve(Options options) {
   prepare_memory();
   auto store = open_store(options);
   if (!store.ok()) return fail(store.status(), speaks);
+  auto lock_store = open_lock_store(options);
+  if (!lock_store.ok()) return fail(lock_store.status(), speaks);
+  LockService locks(*lock_store, lock_store->process(), options.lock_limits);
   Service service;
   service.password = options.password;
   service.transaction_bytes = options.transaction_bytes;
+  if (store->processes() == 1) service.locks = &locks;  // a job's ranks would each have their own
   std::atomic<std::uint32_t> clients{0};
   std::vector<std::unique_ptr<Worker>> workers;
   std::unique_ptr<TlsContext> tls;
@@ -178,6 +194,7 @@ int serve(Options options) {
     pace.cancel();
     volumes.cancel();
     listener.stop();
+    locks.end();
     for (const auto& worker : workers) {
       worker->drain(std::chrono::seconds(options.shutdown_timeout_s));
     }

@@ -33,6 +33,7 @@ struct Texts {
   std::string query_buffer = "1GiB";
   std::string output_buffer = "1GiB";
   std::string transaction = "64MiB";
+  std::string lock_memory = "16MiB";
   std::string password_file;
   std::string tls_clients;
   bool print_config = false;
@@ -40,6 +41,26 @@ struct Texts {
 
 CLI::Option* env(CLI::Option* option, const char* name) {
   return option->envname(name)->capture_default_str();
+}
+
+void declare_lock_limits(CLI::App& app, LockLimits& limits, Texts& texts) {
+  constexpr std::uint64_t kMostMs = 1'000'000'000'000;
+  const auto add = [&](const char* name, auto& value, auto least, auto most, const char* variable,
+                       const char* what) {
+    env(app.add_option(name, value, what), variable)->check(CLI::Range(least, most));
+  };
+  env(app.add_option("--lock-memory", texts.lock_memory, "memory of named locks (KW.LOCK)"),
+      "KEYWAYD_LOCK_MEMORY");
+  add("--lock-waiters", limits.waiters, 1U, 1'000'000U, "KEYWAYD_LOCK_WAITERS",
+      "clients that may wait for one named lock at one time");
+  add("--lock-held", limits.held, 1U, 1'000'000U, "KEYWAYD_LOCK_HELD",
+      "named locks that one connection may hold at one time");
+  add("--lock-lease", limits.lease_ms, std::uint64_t{1}, kMostMs, "KEYWAYD_LOCK_LEASE",
+      "ms that a named lock is held at the most, where a client gives no LEASE");
+  add("--lock-timeout", limits.timeout_ms, std::uint64_t{0}, kMostMs, "KEYWAYD_LOCK_TIMEOUT",
+      "ms that a client waits for a named lock, where it gives no TIMEOUT");
+  add("--lock-longest", limits.longest_ms, std::uint64_t{1}, kMostMs, "KEYWAYD_LOCK_LONGEST",
+      "ms that a client may give as LEASE or TIMEOUT");
 }
 
 void declare_addresses(CLI::App& app, Options& options, Texts& texts) {
@@ -170,6 +191,7 @@ void declare_rest(CLI::App& app, Options& options, Texts& texts) {
   env(app.add_option("--metrics-bind", options.metrics_bind,
                      "address of --metrics-port; no password is asked for there"),
       "KEYWAYD_METRICS_BIND");
+  declare_lock_limits(app, options.lock_limits, texts);
   // Not captured: a default from the environment would be shown by --help.
   app.add_option("--requirepass", options.password,
                  "password that clients have to give by AUTH or HELLO")
@@ -228,6 +250,7 @@ Status settle(Options& options, const Texts& texts) {
   ConnectionLimits& limits = options.limits;
   const std::tuple<const char*, const std::string&, std::uint64_t&> sizes[] = {
       {"--memory", texts.memory, options.memory_bytes},
+      {"--lock-memory", texts.lock_memory, options.lock_memory_bytes},
       {"--proto-max-bulk-len", texts.largest_word, limits.request.word_bytes},
       {"--client-query-buffer-limit", texts.query_buffer, limits.query_bytes},
       {"--client-output-buffer-limit", texts.output_buffer, limits.output_bytes},

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "command_line.h"
+#include "keyway/server/named_locks/lock_service.h"
 #include "keyway/server/net/net_options.h"
 
 namespace keyway::server {
@@ -44,6 +45,8 @@ struct Options {
   std::optional<std::uint16_t> metrics_port;  // nothing: no metrics
   std::string metrics_bind = "127.0.0.1";
   std::string config_file;  // that --config named; "": none
+  std::uint64_t lock_memory_bytes = 16ULL << 20;
+  LockLimits lock_limits;
 };
 
 inline constexpr std::uint32_t kMostClients = 1'000'000;

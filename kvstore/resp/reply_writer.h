@@ -28,10 +28,6 @@ class ReplyWriter {
   Version version() const { return version_; }
   void set_version(Version version) { version_ = version; }
 
-  /// How much has been written; take_back() makes it so again.
-  std::size_t size() const { return out_.size(); }
-  void take_back(std::size_t size) { out_.resize(size); }
-
   /// A short word without an end of a line, such as OK.
   void simple(std::string_view word) { line('+', word); }
   /// An error: its first word in capitals is its kind, such as ERR. Ends of lines become blanks.

@@ -12,10 +12,7 @@ void Call::invalid_expiry() const {
   error(fmt::format("ERR invalid expire time in '{}' command", command.name));
 }
 
-void Call::failed(const Status& status) const {
-  if (status == Code::kOutOfSpace) return error(kOutOfMemory);
-  error(fmt::format("ERR {}", status.message()));
-}
+void Call::failed(const Status& status) const { reply_failed(out, status); }
 
 Result<std::vector<std::optional<std::string>>> values_of(CommandSession& session,
                                                           std::span<const std::string_view> keys) {
@@ -29,6 +26,11 @@ Result<std::vector<std::optional<std::string>>> values_of(CommandSession& sessio
     values.push_back(is_storable(key) ? std::move((*read)[next++]) : std::nullopt);
   }
   return values;
+}
+
+void reply_failed(resp::ReplyWriter& out, const Status& status) {
+  if (status == Code::kOutOfSpace) return out.error(kOutOfMemory);
+  out.error(fmt::format("ERR {}", status.message()));
 }
 
 std::string wrong_arity(std::string_view name) {

@@ -58,6 +58,8 @@ struct Call {
 void call_command(const Call& call);
 /// Counts the error that was answered at a mark, if it is one.
 void count_error(Client& client, const resp::ReplyWriter& out, std::size_t mark);
+/// Takes back the reply that was written at a mark where CLIENT REPLY has asked for that.
+void keep_or_leave_out(Client& client, resp::ReplyWriter& out, std::size_t mark);
 /// Counts a request that was refused before it ran.
 void count_rejected(Client& client, const Command& command);
 
@@ -73,6 +75,8 @@ inline bool is_absent(const Status& status) {
 Result<std::vector<std::optional<std::string>>> values_of(CommandSession& session,
                                                           std::span<const std::string_view> keys);
 
+/// What the store could not do.
+void reply_failed(resp::ReplyWriter& out, const Status& status);
 /// "wrong number of arguments for 'name' command"
 std::string wrong_arity(std::string_view name);
 

@@ -32,6 +32,7 @@ inline constexpr std::uint32_t kUnqueued = 1 << 13;  // runs at once after MULTI
 inline constexpr std::uint32_t kAside = 1 << 14;     // does not look at the store; not shown
 inline constexpr std::uint32_t kAdmin = 1 << 15;
 inline constexpr std::uint32_t kNoAsyncLoading = 1 << 16;
+inline constexpr std::uint32_t kBlocking = 1 << 17;  // may be parked (execute.h)
 
 enum class Group : std::uint8_t { kConnection, kServer, kKeyspace, kString, kBitmap, kTransaction };
 

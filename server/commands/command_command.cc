@@ -27,19 +27,11 @@ Words split(std::string_view text, char by) {
 
 Words flags_of(const Command& command) {
   constexpr std::pair<std::uint32_t, std::string_view> kNames[] = {
-      {kWrite, "write"},
-      {kReadOnly, "readonly"},
-      {kDenyOom, "denyoom"},
-      {kAdmin, "admin"},
-      {kNoScript, "noscript"},
-      {kLoading, "loading"},
-      {kStale, "stale"},
-      {kSkipSlowLog, "skip_slowlog"},
-      {kFast, "fast"},
-      {kNoAuth, "no_auth"},
-      {kNoAsyncLoading, "no_async_loading"},
-      {kNoMulti, "no_multi"},
-      {kAllowBusy, "allow_busy"}};
+      {kWrite, "write"},      {kReadOnly, "readonly"},   {kDenyOom, "denyoom"},
+      {kAdmin, "admin"},      {kNoScript, "noscript"},   {kBlocking, "blocking"},
+      {kLoading, "loading"},  {kStale, "stale"},         {kSkipSlowLog, "skip_slowlog"},
+      {kFast, "fast"},        {kNoAuth, "no_auth"},      {kNoAsyncLoading, "no_async_loading"},
+      {kNoMulti, "no_multi"}, {kAllowBusy, "allow_busy"}};
   Words words;
   for (const auto& [flag, name] : kNames) {
     if ((command.flags & flag) != 0) words.push_back(name);
@@ -61,6 +53,7 @@ Words categories_of(const Command& command) {
   add((command.flags & kAdmin) != 0, "@admin");
   add(true, (command.flags & kFast) != 0 ? "@fast" : "@slow");
   add((command.flags & (kDangerous | kAdmin)) != 0, "@dangerous");
+  add((command.flags & kBlocking) != 0, "@blocking");
   add(command.group == Group::kConnection, "@connection");
   add(command.group == Group::kTransaction, "@transaction");
   return words;
@@ -207,7 +200,9 @@ void run_command_getkeys(const Call& call) {
     command = find_subcommand(*command, words[1]);
   }
   if (command == nullptr) return call.error("ERR Invalid command specified");
-  if (command->keys.first == 0) return call.error("ERR The command has no key arguments");
+  // Words that are routed like keys, and are none.
+  const bool routed = command->access == "not_key";
+  if (command->keys.first == 0 || routed) return call.error("ERR The command has no key arguments");
   if (!fits_arity(*command, words.size())) {
     return call.error("ERR Invalid number of arguments specified for command");
   }

@@ -139,6 +139,7 @@ void run_reset(const Call& call) {
   call.client.transaction.reset();
   name_client(call, "");
   call.client.replies = Client::Replies::kOn;
+  leave(call.client, call.service);
   call.client.authenticated = call.service.password.empty();
   set_version(call, resp::Version::kResp2);
   call.out.simple("RESET");

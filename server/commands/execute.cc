@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <new>
+#include <optional>
 
 #include "keyway/locks/base/give_back.h"
 #include "keyway/server/commands/arguments.h"
@@ -71,13 +72,13 @@ const Command* command_or_error(Client& client, const Command* command,
 /// E4: the one place where a request meets the end of memory. False when it has.
 template <class Body>
 bool has_memory(Client& client, resp::ReplyWriter& out, Body&& body) {
-  const std::size_t before = out.size();
+  const std::size_t before = out.mark();
   try {
     body();
     return true;
   } catch (const std::bad_alloc&) {
     give_back(client.value, 0);
-    out.take_back(before);
+    out.back_to(before);
     out.error(kOutOfMemory);
     return false;
   }
@@ -100,6 +101,14 @@ void refuse(Client& client, const Command& command, std::string_view sentence,
   out.error(sentence);
 }
 
+/// Why a command does not run at all.
+std::optional<std::string> reason_against(const Client& client, const Command& command,
+                                          std::span<const std::string_view> words) {
+  if (!fits_arity(command, words.size())) return wrong_arity(command.name);
+  if (client.authenticated || (command.flags & kNoAuth) != 0) return std::nullopt;
+  return "NOAUTH Authentication required.";
+}
+
 /// After MULTI.
 void queue(Client& client, const Service& service, const Command& command,
            std::span<const std::string_view> words, resp::ReplyWriter& out) {
@@ -113,14 +122,6 @@ void queue(Client& client, const Service& service, const Command& command,
                   out);
   }
   out.simple("QUEUED");
-}
-
-/// The reply that was written at a mark, as CLIENT REPLY has asked for.
-void leave_out(Client& client, resp::ReplyWriter& out, std::size_t mark) {
-  using Replies = Client::Replies;
-  out.back_to(mark);
-  if (client.replies == Replies::kSkip) client.replies = Replies::kOn;
-  if (client.replies == Replies::kSkipNext) client.replies = Replies::kSkip;
 }
 
 /// Runs a request, queues it, or says why not. False where call_command() has not counted it.
@@ -150,24 +151,36 @@ bool run_or_refuse(Client& client, Session& session, Service& service, const Com
   const bool ran = has_memory(client, out, [&] {
     call_command({client, outside, service, *command, words, out});
   });
+  if (!ran) stop_waiting(client, service);
   if (client.value.capacity() > kMostKept) give_back(client.value, 0);
   return ran;
 }
 
 }  // namespace
 
-void execute(Client& client, Session& session, Service& service,
-             std::span<const std::string_view> words, resp::ReplyWriter& out) {
-  KW_DCHECK(!words.empty());
-  execute(client, session, service, find_command(words[0]), words, out);
+void keep_or_leave_out(Client& client, resp::ReplyWriter& out, std::size_t mark) {
+  using Replies = Client::Replies;
+  if (client.replies == Replies::kOn) [[likely]]
+    return;
+  out.back_to(mark);
+  if (client.replies == Replies::kSkip) client.replies = Replies::kOn;
+  if (client.replies == Replies::kSkipNext) client.replies = Replies::kSkip;
 }
 
-void execute(Client& client, Session& session, Service& service, const Command* named,
-             std::span<const std::string_view> words, resp::ReplyWriter& out) {
+Outcome execute(Client& client, Session& session, Service& service,
+                std::span<const std::string_view> words, resp::ReplyWriter& out) {
+  KW_DCHECK(!words.empty());
+  return execute(client, session, service, find_command(words[0]), words, out);
+}
+
+Outcome execute(Client& client, Session& session, Service& service, const Command* named,
+                std::span<const std::string_view> words, resp::ReplyWriter& out) {
+  KW_DCHECK(!client.locks.wait);
   const std::size_t mark = out.mark();
   if (!run_or_refuse(client, session, service, named, words, out)) count_error(client, out, mark);
-  if (client.replies != Client::Replies::kOn) [[unlikely]]
-    leave_out(client, out, mark);
+  if (client.locks.wait) return Outcome::kParked;
+  keep_or_leave_out(client, out, mark);
+  return Outcome::kReplied;
 }
 
 }  // namespace keyway::server

@@ -1,7 +1,8 @@
 // Executes one request of a Redis client on a session of the store.
 //
 // *What.* A request is words, the first of them the command's name in any case. The reply is
-// appended through a writer: exactly one per request.
+// appended through a writer: exactly one per request, at once, or by resume() where the request
+// waits for something (KW.LOCK). A client whose request waits has no other one executed meanwhile.
 // *Thread safety.* A Client and its Session belong to one thread or fiber at a time. Of a Service,
 // settings, clients and all figures are anybody's; the rest is only read, and who changes it does
 // so while nobody executes.
@@ -32,6 +33,7 @@
 #include "keyway/server/commands/facts.h"
 #include "keyway/server/commands/settings.h"
 #include "keyway/server/commands/transaction.h"
+#include "keyway/server/named_locks/client_locks.h"
 #include "keyway/server/statistics/latency_events.h"
 #include "keyway/server/statistics/slow_log.h"
 #include "keyway/server/statistics/statistics.h"
@@ -51,6 +53,7 @@ struct Client {
   bool closing = false;       // after QUIT: close when the replies are out
 
   std::unique_ptr<Transaction> transaction;  // null unless it watches, or after MULTI
+  ClientLocks locks;                         // named locks that it holds, or waits for
 
   std::string value;        // what is read or built: used again, so that reads do not allocate
   std::uint64_t drawn = 0;  // state of RANDOMKEY's draws
@@ -72,6 +75,7 @@ struct Service {
   std::string password;  // empty: none
   std::uint16_t port = 6379;
   std::uint64_t transaction_bytes = 64ULL << 20;  // X3, of one connection
+  LockService* locks = nullptr;                   // null: there are no named locks
   ClusterView cluster;
   Facts facts;
   Settings settings;
@@ -88,11 +92,30 @@ struct Service {
 
 struct Command;
 
-/// Executes one request and appends its reply. `words` has at least one word.
-void execute(Client& client, Session& session, Service& service,
-             std::span<const std::string_view> words, resp::ReplyWriter& out);
+/// What has become of a request: its reply has been appended, or is to come.
+enum class Outcome : std::uint8_t { kReplied, kParked };
+
+/// Executes one request. `words` has at least one word.
+Outcome execute(Client& client, Session& session, Service& service,
+                std::span<const std::string_view> words, resp::ReplyWriter& out);
 /// The same of words whose first named a command, or none: null.
-void execute(Client& client, Session& session, Service& service, const Command* named,
-             std::span<const std::string_view> words, resp::ReplyWriter& out);
+Outcome execute(Client& client, Session& session, Service& service, const Command* named,
+                std::span<const std::string_view> words, resp::ReplyWriter& out);
+
+// Of a client whose request was parked:
+/// When it is to be resumed at the latest, by the steady clock; sooner when Waker::wake() says so.
+inline std::uint64_t resume_at_ns(const Client& client) { return client.locks.wait->look_ns; }
+/// Looks whether what the request waits for has come, or its time is over.
+Outcome resume(Client& client, Service& service, resp::ReplyWriter& out);
+
+/// Gives up what its request waits for, where it does; that has no reply then.
+void stop_waiting(Client& client, Service& service);
+
+/// Whether a client that has gone leaves something behind that leave() is to take back.
+inline bool holds_something(const Client& client) {
+  return client.locks.wait.has_value() || !client.locks.held.empty();
+}
+/// Of a client that has gone. It has no request any more.
+void leave(Client& client, Service& service);
 
 }  // namespace keyway::server

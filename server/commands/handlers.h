@@ -149,5 +149,11 @@ void run_pttl(const Call& call);
 void run_expiretime(const Call& call);
 void run_pexpiretime(const Call& call);
 void run_persist(const Call& call);
+// kw_lock.cc
+void run_kw_lock(const Call& call);
+void run_kw_unlock(const Call& call);
+void run_kw_renew(const Call& call);
+void run_kw_lockinfo(const Call& call);
+void run_kw_help(const Call& call);
 
 }  // namespace keyway::server

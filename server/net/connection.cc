@@ -28,6 +28,7 @@ Connection::Connection(Worker& worker, Socket socket, std::uint64_t id, asio::ss
   client_.statistics = &worker.statistics();
   client_.authenticated = worker.service().password.empty();
   socket_.non_blocking(true, gone);
+  client_.locks.waker = &worker;
   worker_.joined(*this);
 }
 
@@ -72,6 +73,7 @@ void Connection::start() {
 
 void Connection::drain() {
   draining_ = true;
+  if (state_ == State::kParked) return wake();
   // What has come is read once more: it is complete by the cancelled read.
   std::error_code gone;  // it may have been closed a moment ago
   if (state_ == State::kReading || state_ == State::kShakingHands) socket_.cancel(gone);
@@ -91,7 +93,8 @@ void Connection::look_at_time() {
              (!client_.authenticated && is_over(born_s_, limits.login_s));
       break;
     case State::kWriting: late = is_over(since_s_, limits.output_s); break;
-    case State::kExecuting: break;
+    case State::kExecuting:
+    case State::kParked: break;  // its request has a time of its own
   }
   if (late) close();
 }
@@ -129,7 +132,11 @@ void Connection::read() {
   } catch (const std::bad_alloc&) {  // C5
     return close();
   }
-  enter(State::kReading);
+  if (state_ == State::kParked) {
+    ahead_ = true;
+  } else {
+    enter(State::kReading);
+  }
   const auto buffer = asio::buffer(in_.data() + end_, room);
   auto come = [self = shared_from_this()](std::error_code error, std::size_t bytes) {
     self->read_some(error, bytes);
@@ -143,13 +150,21 @@ void Connection::read() {
 
 void Connection::read_some(std::error_code error, std::size_t bytes) {
   end_ += bytes;
+  client_.statistics->bytes_in.add(bytes);
   // A client that fills the buffer will do so again; most of those that are idle never do.
   if (end_ == in_.size()) wanted_ = std::min(2 * wanted_, kMostWanted);
+  ahead_ = false;
+  if (left_) return;
+  if (state_ == State::kParked) return read_ahead(error);
   // Cancelled: what the kernel still has is the last that is read.
   if (error == asio::error::operation_aborted && draining_ && more_has_come()) return read();
   if (error) return close();
+  step();
+}
+
+void Connection::step() {
   state_ = State::kExecuting;
-  client_.statistics->bytes_in.add(bytes);
+  executing_ = true;
   client_.came_ns = client_.statistics->look_at_clock();
   client_.card->seen_ns.store(client_.came_ns, std::memory_order_relaxed);  // a figure by itself
   worker_.execute(shared_from_this());
@@ -170,7 +185,14 @@ void Connection::read_the_rest() {
 }
 
 void Connection::execute(Session& session, Batch& batch) {
+  if (left_) return leave(client_, worker_.service());
+  woken_ = false;
+  more_to_execute_ = false;
   try {
+    if (client_.locks.wait) {
+      resp::ReplyWriter writer(out_, client_.version);
+      if (server::resume(client_, worker_.service(), writer) == Outcome::kParked) return;
+    }
     execute_complete(session, batch);
   } catch (const std::bad_alloc&) {  // not even the refusal of a request has room (C5)
     more_to_execute_ = false;
@@ -179,8 +201,7 @@ void Connection::execute(Session& session, Batch& batch) {
 }
 
 void Connection::execute_complete(Session& session, Batch& batch) {
-  more_to_execute_ = false;
-  while (!client_.closing && !more_to_execute_) {
+  while (!client_.closing && !more_to_execute_ && !client_.locks.wait) {
     const auto step = parse(batch);
     batch.prefetch(session);
     const bool all = execute_batch(session, batch);
@@ -212,13 +233,15 @@ bool Connection::execute_batch(Session& session, const Batch& batch) {
   resp::ReplyWriter writer(out_, client_.version);
   for (std::size_t i = 0; i < batch.size(); ++i) {
     const Batch::Request request = batch[i];
-    server::execute(client_, session, worker_.service(), request.command, request.words, writer);
-    more_to_execute_ = out_.size() >= kMuchToWrite;
+    const Outcome outcome = server::execute(client_, session, worker_.service(), request.command,
+                                            request.words, writer);
+    const bool parked = outcome == Outcome::kParked;
+    more_to_execute_ = !parked && out_.size() >= kMuchToWrite;
     if (out_.size() > worker_.limits().output_bytes) {  // as Redis does: no word about it
       give_back(out_, 0);
       client_.closing = true;
     }
-    if (!more_to_execute_ && !client_.closing) continue;
+    if (!more_to_execute_ && !parked && !client_.closing) continue;
     begin_ = request.end;
     parser_.rewind();
     return false;
@@ -228,8 +251,11 @@ bool Connection::execute_batch(Session& session, const Batch& batch) {
 }
 
 void Connection::executed() {
+  executing_ = false;
+  if (left_) return;
   if (!out_.empty()) return write();
   if (client_.closing) return close();
+  if (client_.locks.wait) return park();
   if (draining_) return read_the_rest();
   read();
 }
@@ -264,10 +290,12 @@ void Connection::write_rest() {
 void Connection::written(std::error_code error) {
   give_back(out_, kKept);
   sent_ = 0;
+  if (left_) return;
   if (error) return close();
   state_ = State::kExecuting;
   if (!more_to_execute_) return executed();
   // Others first: this client may have sent a million requests.
+  executing_ = true;
   asio::post(worker_.events(), [self = shared_from_this()] {
     self->client_.statistics->look_at_clock();  // what was written had to be taken first
     self->worker_.execute(self);
@@ -275,12 +303,18 @@ void Connection::written(std::error_code error) {
 }
 
 void Connection::close() {
-  if (!socket_.is_open()) return;
-  std::error_code ignored;  // the other side may have gone first
-  // Says goodbye, where the kernel takes that at once: the socket does not block.
-  if (tls_ && state_ != State::kShakingHands) tls_->stream.shutdown(ignored);
-  socket_.shutdown(Socket::shutdown_both, ignored);
-  socket_.close(ignored);
+  if (socket_.is_open()) {
+    std::error_code ignored;  // the other side may have gone first
+    // Says goodbye, where the kernel takes that at once: the socket does not block.
+    if (tls_ && state_ != State::kShakingHands) tls_->stream.shutdown(ignored);
+    socket_.shutdown(Socket::shutdown_both, ignored);
+    socket_.close(ignored);
+    if (alarm_) alarm_->cancel();
+  }
+  // While it executes nothing else may: it comes here again.
+  if (executing_ || left_ || !holds_something(client_)) return;
+  left_ = true;
+  step();
 }
 
 }  // namespace keyway::server

@@ -3,7 +3,9 @@
 // *What.* A cycle of three steps, one at a time: read what has come; execute all requests that are
 // complete, on a fiber of the worker, a batch after the other; write all replies at once. So a
 // client that does not read its replies is not read from, and what a connection keeps is bounded by
-// the limits and one reply. Over TLS a handshake comes first.
+// the limits and one reply. Over TLS a handshake comes first. Where a request waits for something,
+// as KW.LOCK does, the cycle stops there: the connection is parked, without a fiber, until it is
+// woken (connection_parked.cc).
 // *Thread safety.* Belongs to its worker's thread.
 // *Invariants.*
 //   C1  No step begins before the last one has ended: while a fiber executes, nobody reads or
@@ -12,10 +14,14 @@
 //   C3  What has come before a connection drains is executed, and answered, before it closes.
 //   C4  A wait for the client ends: the worker looks how long each has taken (net_options.h).
 //   C5  Where memory ends, this client is refused or cut off (E4), and no other.
+//   C6  A parked connection is read from, so that its end is noticed, but no further than
+//       kMostAhead; what comes is executed after the request that waits has its reply.
+//   C7  What the client of a connection that has ended held or waited for is given back.
 // *Source.* Design section 7.
 #pragma once
 
 #include <asio/generic/stream_protocol.hpp>
+#include <asio/steady_timer.hpp>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -45,6 +51,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
+  std::uint64_t id() const { return client_.id; }
   void start();
   /// Ends as soon as what has come is answered. C3.
   void drain();
@@ -52,6 +59,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void close();
   /// Ends if it has waited for its client for too long, by the worker's clock. C4.
   void look_at_time();
+  /// What the client's request waits for may have come.
+  void wake();
   /// On a fiber with a session and a batch of its own: executes what is complete. The worker calls
   /// it.
   void execute(Session& session, Batch& batch);
@@ -59,7 +68,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void executed();
 
  private:
-  enum class State : std::uint8_t { kShakingHands, kReading, kExecuting, kWriting };
+  enum class State : std::uint8_t { kShakingHands, kReading, kExecuting, kWriting, kParked };
 
   void enter(State state);
   void show();
@@ -68,6 +77,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void read_some(std::error_code error, std::size_t bytes);
   void read_the_rest();
   bool more_has_come() const;
+  void step();
   resp::RequestParser::Step parse(Batch& batch);
   bool execute_batch(Session& session, const Batch& batch);
   void write();
@@ -76,12 +86,20 @@ class Connection : public std::enable_shared_from_this<Connection> {
   resp::RequestLimits request_limits() const;
   void execute_complete(Session& session, Batch& batch);
 
+  // connection_parked.cc
+  void park();
+  void read_ahead(std::error_code error);
+  void resume();
+  void await_resume();
+
   /// Replies are written before more of a pipeline is executed.
   static constexpr std::size_t kMuchToWrite = 256 << 10;
   static constexpr std::size_t kLeastWanted = 4 << 10;
   static constexpr std::size_t kMostWanted = 32 << 10;
   /// A buffer that grew is given back when it is empty.
   static constexpr std::size_t kKept = 64 << 10;
+  /// Bytes read from who is parked.
+  static constexpr std::size_t kMostAhead = 1 << 20;
 
   Worker& worker_;
   Socket socket_;
@@ -100,6 +118,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   State state_ = State::kExecuting;
   bool more_to_execute_ = false;
   bool draining_ = false;
+  bool executing_ = false;                     // on a fiber, or on its way there
+  bool ahead_ = false;                         // a read is under way, of one that is parked
+  bool woken_ = false;                         // since its request was last looked at
+  bool left_ = false;                          // C7 is seen to
+  std::unique_ptr<asio::steady_timer> alarm_;  // of one that was parked once
 };
 
 }  // namespace keyway::server

@@ -66,12 +66,12 @@ void Worker::drain(std::chrono::milliseconds patience) {
   asio::post(events_, [this, patience] {
     draining_ = true;
     until_sweep_.cancel();
-    for (Connection* connection : connections_) connection->drain();
+    for (const auto& [id, connection] : connections_) connection->drain();
     if (connections_.empty()) return open_.reset();
     patience_.expires_after(patience);
     patience_.async_wait([this](std::error_code cancelled) {
       if (cancelled) return;
-      for (Connection* connection : connections_) connection->close();
+      for (const auto& [id, connection] : connections_) connection->close();
     });
   });
 }
@@ -103,19 +103,26 @@ void Worker::tell_volumes() {
 }
 
 void Worker::joined(Connection& connection) {
-  connections_.insert(&connection);
+  connections_.emplace(connection.id(), &connection);
   statistics_.connections.set(connections_.size());
   statistics_.connections_all.add(1);
 }
 
 void Worker::left(Connection& connection) {
-  connections_.erase(&connection);
+  connections_.erase(connection.id());
   statistics_.connections.set(connections_.size());
   clients_.fetch_sub(1, std::memory_order_relaxed);  // a count, which orders nothing
   if (!draining_ || !connections_.empty()) return;
   open_.reset();
   patience_.cancel();
   times_.cancel();
+}
+
+void Worker::wake(std::uint64_t client) {
+  asio::post(events_, [this, client] {
+    const auto found = connections_.find(client);
+    if (found != connections_.end()) found->second->wake();
+  });
 }
 
 void Worker::take(Connection::Socket socket, std::uint64_t id, asio::ssl::context* tls) {
@@ -142,7 +149,7 @@ void Worker::look_at_times_later() {
     looks_ = false;
     if (cancelled || connections_.empty()) return;
     look_at_clock();
-    for (Connection* connection : connections_) connection->look_at_time();
+    for (const auto& [id, connection] : connections_) connection->look_at_time();
     look_at_times_later();
   });
 }

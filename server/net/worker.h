@@ -3,8 +3,8 @@
 // *What.* One thread. What comes on a connection is executed on a fiber that is not busy; where a
 // request waits for a lock, or for the network, its fiber gives way, and the loop goes on with
 // others. A connection that finds every fiber busy waits its turn.
-// *Thread safety.* take(), drain() and tell_volumes() may be called by any thread; the rest by its
-// own.
+// *Thread safety.* take(), drain(), wake() and tell_volumes() may be called by any thread; the rest
+// by its own.
 // *Invariants.*
 //   W1  A session and a batch are used by one fiber only, that of their number.
 //   W2  run() returns when the worker drains and its last connection has gone.
@@ -19,7 +19,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
-#include <unordered_set>
+#include <unordered_map>
 #include <vector>
 
 #include "keyway/client/client.h"
@@ -28,7 +28,7 @@
 
 namespace keyway::server {
 
-class Worker {
+class Worker final : public Waker {
  public:
   /// One session for each fiber. The service outlives the worker.
   Worker(std::vector<Session> sessions, Service& service, const ConnectionLimits& limits,
@@ -51,6 +51,9 @@ class Worker {
   asio::io_context& events() { return events_; }
   /// A client that has come, on a socket of events(). `tls` outlives the worker; null: plain.
   void take(Connection::Socket socket, std::uint64_t id, asio::ssl::context* tls);
+
+  /// A client whose request is parked looks again.
+  void wake(std::uint64_t client) override;
 
   // For connections.
   void joined(Connection& connection);
@@ -91,8 +94,8 @@ class Worker {
   // Which each of them executes; a fiber that is busy without one sweeps.
   std::vector<std::shared_ptr<Connection>> on_fiber_;
   fabric::FiberPool fibers_;
-  std::unordered_set<Connection*> connections_;
-  std::deque<std::shared_ptr<Connection>> waiting_;    // for a fiber
+  std::unordered_map<std::uint64_t, Connection*> connections_;  // by the numbers of their clients
+  std::deque<std::shared_ptr<Connection>> waiting_;             // for a fiber
   std::vector<std::shared_ptr<Connection>> executed_;  // by a fiber, since the loop last looked
   bool draining_ = false;
   bool last_wait_was_short_ = false;

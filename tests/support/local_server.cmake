@@ -1,6 +1,7 @@
-# keyway_local_commands and KEYWAY_LOCAL_SERVER: server/commands and the target that is keywayd, for
-# tests that use local: alone. They are keyway::commands and keywayd, but where keyway_local_client is
-# another one (local_client.cmake says why): then both are compiled for that one.
+# keyway_local_commands, keyway_local_named_locks and KEYWAY_LOCAL_SERVER: server/commands,
+# server/named_locks and the target that is keywayd, for tests that use local: alone. They are
+# keyway::commands and so on, but where keyway_local_client is another one (local_client.cmake says
+# why): then all are compiled for that one.
 include(${CMAKE_CURRENT_LIST_DIR}/local_client.cmake)
 if(TARGET keyway_local_commands)
   return()
@@ -9,6 +10,8 @@ get_target_property(links keyway_local_client INTERFACE_LINK_LIBRARIES)
 if("keyway::client" IN_LIST links)
   add_library(keyway_local_commands INTERFACE)
   target_link_libraries(keyway_local_commands INTERFACE keyway::commands)
+  add_library(keyway_local_named_locks INTERFACE)
+  target_link_libraries(keyway_local_named_locks INTERFACE keyway::named_locks)
   set_property(GLOBAL PROPERTY KEYWAY_LOCAL_SERVER keywayd)
   return()
 endif()
@@ -20,11 +23,16 @@ function(keyway_sources_of target folder out)
   set(${out} ${sources} PARENT_SCOPE)
 endfunction()
 
+keyway_sources_of(keyway_named_locks server/named_locks lock_sources)
+add_library(keyway_local_named_locks STATIC ${lock_sources})
+target_include_directories(keyway_local_named_locks PUBLIC ${PROJECT_BINARY_DIR}/include/named_locks)
+target_link_libraries(keyway_local_named_locks PUBLIC keyway_local_client PRIVATE keyway_build_flags)
+
 keyway_sources_of(keyway_commands server/commands sources)
 add_library(keyway_local_commands STATIC ${sources})
 target_include_directories(keyway_local_commands PUBLIC ${PROJECT_BINARY_DIR}/include/commands)
 target_link_libraries(keyway_local_commands
-  PUBLIC keyway_local_client keyway::resp keyway::statistics PRIVATE keyway_build_flags)
+  PUBLIC keyway_local_named_locks keyway::resp keyway::statistics PRIVATE keyway_build_flags)
 
 find_package(CLI11 REQUIRED)
 find_package(OpenSSL 3 REQUIRED)

@@ -1,0 +1,115 @@
+// LockService: named reader-writer locks for the clients of all ranks.
+//
+// *What.* A store of its own holds the locks. Names fall into shards, as many as there are slots;
+// a shard is one element, its locks and the last token that it gave out, and each step of a lock
+// (lock_state.h) is one atomic change of it. So any rank makes any step, by one-sided access, and a
+// name's lock is at home on the rank that owns the name's slot.
+// *Thread safety.* Any thread or fiber may call it; it waits as any operation of the store does.
+// *Invariants.*
+//   S1  A name's tokens grow with each grant, whoever has held it in between, and also where its
+//       lock has been forgotten, because nobody holds it: the shard's count of tokens stays. A
+//       shard's first token is the time in us, so that they grow over a restart too, unless the
+//       clock was set back or more than a million a second were given out.
+//   S2  Memory is that of the shards' counts and of what is held and waited for.
+//   S3  Giving up, ending and letting in never fail for lack of memory.
+//   S4  Who is let in by another client's step is woken, at once on the same rank, else by
+//       wake_mail.h. A wake that is lost costs no more than the client's own timeout, at which it
+//       looks.
+// *Time.* A lease ends by the wall clock of the rank that looks: clocks of a job's hosts are taken
+// to agree to much less than a lease, as for the expiry of keys. Where they do not, a lease is
+// shorter or longer by as much; the tokens tell the one who holds from the one who held.
+// *Source.* Design section 5; issue of tokens as in Chubby (OSDI 2006).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "keyway/client/client.h"
+#include "keyway/server/named_locks/lock_record.h"
+#include "keyway/server/named_locks/session_pool.h"
+#include "keyway/server/named_locks/wake_mail.h"
+
+namespace keyway::server {
+
+struct LockLimits {
+  std::uint32_t waiters = 1024;           // for one lock
+  std::uint32_t held = 1024;              // by one connection
+  std::uint64_t lease_ms = 30'000;        // where the client names none
+  std::uint64_t timeout_ms = 10'000;      // likewise
+  std::uint64_t longest_ms = 86'400'000;  // of leases and timeouts
+};
+
+/// Whoever serves clients that wait.
+class Waker {
+ public:
+  /// The client is to look how it stands. Any thread may call it, also for a client that has gone.
+  virtual void wake(std::uint64_t client) = 0;
+
+ protected:
+  ~Waker() = default;
+};
+
+/// Whether a token is one of those who hold a lock.
+enum class TokenFit : std::uint8_t { kHolds, kOthersHold, kNobodyHolds };
+
+class LockService {
+ public:
+  /// One for each rank, over a store that nobody else uses and that outlives it.
+  LockService(Store& store, std::uint32_t rank, const LockLimits& limits);
+
+  const LockLimits& limits() const { return limits_; }
+
+  // Steps, of clients of this rank. kOutOfSpace from ask() alone.
+  Result<Standing> ask(std::string_view name, LockClaim claim, bool may_wait);
+  Result<Standing> look(std::string_view name, std::uint64_t client, bool give_up);
+  Result<TokenFit> release(std::string_view name, std::uint64_t token);
+  Result<TokenFit> renew(std::string_view name, std::uint64_t token, std::uint64_t lease_ms);
+  Status leave(std::string_view name, std::uint64_t client);
+
+  struct Info {
+    LockState lock;
+    std::uint64_t now_ms = 0;
+  };
+  Result<Info> info(std::string_view name);
+
+  /// The server ends, and its clients' connections with it: nobody is to wait any more. Before the
+  /// first of them ends, so that what it gives back goes to none that ends as well. Any thread.
+  void end() { ending_.store(true, std::memory_order_release); }  // before connections are told
+  bool ending() const { return ending_.load(std::memory_order_acquire); }
+
+  /// From here on a client may be woken; before it asks.
+  void expect_wake(std::uint64_t client, Waker& waker);
+  void expect_no_wake(std::uint64_t client);
+  /// Clients that may be woken.
+  std::size_t waiting() const { return waiting_.load(std::memory_order_relaxed); }  // a count alone
+  /// Wakes those whom other ranks have let in. True when there were any.
+  Result<bool> collect_mail();
+
+ private:
+  using Step = FunctionRef<void(LockState& lock, Turn& turn)>;
+
+  /// Makes a step in the lock's shard; `actor` is not woken by what it does itself.
+  Status change(std::string_view name, ClientRef actor, Step step);
+  Decision changed(std::string_view name, const ElementState* old, Step step, bool in_place,
+                   Turn& turn, std::string& bytes) const;
+  void wake_all(Session& session, const Turn& turn, ClientRef actor);
+  void wake(std::uint64_t client);
+  std::string_view shard_of(std::string_view name) const;
+
+  std::uint32_t rank_;
+  LockLimits limits_;
+  SessionPool sessions_;
+  WakeMail mail_;
+  std::string shard_keys_;  // two bytes each
+  mutable std::mutex mutex_;
+  std::unordered_map<std::uint64_t, Waker*> wakers_;  // guarded by mutex_
+  std::atomic<std::size_t> waiting_{0};
+  std::atomic<bool> ending_{false};
+};
+
+}  // namespace keyway::server

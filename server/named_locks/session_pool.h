@@ -1,0 +1,51 @@
+// SessionPool: sessions of a store that are taken for one operation each.
+//
+// *What.* The one given back last is taken first, so that few are in use as a rule: each keeps
+// leases of the heap. More are opened as they are needed.
+// *Thread safety.* Any thread or fiber may take one; it is that one's until it is given back.
+// *Invariants.* O1: a session is used by one at a time; the mutex hands on what that one did.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "keyway/client/client.h"
+
+namespace keyway::server {
+
+class SessionPool {
+ public:
+  /// A session until the end of its scope.
+  class Held {
+   public:
+    Held(SessionPool& pool, Session session) : pool_(&pool), session_(std::move(session)) {}
+    Held(Held&& other) noexcept
+        : pool_(std::exchange(other.pool_, nullptr)), session_(std::move(other.session_)) {}
+    Held& operator=(Held&&) = delete;
+    ~Held() {
+      if (pool_ != nullptr) pool_->give_back(std::move(session_));
+    }
+    Session* operator->() { return &session_; }
+    Session& operator*() { return session_; }
+
+   private:
+    SessionPool* pool_;
+    Session session_;
+  };
+
+  /// The store outlives the pool.
+  explicit SessionPool(Store& store) : store_(store) {}
+  /// kUnavailable when as many are in use as the store has.
+  Result<Held> take();
+
+ private:
+  void give_back(Session session);
+
+  Store& store_;
+  std::mutex mutex_;
+  std::vector<Session> free_;
+};
+
+}  // namespace keyway::server

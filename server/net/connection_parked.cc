@@ -1,0 +1,48 @@
+// Connection: what happens while a request waits for something.
+#include "keyway/locks/base/clock.h"
+#include "keyway/server/net/connection.h"
+#include "keyway/server/net/worker.h"
+
+namespace keyway::server {
+
+void Connection::park() {
+  enter(State::kParked);
+  if (woken_ || draining_) return resume();
+  await_resume();
+  read_ahead({});
+}
+
+/// For what comes behind the request that waits, and for the end of the connection.
+void Connection::read_ahead(std::error_code error) {
+  if (woken_ || draining_) return resume();
+  if (error) return close();
+  if (end_ - begin_ < kMostAhead) read();
+}
+
+void Connection::await_resume() {
+  if (!alarm_) alarm_ = std::make_unique<asio::steady_timer>(worker_.events());
+  const std::uint64_t now = steady_ns();
+  const std::uint64_t at = resume_at_ns(client_);
+  alarm_->expires_after(std::chrono::nanoseconds(at > now ? at - now : 0));
+  alarm_->async_wait([self = shared_from_this()](std::error_code cancelled) {
+    if (!cancelled) self->wake();
+  });
+}
+
+void Connection::wake() {
+  woken_ = true;
+  if (state_ == State::kParked) resume();
+}
+
+/// C1: a read that is under way ends first.
+void Connection::resume() {
+  if (alarm_) alarm_->cancel();
+  if (ahead_) {
+    std::error_code ignored;  // of a socket that is closed already
+    socket_.cancel(ignored);
+    return;
+  }
+  step();
+}
+
+}  // namespace keyway::server
