@@ -20,35 +20,49 @@ VALUE_BYTES = 100
 KEYS = 10_000 if common.TINY else 1_000_000
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+def free_port(count=1):
+    """The first of so many ports in a row that are free now."""
+    while True:
+        with contextlib.ExitStack() as probes, contextlib.suppress(OSError, OverflowError):
+            first = 0
+            for i in range(count):
+                probe = probes.enter_context(socket.socket())
+                probe.bind(("127.0.0.1", first + i if first else 0))
+                first = first or probe.getsockname()[1]
+            return first
 
 
 @contextlib.contextmanager
-def running(command, port):
+def running(command, port, ranks=1):
     """A server until the block ends; the kernel ends it should this process be killed."""
     with tempfile.TemporaryDirectory() as folder:
         server = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *map(str, command)],
                                   cwd=folder, stdout=subprocess.PIPE, text=True)
         try:
-            for line in server.stdout:
-                if "ready on" in line or "Ready to accept connections" in line:
-                    break
-            else:
-                raise SystemExit(f"{command[0]} does not start")
+            ready = 0
+            while ready < ranks:
+                line = server.stdout.readline()
+                if not line:
+                    raise SystemExit(f"{command[0]} does not start")
+                ready += "ready on" in line or "Ready to accept connections" in line
             threading.Thread(target=server.stdout.read, daemon=True).start()  # it never waits
             server.port = port
             yield server
         finally:
-            server.kill()
+            server.terminate()  # a launcher ends its ranks
             server.wait()
 
 
 def keywayd(*options):
     port = free_port()
     return running([KEYWAYD, "--port", port, "--workers", 1, *options], port)
+
+
+def keywayd_ranks(ranks, *options):
+    """Rank r is on the port after that of rank r - 1."""
+    port = free_port(ranks)
+    return running(["mpirun.mpich", "-launcher", "fork", "-n", ranks, KEYWAYD, "--port", port,
+                    "--workers", 1, *options], port, ranks)
 
 
 @contextlib.contextmanager
@@ -86,7 +100,8 @@ def benchmark(server, requests, *words):
 
 
 def in_turn(ours, theirs, requests, *words):
-    """Both asked in turn: the median of the ratios of rates and of p99, and of each figure."""
+    """Two servers asked in turn: the median of the ratios of rates and of p99, and of each
+    figure."""
     pairs = [(benchmark(ours, requests, *words), benchmark(theirs, requests, *words))
              for _ in range(common.REPEATS)]
     middle = statistics.median
