@@ -14,6 +14,7 @@
 #include "keyway/server/net/listener.h"
 #include "keyway/server/net/process_memory.h"
 #include "keyway/server/net/tls.h"
+#include "lock_store.h"
 #include "options.h"
 
 namespace keyway::server {
@@ -33,18 +34,6 @@ Result<Store> open_store(const Options& options) {
   store.lock = options.lock;
   store.sessions = options.workers * options.fibers;
   return Store::open(store_uri(options), store);
-}
-
-/// A store of their own: no command on keys meets them, and no key takes their room.
-Result<Store> open_lock_store(const Options& options) {
-  StoreOptions store;
-  store.memory_bytes = options.lock_memory_bytes;
-  store.sessions = options.workers * options.fibers;
-  store.locks_per_session = 1;
-  store.stripes = 1024;
-  auto opened = Store::open("local:", store);
-  if (opened.ok()) return opened;
-  return Status(opened.code(), fmt::format("--lock-memory: {}", opened.status().message()));
 }
 
 /// As many files as the clients need, or as many clients as there may be files.
@@ -169,7 +158,7 @@ int serve(Options options) {
   Service service;
   service.password = options.password;
   service.transaction_bytes = options.transaction_bytes;
-  if (store->processes() == 1) service.locks = &locks;  // a job's ranks would each have their own
+  service.locks = &locks;
   std::atomic<std::uint32_t> clients{0};
   std::vector<std::unique_ptr<Worker>> workers;
   std::unique_ptr<TlsContext> tls;
@@ -190,9 +179,11 @@ int serve(Options options) {
   service.shut_down = [&store] { store->ask_all_to_end(); };
   asio::steady_timer pace(events);
   asio::steady_timer volumes(events);
+  LockMail mail(events, locks);
   const Ending ending(events, *store, [&] {
     pace.cancel();
     volumes.cancel();
+    mail.stop();
     listener.stop();
     locks.end();
     for (const auto& worker : workers) {
@@ -203,6 +194,7 @@ int serve(Options options) {
   const auto look_at_volumes = [&] { workers.front()->tell_volumes(); };
   keep_looking(pace, listener, Pace::kApart, look_at_pace);
   if (exporter) keep_looking(volumes, listener, kVolumesApart, look_at_volumes);
+  if (store->processes() > 1) mail.start();
   listener.start();
   std::vector<std::jthread> threads;
   for (const auto& worker : workers) threads.emplace_back([&worker] { worker->run(); });

@@ -80,7 +80,7 @@ void reply_stripe(resp::ReplyWriter& out, std::uint32_t rank, const Stripe& stri
 void run_stripes(const Call& call) {
   const auto count = count_or_error(call);
   if (!count) return;
-  const std::uint32_t rank = 0;  // of a store of one process
+  const std::uint32_t rank = call.service.cluster.self;
   const auto found = most_contended(call.session.whole(), rank, static_cast<std::size_t>(*count));
   call.out.array(found.size());
   for (const Stripe& stripe : found) reply_stripe(call.out, rank, stripe);
