@@ -50,6 +50,7 @@ struct FiberContext::Impl {
   // Not inlined into its caller: ThreadSanitizer must see entry and exit on the same stack.
   void switch_to_fiber() {
     exceptions.exchange_with_thread();
+    thread_shadow = SanitizerFiber::of_thread();  // not always the one that made the fiber
     shadow.running();
     thread_shadow.leave_for(shadow, /*for_ever=*/false);
     fiber = std::move(fiber).resume();
