@@ -1,12 +1,14 @@
 """Clients of Redis Cluster, and clients that know of one server only, against several ranks."""
 
+import pathlib
 import re
 import unittest
 
 from case import Program, main, start_ours
-from clients_test import call
+from clients_test import call, python_with_redis
 from wire import decode
 
+REPORT = pathlib.Path(__file__).with_name("python_cluster.py")
 KEYS = [f"key:{i}" for i in range(300)]
 
 
@@ -39,6 +41,15 @@ class Clients(unittest.TestCase):
         self.assertEqual(self.cli(1, "-c", "mget", *KEYS).split(), said.split())
         self.assertEqual(self.cli(2, "-c", "dbsize"), f"{len(KEYS)}\n")
 
+    def test_cli_checks_the_cluster(self):
+        self.ask(0, "MSET", *(word for key in KEYS for word in (key, "v")))
+        said = self.cli(0, "--cluster", "check", f"127.0.0.1:{self.job.port}")
+        self.assertIn("[OK] All nodes agree about slots configuration.", said)
+        self.assertIn("[OK] All 16384 slots covered.", said)
+        said = self.cli(0, "--cluster", "info", f"127.0.0.1:{self.job.port + 1}")
+        # Each rank answers for the whole store.
+        self.assertIn(f"[OK] {len(KEYS) * Program.ranks} keys in {Program.ranks} masters.", said)
+
     def benchmark(self, *words):
         done = call("redis-benchmark", "-h", "127.0.0.1", "-p", self.job.port, "-q", *words)
         said = done.stdout.decode()
@@ -58,6 +69,14 @@ class Clients(unittest.TestCase):
         named = self.benchmark("-t", "set,get,mset", "-n", "2000", "-r", "1000", "-c", "20", "-P",
                                "4")
         self.assertEqual(named, ["SET", "GET", "MSET (10 keys)"])
+
+    def test_python(self):
+        python = python_with_redis()
+        if python is None:
+            raise unittest.SkipTest("no Python has the package python3-redis")
+        done = call(python, "-B", REPORT, self.job.port)
+        self.assertEqual((done.returncode, done.stderr), (0, b""), done.stdout)
+        self.assertEqual(done.stdout.decode().split("\n")[-2], "all as it should be")
 
 
 if __name__ == "__main__":
