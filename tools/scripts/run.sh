@@ -1,21 +1,67 @@
-# ./keyway run and ./keyway load: kvload on a store of several ranks. Sourced by ./keyway.
+# ./keyway run and ./keyway load: a workload through the sockets of a keywayd cluster, and on the
+# ranks of a store, one-sided. Sourced by ./keyway.
 
 keyway_load() { keyway_run --load-only "$@"; }
 
-# The launcher is the foreground job: when it ends, or this script is told to, so have all ranks.
-run_ranks() {
-  local ranks=$1 child status=0
-  shift
-  mpirun.mpich -launcher fork -n "$ranks" "$@" </dev/null &
-  child=$!
-  trap 'kill -TERM "$child" 2>/dev/null; wait "$child"; exit 130' INT TERM
-  wait "$child" || status=$?
-  trap - INT TERM
+# Whatever this script has started ends with it.
+keyway_children=()
+end_children() {
+  local child
+  for child in "${keyway_children[@]}"; do kill -TERM "$child" 2>/dev/null || true; done
+  wait
+  keyway_children=()
+}
+
+# In the background, so that a signal to this script does not wait for it.
+run_child() {
+  local status=0
+  "$@" </dev/null &
+  keyway_children+=("$!")
+  wait "$!" || status=$?
+  unset 'keyway_children[-1]'
   return "$status"
 }
 
+# A keywayd for each of so many ranks, with so many MiB each; sets keyway_port to the first one's.
+start_cluster() {
+  local ranks=$1 mib=$2 folder line said='' ready=0
+  local -a ports=()
+  folder=$(mktemp -d)
+  mkfifo "$folder/said"
+  mpirun.mpich -launcher fork -n "$ranks" build/release/server/keywayd --port 0 \
+    --memory "${mib}MiB" </dev/null >"$folder/said" 2>&1 &
+  keyway_children+=("$!")
+  exec {keyway_said}<"$folder/said"
+  rm -r "$folder"
+  while [[ $ready -lt $ranks ]] && read -r line <&"$keyway_said"; do
+    said+=$line$'\n'
+    [[ $line == 'keywayd: ready on '* ]] || continue
+    ready=$((ready + 1))
+    ports+=("${line##*:}")
+  done
+  [[ $ready -eq $ranks ]] || { printf '%s' "$said" >&2; die "the cluster did not start; see above"; }
+  keyway_port=$(printf '%s\n' "${ports[@]}" | sort -n | head -n 1)
+}
+
+# Whether a workload file asks for scans.
+scans() { grep -Eq '^[[:space:]]*scanproportion[[:space:]]*[=:][[:space:]]*[0.]*[1-9]' "$1"; }
+
+# The workload through the sockets of a cluster, with the arguments of kvload.
+run_on_cluster() {
+  local kvload=build/release/tools/kvload/kvload store=redis://127.0.0.1:$keyway_port
+  run_child "$kvload" load --store "$store" "$@" && run_child "$kvload" run --store "$store" "$@"
+}
+
+# The same one-sided: kvload is a rank of its own store.
+run_on_ranks() {
+  local phase=$1 ranks=$2 store=$3
+  shift 3
+  run_child mpirun.mpich -launcher fork -n "$ranks" build/release/tools/kvload/kvload "$phase" \
+    --store "$store" "$@"
+}
+
 keyway_run() {
-  local phase=run ranks=2 threads=1 workload=a records=100000 operations=200000 store=mpi:
+  local phase=run ranks=2 threads=1 workload=a records=100000 operations=200000 store=
   local -a extra=()
   while [[ $# -gt 0 ]]; do
     case "$1" in
@@ -39,18 +85,36 @@ keyway_run() {
   local file=$workload
   [[ $workload =~ ^[a-f]$ ]] && file=workloads/ycsb/workload$workload
   [[ -r $file ]] || die "workload '$workload' is no file that can be read; give a..f or a YCSB file"
+  local -a work=(-P "$file" -p "recordcount=$records" -p "operationcount=$operations")
 
   install_packages "${keyway_run_packages[@]}"
-  build_preset release OFF kvload
-  local -a kvload=(build/release/tools/kvload/kvload "$phase" --store "$store" -P "$file"
-    -p "recordcount=$records" -p "operationcount=$operations" --threads "$threads" "${extra[@]}")
+  build_preset release OFF kvload keywayd kvctl
+  trap end_children EXIT
+  trap 'exit 130' INT TERM
   local status=0
-  if [[ $store == mpi:* ]]; then
-    say "kvload $phase: workload $workload on $ranks ranks with $threads thread(s) each"
-    run_ranks "$ranks" "${kvload[@]}" || status=$?
+  if [[ -z $store && $phase == run ]] && scans "$file"; then
+    say "no sockets: workload $workload scans in the order of keys, which RESP has no command for"
+    store=mpi:
+  fi
+  if [[ -z $store && $phase == run ]]; then
+    start_cluster "$ranks" $((256 + records / 512 / ranks))  # MiB: 2 KiB a record, and some
+    say "keywayd on $ranks ranks, at 127.0.0.1:$keyway_port; workload $workload through its sockets"
+    run_on_cluster "${work[@]}" --threads $((ranks * threads)) "${extra[@]}" || status=$?
+    store=mpi:
+  fi
+  if [[ $status -ne 0 ]]; then
+    :
+  elif [[ ${store:=mpi:} == mpi:* ]]; then
+    say "kvload $phase: workload $workload on $ranks ranks with $threads thread(s) each, one-sided"
+    run_on_ranks "$phase" "$ranks" "$store" "${work[@]}" --threads "$threads" "${extra[@]}" || status=$?
   else
-    "${kvload[@]}" </dev/null || status=$?
+    run_child build/release/tools/kvload/kvload "$phase" --store "$store" "${work[@]}" \
+      --threads "$threads" "${extra[@]}" || status=$?
   fi
   [[ $status -eq 0 ]] || { say "kvload ended with $status; see above"; return "$status"; }
   echo "Keep going: ./keyway run --ranks 4 --workload b, and any option of kvload after -- (-- --help)"
+  if [[ -n ${keyway_port:-} && -t 0 && -t 1 ]]; then
+    say "a shell on the cluster, which ends with it: try cluster, or help"
+    build/release/tools/kvctl/kvctl -p "$keyway_port" || true
+  fi
 }

@@ -56,14 +56,21 @@ class Run(unittest.TestCase):
         self.assertEqual(still_there(self.mark), [])
         self.assertRegex(report, r"(?m)^\[OVERALL\], Throughput\(ops/sec\), \d")
         operations = sum(int(n) for n in re.findall(
-            r"(?m)^\[(?:READ|UPDATE|INSERT|READ-MODIFY-WRITE)\], Operations, (\d+)", report))
+            r"(?m)^\[(?:READ|UPDATE|INSERT|SCAN|READ-MODIFY-WRITE)\], Operations, (\d+)", report))
         self.assertGreaterEqual(operations, 5000)
         returns = set(re.findall(r"(?m)^\[[A-Z-]+\], Return=(\w+), \d+", report))
         self.assertEqual(returns, {"OK"}, report)
         self.assertIn("Keep going: ./keyway run", report)
+        return report
 
     def test_two_ranks_are_the_default(self):
-        self.check_report()
+        """Through the sockets of a cluster, and then one-sided: each reports a load and a run."""
+        report = self.check_report()
+        self.assertEqual(report.count("[OVERALL], Throughput(ops/sec)"), 4, report)
+
+    def test_scans_are_for_ranks_alone(self):
+        report = self.check_report("--workload", "e", "--", "-p", "maxscanlength=5")
+        self.assertEqual(report.count("[OVERALL], Throughput(ops/sec)"), 2, report)
 
     def test_four_ranks_with_threads(self):
         self.check_report("--ranks", "4", "--threads", "2", "--workload", "b")
