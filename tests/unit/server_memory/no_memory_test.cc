@@ -35,11 +35,22 @@ void* operator new(std::size_t bytes) {
   return memory;
 }
 void* operator new[](std::size_t bytes) { return operator new(bytes); }
+// All of them: a sanitizer would bring its own for those that are missing.
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  void* memory = fails_now() ? nullptr : std::malloc(bytes);
+  held += memory == nullptr ? 0 : malloc_usable_size(memory);
+  return memory;
+}
+void* operator new[](std::size_t bytes, const std::nothrow_t& how) noexcept {
+  return operator new(bytes, how);
+}
 void operator delete(void* memory) noexcept {
   held -= malloc_usable_size(memory);
   std::free(memory);
 }
 void operator delete[](void* memory) noexcept { operator delete(memory); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { operator delete(memory); }
+void operator delete[](void* memory, const std::nothrow_t&) noexcept { operator delete(memory); }
 void operator delete(void* memory, std::size_t) noexcept { operator delete(memory); }
 void operator delete[](void* memory, std::size_t) noexcept { operator delete(memory); }
 
