@@ -77,7 +77,7 @@ keyway_test() {
   if [[ $quick == no ]]; then
     suite openmpi mpi
     suite asan 'unit conformance server'
-    suite tsan 'unit conformance'
+    suite tsan 'unit conformance server'
   fi
   [[ $quick == yes ]] || fuzz_suite
   [[ ${#summary[@]} -gt 0 ]] || die "no test is called '$regex' and labelled '${only:-anything}'"
