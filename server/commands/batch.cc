@@ -26,21 +26,18 @@ Batch::Request Batch::operator[](std::size_t i) const {
 }
 
 void Batch::collect_keys(const Row& row) {
-  const KeyWords where = row.command->keys;
-  if (where.first == 0) return;
-  const auto words = static_cast<std::ptrdiff_t>(row.words);
-  const std::ptrdiff_t last = where.last < 0 ? words + where.last : where.last;
-  for (std::ptrdiff_t i = where.first; i <= last && i < words && keys_.size() < kMostKeys;
-       i += where.step) {
-    keys_.push_back(words_[row.first_word + static_cast<std::size_t>(i)]);
-  }
+  for_each_key(*row.command, std::span(words_).subspan(row.first_word, row.words),
+               [&](std::string_view key) {
+                 keys_.push_back(key);
+                 return keys_.size() < kMostKeys;
+               });
 }
 
 void Batch::prefetch(Session& session) {
   if (rows_.size() < 2) return;  // a command alone asks for its keys by itself
   keys_.clear();
   for (const Row& row : rows_) {
-    if (row.command != nullptr) collect_keys(row);
+    if (keys_.size() < kMostKeys && row.command != nullptr) collect_keys(row);
   }
   session.prefetch(keys_);
 }

@@ -67,14 +67,23 @@ std::span<const Command> subcommands_of(const Command& command);
 /// The subcommand of this name, which is without the command's; null when there is none.
 const Command* find_subcommand(const Command& command, std::string_view name);
 
-/// The keys among a request's words, which have been counted: shows each of them.
+/// Of Command::access: the words lead to a rank as keys do, and name nothing in the store.
+inline constexpr std::string_view kNotKey = "not_key";
+constexpr bool has_keys(const Command& command) {
+  return command.keys.first != 0 && command.access != kNotKey;
+}
+
+/// The keys among a request's words, which have been counted: shows each of them, until show()
+/// returns false.
 template <class Show>
 void for_each_key(const Command& command, std::span<const std::string_view> words, Show&& show) {
+  if (!has_keys(command)) return;
   const auto [first, last, step] = command.keys;
-  if (first == 0) return;
   const auto count = static_cast<int>(words.size());
   const int end = last < 0 ? count + last : last;
-  for (int i = first; i <= end && i < count; i += step) show(words[static_cast<std::size_t>(i)]);
+  for (int i = first; i <= end && i < count; i += step) {
+    if (!show(words[static_cast<std::size_t>(i)])) return;
+  }
 }
 
 /// The row of "get", or of "client|id"; null when there is none.

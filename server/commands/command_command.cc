@@ -200,16 +200,17 @@ void run_command_getkeys(const Call& call) {
     command = find_subcommand(*command, words[1]);
   }
   if (command == nullptr) return call.error("ERR Invalid command specified");
-  // Words that are routed like keys, and are none.
-  const bool routed = command->access == "not_key";
-  if (command->keys.first == 0 || routed) return call.error("ERR The command has no key arguments");
+  if (!has_keys(*command)) return call.error("ERR The command has no key arguments");
   if (!fits_arity(*command, words.size())) {
     return call.error("ERR Invalid number of arguments specified for command");
   }
-  std::uint64_t keys = 0;
-  for_each_key(*command, words, [&](std::string_view) { ++keys; });
-  call.out.array(keys);
-  for_each_key(*command, words, [&](std::string_view key) { call.out.bulk(key); });
+  Words keys;
+  for_each_key(*command, words, [&](std::string_view key) {
+    keys.push_back(key);
+    return true;
+  });
+  call.out.array(keys.size());
+  for (const std::string_view key : keys) call.out.bulk(key);
 }
 
 void run_command_help(const Call& call) {

@@ -48,18 +48,14 @@ Access access_of(const Command& command, bool first) {
 }
 
 void look_at_keys(const Call& call, HotSpots& spots) {
-  const auto [first, last, step] = call.command.keys;
-  const auto count = static_cast<std::int64_t>(call.count());
-  const std::int64_t end = last < 0 ? count + last : last;
   std::size_t seen = 0;
-  for (std::int64_t i = first; i <= end && i < count && seen < kMostKeysLookedAt; i += step) {
-    const std::string_view key = call.word(static_cast<std::size_t>(i));
+  for_each_key(call.command, call.words, [&](std::string_view key) {
     if (is_storable(key)) {
       const StripePlace place = call.session.whole().stripe_of(key);
-      spots.add(access_of(call.command, i == first), key, name_of(place));
+      spots.add(access_of(call.command, seen == 0), key, name_of(place));
     }
-    ++seen;
-  }
+    return ++seen < kMostKeysLookedAt;
+  });
 }
 
 }  // namespace
@@ -74,7 +70,7 @@ void call_command(const Call& call) {
   const std::uint64_t begin = statistics->now_ns();
   const auto waited = fabric::this_fiber::waited();
   const std::size_t mark = call.out.mark();
-  if (call.command.keys.first != 0 && statistics->hot_spots.due()) {
+  if (has_keys(call.command) && statistics->hot_spots.due()) {
     look_at_keys(call, statistics->hot_spots);
   }
   call.command.run(call);

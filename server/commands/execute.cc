@@ -132,14 +132,9 @@ bool run_or_refuse(Client& client, Session& session, Service& service, const Com
     if (after_multi(client)) client.transaction->refuse();
     return false;
   }
-  if (!fits_arity(*command, words.size())) {
+  if (const auto why = reason_against(client, *command, words)) {
     count_rejected(client, *command);
-    refuse(client, *command, wrong_arity(command->name), out);
-    return false;
-  }
-  if (!client.authenticated && (command->flags & kNoAuth) == 0) {
-    count_rejected(client, *command);
-    refuse(client, *command, "NOAUTH Authentication required.", out);
+    refuse(client, *command, *why, out);
     return false;
   }
   if (after_multi(client) && (command->flags & kUnqueued) == 0) {

@@ -40,6 +40,7 @@ Plan plan_of(const Transaction& transaction, Queue queue) {
     plan.reads_only = plan.reads_only && (queued.command->flags & kWrite) == 0;
     for_each_key(*queued.command, queued.words, [&](std::string_view key) {
       if (is_storable(key) && !transaction.watches(key)) plan.keys.push_back(key);
+      return true;
     });
   }
   const auto others = plan.keys.begin() + static_cast<std::ptrdiff_t>(watched);

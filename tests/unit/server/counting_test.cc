@@ -110,6 +110,9 @@ TEST_CASE("counting: hot keys and stripes, by samples") {
   }
   peer.service.statistics.reset();
   CHECK(peer.ask("kw.hotkeys") == "*0\r\n");
+  // Regression: the names of locks lead to ranks as keys do, and were counted as such.
+  for (int i = 0; i < 2000; ++i) peer.ask("kw.lockinfo name");
+  CHECK(peer.ask("kw.hotkeys") == "*0\r\n");
 }
 
 }  // namespace
