@@ -10,23 +10,23 @@
 #pragma once
 
 #include <atomic>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "keyway/locks/base/log_buckets.h"
+
 namespace keyway {
 
 class Histogram {
  public:
   static constexpr std::uint32_t kSubBits = 8;
-  static constexpr std::uint32_t kValueBits = 44;
-  static constexpr std::uint64_t kMaxValue = (std::uint64_t{1} << kValueBits) - 1;
+  using Buckets = LogBuckets<kSubBits, 44>;
+  static constexpr std::uint64_t kMaxValue = Buckets::kMost;
   static constexpr double kRelativeError = 1.0 / (1 << kSubBits);
-  static constexpr std::size_t kBuckets = (static_cast<std::size_t>(kValueBits - kSubBits) + 1)
-                                          << kSubBits;
+  static constexpr std::size_t kBuckets = Buckets::kCount;
 
   Histogram() : counts_(kBuckets, 0) {}
 
@@ -61,18 +61,9 @@ class Histogram {
   /// Takes serialize()'s bytes off the front of `in` and adds them; false if they are not such.
   bool deserialize(std::string_view& in);
 
-  static constexpr std::size_t bucket_of(std::uint64_t value) {
-    if (value < (std::uint64_t{2} << kSubBits)) return static_cast<std::size_t>(value);
-    const auto shift = static_cast<std::uint32_t>(std::bit_width(value)) - kSubBits - 1;
-    return (static_cast<std::size_t>(shift) << kSubBits) + static_cast<std::size_t>(value >> shift);
-  }
+  static constexpr std::size_t bucket_of(std::uint64_t value) { return Buckets::of(value); }
   /// The largest value that falls in `bucket`.
-  static constexpr std::uint64_t upper_of(std::size_t bucket) {
-    if (bucket < (std::size_t{2} << kSubBits)) return bucket;
-    const auto shift = static_cast<std::uint32_t>(bucket >> kSubBits) - 1;
-    const std::uint64_t lead = (bucket & ((1U << kSubBits) - 1)) | (1U << kSubBits);
-    return ((lead + 1) << shift) - 1;
-  }
+  static constexpr std::uint64_t upper_of(std::size_t bucket) { return Buckets::upper(bucket); }
 
  private:
   // Relaxed: counters for people; nothing is published through them. A load and a store, not

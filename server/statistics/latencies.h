@@ -11,35 +11,15 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
+#include "keyway/locks/base/log_buckets.h"
 #include "keyway/server/statistics/counter.h"
 
 namespace keyway::server {
 
-struct LatencyBuckets {
-  static constexpr std::uint32_t kSubBits = 5;
-  static constexpr std::uint32_t kValueBits = 36;
-  static constexpr std::uint64_t kMost = (std::uint64_t{1} << kValueBits) - 1;
-  static constexpr std::size_t kCount = (static_cast<std::size_t>(kValueBits - kSubBits) + 1)
-                                        << kSubBits;
-
-  static constexpr std::size_t of(std::uint64_t ns) {
-    if (ns > kMost) ns = kMost;
-    if (ns < (std::uint64_t{2} << kSubBits)) return static_cast<std::size_t>(ns);
-    const auto shift = static_cast<std::uint32_t>(std::bit_width(ns)) - kSubBits - 1;
-    return (static_cast<std::size_t>(shift) << kSubBits) + static_cast<std::size_t>(ns >> shift);
-  }
-  /// The longest time that falls in `bucket`.
-  static constexpr std::uint64_t upper(std::size_t bucket) {
-    if (bucket < (std::size_t{2} << kSubBits)) return bucket;
-    const auto shift = static_cast<std::uint32_t>(bucket >> kSubBits) - 1;
-    const std::uint64_t lead = (bucket & ((1U << kSubBits) - 1)) | (1U << kSubBits);
-    return ((lead + 1) << shift) - 1;
-  }
-};
+using LatencyBuckets = LogBuckets<5, 36>;
 
 /// What several Latencies have recorded, summed up.
 class LatencyTable {
