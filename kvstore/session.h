@@ -32,6 +32,7 @@
 #include <vector>
 
 #include "keyway/kvstore/bucket.h"
+#include "keyway/kvstore/decisions.h"
 #include "keyway/kvstore/element.h"
 #include "keyway/kvstore/geometry.h"
 #include "keyway/kvstore/heap.h"
@@ -179,8 +180,6 @@ class Session {
   void weigh(std::uint32_t rank, std::uint64_t stripe);
 
   // session_read.h
-  static Status check_key(std::string_view key);
-  static Status check_value(std::uint64_t bytes);
   Location place(std::string_view key) const;
   template <class Use>
   auto with_access(std::uint32_t rank, Use&& use);

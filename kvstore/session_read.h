@@ -25,20 +25,6 @@ Session<E>::Session(E endpoint, const Geometry& geometry, const locks::StripeLoc
 }
 
 template <fabric::Endpoint E>
-Status Session<E>::check_key(std::string_view key) {
-  if (!key.empty() && key.size() <= kMaxKeyBytes) return {};
-  return {Code::kInvalidArgument,
-          fmt::format("a key has {} bytes; it must have 1 to {}", key.size(), kMaxKeyBytes)};
-}
-
-template <fabric::Endpoint E>
-Status Session<E>::check_value(std::uint64_t bytes) {
-  if (bytes <= kMaxValueBytes) return {};
-  return {Code::kInvalidArgument,
-          fmt::format("a value has {} bytes; it may have at most {}", bytes, kMaxValueBytes)};
-}
-
-template <fabric::Endpoint E>
 StripePlace Session<E>::stripe_of(std::string_view key) const {
   const Location location = place(key);
   return {location.rank, location.stripe};

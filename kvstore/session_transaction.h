@@ -57,11 +57,7 @@ template <fabric::Endpoint E>
 Status Session<E>::modify_all(std::span<const std::string_view> keys, ElementsBody body,
                               const ModifyAllOptions& options) {
   KW_CHECK(options.unchanged_since.size() <= keys.size());
-  std::vector<std::string_view> sorted(keys.begin(), keys.end());
-  std::sort(sorted.begin(), sorted.end());
-  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
-    return {Code::kInvalidArgument, "a transaction names a key twice; name each key once"};
-  }
+  if (auto status = check_named_once(keys); !status.ok()) return status;
   auto placed = place_all(keys, std::identity());
   if (!placed.ok()) return placed.status();
   return with_sweep(*placed, [&] { return modify_all_once(*placed, keys, body, options); });

@@ -209,29 +209,19 @@ void Session<E>::apply_erase(Access access, const Location& location, const Foun
 
 template <fabric::Endpoint E>
 Status Session<E>::put(std::string_view key, std::string_view value, const PutOptions& options) {
-  return mutate_key(key, [&](const ElementView* old) -> Decision {
-    if (options.when == PutIf::kAbsent && old != nullptr) return Decision::fail(Code::kExists);
-    if (options.when == PutIf::kPresent && old == nullptr) return Decision::fail(Code::kNotFound);
-    const bool keep = options.keep_expiry && old != nullptr;
-    return Decision::write(value, keep ? old->expires_at_ms : options.expires_at_ms);
-  });
+  return mutate_key(key, [&](const ElementView* old) { return decide_put(old, value, options); });
 }
 
 template <fabric::Endpoint E>
 Status Session<E>::compare_and_set(std::string_view key, std::string_view expected,
                                    std::string_view value) {
-  return mutate_key(key, [&](const ElementView* old) -> Decision {
-    if (old == nullptr) return Decision::fail(Code::kNotFound);
-    if (old->value != expected) return Decision::fail(Code::kMismatch);
-    return Decision::write(value, old->expires_at_ms);
-  });
+  return mutate_key(
+      key, [&](const ElementView* old) { return decide_compare_and_set(old, expected, value); });
 }
 
 template <fabric::Endpoint E>
 Status Session<E>::erase(std::string_view key) {
-  return mutate_key(key, [](const ElementView* old) -> Decision {
-    return old == nullptr ? Decision::fail(Code::kNotFound) : Decision::erase();
-  });
+  return mutate_key(key, [](const ElementView* old) { return decide_erase(old); });
 }
 
 template <fabric::Endpoint E>
@@ -246,7 +236,7 @@ Result<std::int64_t> Session<E>::increment(std::string_view key, std::int64_t de
     }
     if (__builtin_add_overflow(before, delta, &sum)) return Decision::fail(Code::kNotANumber);
     built_ = fmt::to_string(sum);
-    return Decision::write(built_, old != nullptr ? old->expires_at_ms : kNoExpiry);
+    return Decision::write(built_, expiry_of(old));
   });
   if (!status.ok()) return status;
   return sum;
@@ -258,11 +248,8 @@ Result<std::uint64_t> Session<E>::append(std::string_view key, std::string_view 
   Status status = mutate_key(key, [&](const ElementView* old) -> Decision {
     const std::uint64_t before = old != nullptr ? old->value.size() : 0;
     if (before + suffix.size() > geometry_.heap_bytes()) return Decision::fail(Code::kOutOfSpace);
-    built_.reserve(before + suffix.size());
-    built_.assign(old != nullptr ? old->value : std::string_view());
-    built_.append(suffix);
-    length = built_.size();
-    return Decision::write(built_, old != nullptr ? old->expires_at_ms : kNoExpiry);
+    length = before + suffix.size();
+    return decide_append(old, suffix, built_);
   });
   if (!status.ok()) return status;
   return length;
@@ -275,15 +262,13 @@ Result<std::uint64_t> Session<E>::set_range(std::string_view key, std::uint64_t 
   if (auto status = check_value(offset + bytes.size()); !status.ok()) return status;
   std::uint64_t length = 0;
   Status status = mutate_key(key, [&](const ElementView* old) -> Decision {
-    if (when == PutIf::kPresent && old == nullptr) return Decision::fail(Code::kNotFound);
-    if (when == PutIf::kAbsent && old != nullptr) return Decision::fail(Code::kExists);
+    const Code code = check_presence(when, old != nullptr);
+    if (code != Code::kOk) return Decision::fail(code);
     // What cannot be held is not built first.
     if (offset + bytes.size() > geometry_.heap_bytes()) return Decision::fail(Code::kOutOfSpace);
-    built_.assign(old != nullptr ? old->value : std::string_view());
-    if (built_.size() < offset + bytes.size()) built_.resize(offset + bytes.size(), '\0');
-    built_.replace(offset, bytes.size(), bytes);
-    length = built_.size();
-    return Decision::write(built_, old != nullptr ? old->expires_at_ms : kNoExpiry);
+    const Decision decision = decide_set_range(old, offset, bytes, when, built_);
+    length = decision.value.size();
+    return decision;
   });
   if (!status.ok()) return status;
   return length;

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "keyway/client/remote/session.h"
+#include "keyway/kvstore/decisions.h"
 #include "keyway/kvstore/element.h"
 
 namespace keyway::remote {
@@ -28,18 +29,8 @@ class Digits {
   std::size_t size_;
 };
 
-/// As the store's other fabrics say it, before anything is sent.
-inline Status check_key(std::string_view key) {
-  if (!key.empty() && key.size() <= store::kMaxKeyBytes) return {};
-  return {Code::kInvalidArgument,
-          fmt::format("a key has {} bytes; it must have 1 to {}", key.size(), store::kMaxKeyBytes)};
-}
-
-inline Status check_value(std::uint64_t bytes) {
-  if (bytes <= store::kMaxValueBytes) return {};
-  return {Code::kInvalidArgument, fmt::format("a value has {} bytes; it may have at most {}", bytes,
-                                              store::kMaxValueBytes)};
-}
+using store::check_key;
+using store::check_value;
 
 inline Status not_over_a_socket(std::string_view what) {
   return {

@@ -25,13 +25,6 @@ Status error_in(wire::ReplyView replies, std::string_view server) {
   return error == replies.end() ? Status() : status_of_error(error->text, server);
 }
 
-Status named_twice(std::span<const std::string_view> keys) {
-  std::vector<std::string_view> sorted(keys.begin(), keys.end());
-  std::sort(sorted.begin(), sorted.end());
-  if (std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end()) return {};
-  return {Code::kInvalidArgument, "a transaction names a key twice; name each key once"};
-}
-
 }  // namespace
 
 /// What is added runs between MULTI and EXEC; their replies are shown unless one is an error.
@@ -163,7 +156,7 @@ Status Session::modify_all(std::span<const std::string_view> keys, store::Elemen
   for (const std::string_view key : keys) {
     if (Status status = check_key(key); !status.ok()) return status;
   }
-  if (Status status = named_twice(keys); !status.ok()) return status;
+  if (Status status = store::check_named_once(keys); !status.ok()) return status;
   if (keys.empty()) return Status(body({}) ? Code::kOk : Code::kMismatch);
   return watched(keys, [&](std::span<std::optional<Element>> elements) -> Outcome {
     std::vector<store::ElementDraft> drafts(elements.size());

@@ -66,12 +66,8 @@ Status Session::compare_and_set(std::string_view key, std::string_view expected,
     if (*known) return Status(code);
     knows_ifeq_ = false;
   }
-  if (Status status = check_key(key); !status.ok()) return status;
-  return watched({&key, 1}, [&](std::span<std::optional<Element>> elements) -> Outcome {
-    if (!elements[0]) return {false, Code::kNotFound};
-    if (elements[0]->value != expected) return {false, Code::kMismatch};
-    elements[0]->value = value;
-    return {true};
+  return modify(key, [&](const store::ElementState* old) {
+    return store::decide_compare_and_set(old, expected, value);
   });
 }
 
@@ -101,20 +97,12 @@ Result<std::uint64_t> Session::set_range(std::string_view key, std::uint64_t off
     if (!length.ok()) return length.status();
     return static_cast<std::uint64_t>(*length);
   }
-  std::uint64_t length = 0;
-  Status status = watched({&key, 1}, [&](std::span<std::optional<Element>> elements) -> Outcome {
-    auto& element = elements[0];
-    if (when == PutIf::kPresent && !element) return {false, Code::kNotFound};
-    if (when == PutIf::kAbsent && element) return {false, Code::kExists};
-    if (!element) element.emplace();
-    std::string& value = element->value;
-    if (value.size() < offset + bytes.size()) value.resize(offset + bytes.size(), '\0');
-    value.replace(offset, bytes.size(), bytes);
-    length = value.size();
-    return {true};
+  std::string built;
+  Status status = modify(key, [&](const store::ElementState* old) {
+    return store::decide_set_range(old, offset, bytes, when, built);
   });
   if (!status.ok()) return status;
-  return length;
+  return built.size();
 }
 
 Status Session::set_expiry(std::string_view key, std::uint64_t expires_at_ms) {

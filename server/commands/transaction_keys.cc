@@ -1,20 +1,10 @@
 #include "keyway/server/commands/transaction_keys.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "keyway/kvstore/decisions.h"
+
 namespace keyway::server {
-namespace {
-
-Status check_value(std::uint64_t bytes) {
-  if (bytes <= store::kMaxValueBytes) return {};
-  return {Code::kInvalidArgument, fmt::format("a value has {} bytes; it may have at most {}", bytes,
-                                              store::kMaxValueBytes)};
-}
-
-}  // namespace
-
 TransactionKeys::TransactionKeys(std::span<const std::string_view> keys,
                                  std::span<ElementDraft> drafts, std::uint64_t now_ms)
     : now_ms_(now_ms) {
@@ -78,7 +68,7 @@ Status TransactionKeys::modify(std::string_view key, Mutator mutate) {
   const Decision decision = mutate(live ? &old : nullptr);
   switch (decision.action) {
     case Decision::Action::kWrite:
-      if (Status status = check_value(decision.value.size()); !status.ok()) return status;
+      if (Status status = store::check_value(decision.value.size()); !status.ok()) return status;
       draft.write(std::string(decision.value), decision.expires_at_ms);
       return {};
     case Decision::Action::kErase: draft.erase(); break;
@@ -89,41 +79,29 @@ Status TransactionKeys::modify(std::string_view key, Mutator mutate) {
 
 Status TransactionKeys::put(std::string_view key, std::string_view value,
                             const PutOptions& options) {
-  return modify(key, [&](const ElementState* old) -> Decision {
-    if (options.when == PutIf::kAbsent && old != nullptr) return Decision::fail(Code::kExists);
-    if (options.when == PutIf::kPresent && old == nullptr) return Decision::fail(Code::kNotFound);
-    const bool keep = options.keep_expiry && old != nullptr;
-    return Decision::write(value, keep ? old->expires_at_ms : options.expires_at_ms);
-  });
+  return modify(key,
+                [&](const ElementState* old) { return store::decide_put(old, value, options); });
 }
 
 Status TransactionKeys::erase(std::string_view key) {
-  return modify(key, [](const ElementState* old) -> Decision {
-    return old == nullptr ? Decision::fail(Code::kNotFound) : Decision::erase();
-  });
+  return modify(key, [](const ElementState* old) { return store::decide_erase(old); });
 }
 
 Result<std::uint64_t> TransactionKeys::append(std::string_view key, std::string_view suffix) {
   std::string built;
-  const Status status = modify(key, [&](const ElementState* old) -> Decision {
-    if (old != nullptr) built.assign(old->value);
-    built.append(suffix);
-    return Decision::write(built, old != nullptr ? old->expires_at_ms : store::kNoExpiry);
-  });
+  const Status status = modify(
+      key, [&](const ElementState* old) { return store::decide_append(old, suffix, built); });
   if (!status.ok()) return status;
   return built.size();
 }
 
 Result<std::uint64_t> TransactionKeys::set_range(std::string_view key, std::uint64_t offset,
                                                  std::string_view bytes) {
-  if (offset > store::kMaxValueBytes) return check_value(offset);
-  if (Status status = check_value(offset + bytes.size()); !status.ok()) return status;
+  if (offset > store::kMaxValueBytes) return store::check_value(offset);
+  if (Status status = store::check_value(offset + bytes.size()); !status.ok()) return status;
   std::string built;
-  const Status status = modify(key, [&](const ElementState* old) -> Decision {
-    if (old != nullptr) built.assign(old->value);
-    if (built.size() < offset + bytes.size()) built.resize(offset + bytes.size(), '\0');
-    built.replace(offset, bytes.size(), bytes);
-    return Decision::write(built, old != nullptr ? old->expires_at_ms : store::kNoExpiry);
+  const Status status = modify(key, [&](const ElementState* old) {
+    return store::decide_set_range(old, offset, bytes, PutIf::kAlways, built);
   });
   if (!status.ok()) return status;
   return built.size();
@@ -154,15 +132,11 @@ Status TransactionKeys::read_all(std::span<const std::string_view> keys, Element
 /// All keys are looked at before one is written.
 Status TransactionKeys::put_all(std::span<const KeyValue> pairs, const PutOptions& options) {
   for (const auto& [key, value] : pairs) {
-    if (!is_storable(key)) {
-      return {Code::kInvalidArgument, fmt::format("a key has {} bytes; it must have 1 to {}",
-                                                  key.size(), store::kMaxKeyBytes)};
-    }
+    if (Status status = store::check_key(key); !status.ok()) return status;
     const auto draft = draft_of(key);
     if (!draft.ok()) return draft.status();
-    const bool live = is_live(**draft);
-    if (options.when == PutIf::kAbsent && live) return Status(Code::kExists);
-    if (options.when == PutIf::kPresent && !live) return Status(Code::kNotFound);
+    const Code code = store::check_presence(options.when, is_live(**draft));
+    if (code != Code::kOk) return Status(code);
   }
   const PutOptions written{.expires_at_ms = options.expires_at_ms,
                            .keep_expiry = options.keep_expiry};
@@ -197,7 +171,7 @@ Status TransactionKeys::modify_all(std::span<const std::string_view> keys, Eleme
     if (!drafts[i].there()) {
       shared[i]->erase();
     } else {
-      if (Status status = check_value(drafts[i]->value.size()); !status.ok()) return status;
+      if (Status status = store::check_value(drafts[i]->value.size()); !status.ok()) return status;
       shared[i]->write(drafts[i]->value, drafts[i]->expires_at_ms);
     }
   }

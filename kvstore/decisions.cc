@@ -1,0 +1,31 @@
+#include "keyway/kvstore/decisions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "keyway/kvstore/element.h"
+
+namespace keyway::store {
+
+Status check_key(std::string_view key) {
+  if (!key.empty() && key.size() <= kMaxKeyBytes) return {};
+  return {Code::kInvalidArgument,
+          fmt::format("a key has {} bytes; it must have 1 to {}", key.size(), kMaxKeyBytes)};
+}
+
+Status check_value(std::uint64_t bytes) {
+  if (bytes <= kMaxValueBytes) return {};
+  return {Code::kInvalidArgument,
+          fmt::format("a value has {} bytes; it may have at most {}", bytes, kMaxValueBytes)};
+}
+
+Status check_named_once(std::span<const std::string_view> keys) {
+  std::vector<std::string_view> sorted(keys.begin(), keys.end());
+  std::sort(sorted.begin(), sorted.end());
+  if (std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end()) return {};
+  return {Code::kInvalidArgument, "a transaction names a key twice; name each key once"};
+}
+
+}  // namespace keyway::store

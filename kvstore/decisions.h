@@ -1,0 +1,77 @@
+// What the operations on a key do, wherever its element lies: in a volume, in a transaction, or on
+// a server that has no such command.
+//
+// *What.* Each is a mutator's decision on what it is shown (types.h). `Old` is a type with the
+// members of ElementState; `built` keeps the value that is to be written until it is. *Thread
+// safety.* Functions of their arguments.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "keyway/kvstore/types.h"
+#include "keyway/locks/base/status.h"
+
+namespace keyway::store {
+
+/// kInvalidArgument with a sentence.
+Status check_key(std::string_view key);
+Status check_value(std::uint64_t bytes);
+/// Of a transaction, which names each key once.
+Status check_named_once(std::span<const std::string_view> keys);
+
+template <class Old>
+std::uint64_t expiry_of(const Old* old) {
+  return old != nullptr ? old->expires_at_ms : kNoExpiry;
+}
+
+/// kOk where `when` lets a write go on.
+inline Code check_presence(PutIf when, bool there) {
+  if (when == PutIf::kAbsent && there) return Code::kExists;
+  if (when == PutIf::kPresent && !there) return Code::kNotFound;
+  return Code::kOk;
+}
+
+template <class Old>
+Decision decide_put(const Old* old, std::string_view value, const PutOptions& options) {
+  const Code code = check_presence(options.when, old != nullptr);
+  if (code != Code::kOk) return Decision::fail(code);
+  const bool keep = options.keep_expiry && old != nullptr;
+  return Decision::write(value, keep ? old->expires_at_ms : options.expires_at_ms);
+}
+
+template <class Old>
+Decision decide_compare_and_set(const Old* old, std::string_view expected, std::string_view value) {
+  if (old == nullptr) return Decision::fail(Code::kNotFound);
+  if (old->value != expected) return Decision::fail(Code::kMismatch);
+  return Decision::write(value, old->expires_at_ms);
+}
+
+template <class Old>
+Decision decide_erase(const Old* old) {
+  return old == nullptr ? Decision::fail(Code::kNotFound) : Decision::erase();
+}
+
+template <class Old>
+Decision decide_append(const Old* old, std::string_view suffix, std::string& built) {
+  const std::string_view before = old != nullptr ? old->value : std::string_view();
+  built.reserve(before.size() + suffix.size());
+  built.assign(before);
+  built.append(suffix);
+  return Decision::write(built, expiry_of(old));
+}
+
+template <class Old>
+Decision decide_set_range(const Old* old, std::uint64_t offset, std::string_view bytes, PutIf when,
+                          std::string& built) {
+  const Code code = check_presence(when, old != nullptr);
+  if (code != Code::kOk) return Decision::fail(code);
+  built.assign(old != nullptr ? old->value : std::string_view());
+  if (built.size() < offset + bytes.size()) built.resize(offset + bytes.size(), '\0');
+  built.replace(offset, bytes.size(), bytes);
+  return Decision::write(built, expiry_of(old));
+}
+
+}  // namespace keyway::store
