@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <utility>
 
 #include "keyway/kvstore/kind_policy.h"
+#include "keyway/locks/base/text_values.h"
 
 namespace keyway::client {
 namespace {
@@ -68,17 +68,14 @@ Result<locks::PrimitiveCosts> lock_costs(std::string_view text, std::uint32_t no
     const auto named = std::find_if(std::begin(known), std::end(known), [&](const auto& cost) {
       return cost.first == part.substr(0, colon);
     });
-    std::uint32_t ns = 0;
-    const auto digits = part.substr(std::min(colon + 1, part.size()));
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), ns);
-    if (named == std::end(known) || digits.empty() || error != std::errc() ||
-        end != digits.data() + digits.size()) {
+    const auto ns = whole_number<std::uint32_t>(part.substr(std::min(colon + 1, part.size())));
+    if (named == std::end(known) || !ns) {
       return Status(Code::kInvalidArgument,
                     fmt::format("lock_costs: '{}' is none of cpu, loopback, rma, posted and order "
                                 "with its ns, such as rma:2000; measured and nominal stand alone",
                                 part));
     }
-    *named->second = ns;
+    *named->second = *ns;
   }
   return costs;
 }

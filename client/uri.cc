@@ -2,61 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-#include <limits>
-
 #include "keyway/client/client.h"
 #include "keyway/client/lock_policy.h"
 #include "keyway/client/wire/uri.h"
+#include "keyway/locks/base/text_values.h"
 
 namespace keyway {
 namespace {
 
 Status bad(std::string_view uri, std::string message) {
   return {Code::kInvalidArgument, fmt::format("store URI '{}': {}", uri, message)};
-}
-
-bool whole_number(std::string_view text, std::uint64_t& out) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  return !text.empty() && error == std::errc() && end == text.data() + text.size();
-}
-
-// "256MiB", "64KiB", "1GiB", "1048576".
-bool size_in_bytes(std::string_view text, std::uint64_t& out) {
-  std::uint32_t shift = 0;
-  if (text.ends_with("KiB")) shift = 10;
-  if (text.ends_with("MiB")) shift = 20;
-  if (text.ends_with("GiB")) shift = 30;
-  if (shift != 0) text.remove_suffix(3);
-  if (!whole_number(text, out) || out > std::numeric_limits<std::uint64_t>::max() >> shift)
-    return false;
-  out <<= shift;
-  return true;
-}
-
-// "250ms", "10s".
-bool span_in_ms(std::string_view text, std::uint64_t& out) {
-  std::uint64_t factor = 0;
-  if (text.ends_with("ms")) {
-    factor = 1;
-    text.remove_suffix(2);
-  } else if (text.ends_with("s")) {
-    factor = 1000;
-    text.remove_suffix(1);
-  }
-  constexpr std::uint64_t kLongestMs = 1000ULL * 3600 * 24 * 365;
-  if (factor == 0 || !whole_number(text, out) || out == 0 || out > kLongestMs / factor)
-    return false;
-  out *= factor;
-  return true;
-}
-
-template <class T>
-bool number_into(T& field, std::string_view text, bool (*read)(std::string_view, std::uint64_t&)) {
-  std::uint64_t value = 0;
-  if (!read(text, value) || value > std::numeric_limits<T>::max()) return false;
-  field = static_cast<T>(value);
-  return true;
 }
 
 struct Parameter {
@@ -70,18 +25,28 @@ constexpr std::string_view kBytes = "a size such as 64KiB, 256MiB or 1GiB";
 
 const Parameter kParameters[] = {
     {"memory", kBytes,
-     [](StoreOptions& o, std::string_view v) { return size_in_bytes(v, o.memory_bytes); }},
+     [](StoreOptions& o, std::string_view v) {
+       return set_from(o.memory_bytes, size_in_bytes(v));
+     }},
     {"element_bytes", kBytes,
-     [](StoreOptions& o, std::string_view v) { return size_in_bytes(v, o.element_bytes); }},
+     [](StoreOptions& o, std::string_view v) {
+       return set_from(o.element_bytes, size_in_bytes(v));
+     }},
     {"buckets", kCount,
-     [](StoreOptions& o, std::string_view v) { return whole_number(v, o.buckets); }},
+     [](StoreOptions& o, std::string_view v) {
+       return set_from(o.buckets, whole_number<std::uint64_t>(v));
+     }},
     {"stripes", kCount,
-     [](StoreOptions& o, std::string_view v) { return number_into(o.stripes, v, whole_number); }},
+     [](StoreOptions& o, std::string_view v) {
+       return set_from(o.stripes, whole_number<std::uint32_t>(v));
+     }},
     {"sessions", kCount,
-     [](StoreOptions& o, std::string_view v) { return number_into(o.sessions, v, whole_number); }},
+     [](StoreOptions& o, std::string_view v) {
+       return set_from(o.sessions, whole_number<std::uint32_t>(v));
+     }},
     {"locks_per_session", kCount,
      [](StoreOptions& o, std::string_view v) {
-       return number_into(o.locks_per_session, v, whole_number);
+       return set_from(o.locks_per_session, whole_number<std::uint32_t>(v));
      }},
     {"lock", "a lock kind such as gbh or d-mcs, or auto",
      [](StoreOptions& o, std::string_view v) {
@@ -90,11 +55,11 @@ const Parameter kParameters[] = {
      }},
     {"expect_reads", "a percentage, 0 to 100",
      [](StoreOptions& o, std::string_view v) {
-       return number_into(o.expect_reads, v, whole_number) && o.expect_reads <= 100;
+       return set_from(o.expect_reads, whole_number<std::uint32_t>(v)) && o.expect_reads <= 100;
      }},
     {"expect_local", "a percentage, 0 to 100",
      [](StoreOptions& o, std::string_view v) {
-       return number_into(o.expect_local, v, whole_number) && o.expect_local <= 100;
+       return set_from(o.expect_local, whole_number<std::uint32_t>(v)) && o.expect_local <= 100;
      }},
     {"lock_costs", "measured, nominal, or costs such as cpu:20,loopback:500,rma:2000",
      [](StoreOptions& o, std::string_view v) {
@@ -102,14 +67,11 @@ const Parameter kParameters[] = {
        return client::lock_costs(v, 1).ok();
      }},
     {"timeout", "a time such as 500ms or 10s",
-     [](StoreOptions& o, std::string_view v) {
-       std::uint64_t ms = 0;
-       const bool fits = span_in_ms(v, ms);
-       o.timeout = std::chrono::milliseconds(ms);
-       return fits;
-     }},
+     [](StoreOptions& o, std::string_view v) { return set_from(o.timeout, time_span(v)); }},
     {"ranks", kCount,
-     [](StoreOptions& o, std::string_view v) { return number_into(o.ranks, v, whole_number); }},
+     [](StoreOptions& o, std::string_view v) {
+       return set_from(o.ranks, whole_number<std::uint32_t>(v));
+     }},
     {"topology", "a topology such as nodes=4 or rack:0,0,1,1",
      [](StoreOptions& o, std::string_view v) {
        o.topology = v;
@@ -117,7 +79,7 @@ const Parameter kParameters[] = {
      }},
     {"lock_times", kCount,
      [](StoreOptions& o, std::string_view v) {
-       return number_into(o.lock_times, v, whole_number);
+       return set_from(o.lock_times, whole_number<std::uint32_t>(v));
      }},
     {"benchmark", "on or off",
      [](StoreOptions& o, std::string_view v) {
@@ -131,7 +93,7 @@ const Parameter kParameters[] = {
      }},
     {"ranks_per_node", kCount,
      [](StoreOptions& o, std::string_view v) {
-       return number_into(o.ranks_per_node, v, whole_number);
+       return set_from(o.ranks_per_node, whole_number<std::uint32_t>(v));
      }},
 };
 

@@ -1,21 +1,15 @@
 #include "keyway/client/remote/slots.h"
 
 #include <algorithm>
-#include <charconv>
+#include <optional>
+
+#include "keyway/locks/base/text_values.h"
 
 namespace keyway::remote {
 namespace {
 
 using resp::Kind;
 using resp::Reply;
-
-template <class T>
-std::optional<T> number_of(std::string_view text) {
-  T value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 struct Range {
   std::uint32_t first = 0;
@@ -85,8 +79,8 @@ std::optional<Redirection> redirection_of(std::string_view error, const Server& 
   if (blank == std::string_view::npos || colon == std::string_view::npos || colon < blank) {
     return std::nullopt;
   }
-  const auto slot = number_of<std::uint32_t>(error.substr(0, blank));
-  const auto port = number_of<std::uint16_t>(error.substr(colon + 1));
+  const auto slot = whole_number<std::uint32_t>(error.substr(0, blank));
+  const auto port = whole_number<std::uint16_t>(error.substr(colon + 1));
   if (!slot || *slot >= store::kSlots || !port || *port == 0) return std::nullopt;
   std::string_view host = error.substr(blank + 1, colon - blank - 1);
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);

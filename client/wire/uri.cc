@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <optional>
+
+#include "keyway/locks/base/text_values.h"
 
 namespace keyway::wire {
 namespace {
@@ -16,15 +17,6 @@ constexpr std::string_view kUnix = "unix:";
 constexpr std::size_t kLongestUnixPath = 107;  // sockaddr_un
 
 Status bad(std::string message) { return {Code::kInvalidArgument, std::move(message)}; }
-
-std::optional<std::uint64_t> whole_number(std::string_view text, std::uint64_t most) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size() || value > most) {
-    return std::nullopt;
-  }
-  return value;
-}
 
 int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -48,23 +40,6 @@ std::optional<std::string> decoded(std::string_view text) {
     i += 2;
   }
   return out;
-}
-
-bool set_span(std::chrono::milliseconds& field, std::string_view text) {
-  std::uint64_t factor = 1000;
-  if (text.ends_with("ms")) {
-    factor = 1;
-    text.remove_suffix(2);
-  } else if (text.ends_with('s')) {
-    text.remove_suffix(1);
-  } else {
-    return false;
-  }
-  constexpr std::uint64_t kLongestMs = 1000ULL * 3600 * 24 * 365;
-  const auto value = whole_number(text, kLongestMs / factor);
-  if (!value || *value == 0) return false;
-  field = std::chrono::milliseconds(*value * factor);
-  return true;
 }
 
 bool set_switch(bool& field, std::string_view text) {
@@ -98,9 +73,9 @@ const Parameter kParameters[] = {
        return v == "2" || v == "3";
      }},
     {"timeout", kSpan,
-     [](Options& o, std::string_view v) { return set_span(o.request_timeout, v); }},
+     [](Options& o, std::string_view v) { return set_from(o.request_timeout, time_span(v)); }},
     {"connect_timeout", kSpan,
-     [](Options& o, std::string_view v) { return set_span(o.connect_timeout, v); }},
+     [](Options& o, std::string_view v) { return set_from(o.connect_timeout, time_span(v)); }},
     {"user", "a name", [](Options& o, std::string_view v) { return set_text(o.user, v); }},
     {"password", "a password",
      [](Options& o, std::string_view v) {
@@ -187,11 +162,12 @@ Status set_host(Options& options, std::string_view text) {
   }
   options.host = *name;
   if (port.empty()) return {};
-  const auto number = port.front() == ':' ? whole_number(port.substr(1), 65535) : std::nullopt;
+  const auto number =
+      port.front() == ':' ? whole_number<std::uint16_t>(port.substr(1)) : std::nullopt;
   if (!number || *number == 0) {
     return bad(fmt::format("'{}' after the host is not a port, 1 to 65535", port));
   }
-  options.port = static_cast<std::uint16_t>(*number);
+  options.port = *number;
   return {};
 }
 
@@ -208,9 +184,9 @@ Status set_server(Options& options, std::string_view text) {
   }
   if (Status status = set_host(options, host); !status.ok()) return status;
   if (database.size() <= 1) return {};
-  const auto number = whole_number(database.substr(1), UINT16_MAX);
+  const auto number = whole_number<std::uint16_t>(database.substr(1));
   if (!number) return bad(fmt::format("'{}' after the host is not a database", database.substr(1)));
-  options.database = static_cast<std::uint32_t>(*number);
+  options.database = *number;
   return {};
 }
 

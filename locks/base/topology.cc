@@ -4,8 +4,9 @@
 #include <hwloc.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
+
+#include "keyway/locks/base/text_values.h"
 
 namespace keyway {
 namespace {
@@ -24,11 +25,6 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
-bool parse_number(std::string_view text, std::uint32_t& out) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  return error == std::errc() && end == text.data() + text.size();
-}
-
 Status bad_topology(std::string_view text, std::string_view why) {
   return {Code::kInvalidArgument,
           fmt::format("topology '{}': {}; write e.g. nodes=4, racks=2,nodes=4 or rack:0,0,1,1",
@@ -45,7 +41,7 @@ Result<std::vector<Topology::Level>> equal_runs(std::string_view text, std::uint
     const auto name = kNames.find(part.substr(0, equals));
     std::uint32_t count = 0;
     if (equals == std::string_view::npos || name == kNames.end() ||
-        !parse_number(part.substr(equals + 1), count) || count == 0) {
+        !set_from(count, whole_number<std::uint32_t>(part.substr(equals + 1))) || count == 0) {
       return bad_topology(text, fmt::format("'{}' is not understood", part));
     }
     if (ranks % count != 0) {
@@ -71,7 +67,7 @@ Result<std::vector<Topology::Level>> racks_of_nodes(std::string_view text,
   std::map<std::uint32_t, std::uint32_t> dense;  // rack numbers are names: rack:3,7 has two racks
   for (const auto part : split(text.substr(text.find(':') + 1), ',')) {
     std::uint32_t rack = 0;
-    if (!parse_number(part, rack)) {
+    if (!set_from(rack, whole_number<std::uint32_t>(part))) {
       return bad_topology(text, fmt::format("'{}' is not a rack number", part));
     }
     rack_of_node.push_back(

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
+#include "keyway/locks/base/text_values.h"
 
 namespace keyway::locks {
 
@@ -30,13 +30,10 @@ Result<std::uint64_t> LockParams::take_number(const std::string& lever, std::uin
   if (found == levers_.end()) return fallback;
   const std::string text = found->second;
   levers_.erase(found);
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    return Status(Code::kInvalidArgument,
-                  fmt::format("lock lever {}={}: give a whole number", lever, text));
-  }
-  return value;
+  const auto value = whole_number<std::uint64_t>(text);
+  if (value) return *value;
+  return Status(Code::kInvalidArgument,
+                fmt::format("lock lever {}={}: give a whole number", lever, text));
 }
 
 Result<std::uint64_t> LockParams::take_threshold(const std::string& lever, std::uint64_t fallback,
