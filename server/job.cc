@@ -8,6 +8,7 @@
 #include <csignal>
 #include <random>
 #include <string_view>
+#include <utility>
 
 #include "job_voice.h"
 #include "keyway/server/net/address.h"
@@ -118,13 +119,22 @@ Result<ClusterView> meet(Store& store, const Options& options, const Status& rea
 }
 
 Ending::Ending(asio::io_context& events, Store& store, std::function<void()> end)
-    : store_(store), end_(std::move(end)), signals_(events, SIGTERM, SIGINT), timer_(events) {
+    : store_(store),
+      end_(std::move(end)),
+      signals_(events, SIGTERM, SIGINT),
+      looks_(events, [this] {
+        if (store_.asked_to_end()) {
+          signals_.cancel();
+          begin();
+        }
+        return kBetweenLooks;
+      }) {
   signals_.async_wait([this](std::error_code cancelled, int) {
     if (cancelled) return;
     begin();
     store_.ask_all_to_end();  // last: a rank that does not answer delays nobody here
   });
-  look_again();
+  looks_.start();
 }
 
 Ending::~Ending() {
@@ -134,19 +144,9 @@ Ending::~Ending() {
   std::signal(SIGINT, SIG_IGN);
 }
 
-void Ending::look_again() {
-  timer_.expires_after(kBetweenLooks);
-  timer_.async_wait([this](std::error_code) {
-    if (begun_) return;
-    if (!store_.asked_to_end()) return look_again();
-    begin();
-    signals_.cancel();
-  });
-}
-
 void Ending::begin() {
-  begun_ = true;
-  timer_.cancel();
+  if (std::exchange(begun_, true)) return;  // the signal came while it was told by another rank
+  looks_.stop();
   end_();
 }
 

@@ -9,7 +9,6 @@
 #pragma once
 
 #include <asio/signal_set.hpp>
-#include <asio/steady_timer.hpp>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -18,6 +17,7 @@
 #include "keyway/client/client.h"
 #include "keyway/server/commands/cluster_view.h"
 #include "options.h"
+#include "periodic.h"
 
 namespace keyway::server {
 
@@ -45,7 +45,6 @@ class Ending {
   Ending& operator=(const Ending&) = delete;
 
  private:
-  void look_again();
   void begin();
 
   static constexpr std::chrono::milliseconds kBetweenLooks{100};
@@ -53,7 +52,7 @@ class Ending {
   Store& store_;
   std::function<void()> end_;
   asio::signal_set signals_;
-  asio::steady_timer timer_;
+  Periodic looks_;
   bool begun_ = false;
 };
 

@@ -9,7 +9,7 @@ namespace keyway::server {
 Result<Store> open_lock_store(const Options& options) {
   StoreOptions store;
   store.memory_bytes = options.lock_memory_bytes;
-  store.sessions = options.workers * options.fibers + 1;  // and LockMail
+  store.sessions = options.workers * options.fibers + 1;  // and the look for mail
   store.locks_per_session = 1;
   store.stripes = 1024;
   auto opened = Store::open(store_uri(options), store);
@@ -17,20 +17,12 @@ Result<Store> open_lock_store(const Options& options) {
   return Status(opened.code(), fmt::format("--lock-memory: {}", opened.status().message()));
 }
 
-void LockMail::start() {
-  if (stopped_) return;
-  const bool some_wait = locks_.waiting() != 0;
-  // A look that fails is made up for by the next one.
-  if (some_wait) static_cast<void>(locks_.collect_mail());
-  timer_.expires_after(some_wait ? kWhileSomeWait : kWhileNoneWaits);
-  timer_.async_wait([this](std::error_code cancelled) {
-    if (!cancelled) start();
-  });
-}
-
-void LockMail::stop() {
-  stopped_ = true;
-  timer_.cancel();
+std::chrono::milliseconds look_for_mail(LockService& locks) {
+  constexpr std::chrono::milliseconds kWhileSomeWait(2);
+  constexpr std::chrono::milliseconds kWhileNoneWaits(20);
+  if (locks.waiting() == 0) return kWhileNoneWaits;
+  static_cast<void>(locks.collect_mail());  // a look that fails is made up for by the next one
+  return kWhileSomeWait;
 }
 
 }  // namespace keyway::server

@@ -1,9 +1,8 @@
 // The store of the named locks, and the looks at what other ranks have done to this rank's clients.
 //
-// *Thread safety.* LockMail belongs to the thread that runs its events.
+// *Thread safety.* Functions of their arguments.
 #pragma once
 
-#include <asio/steady_timer.hpp>
 #include <chrono>
 
 #include "keyway/client/client.h"
@@ -16,22 +15,8 @@ namespace keyway::server {
 /// a job of several ranks.
 Result<Store> open_lock_store(const Options& options);
 
-/// Wakes clients of this rank whom other ranks have let in: looks often while any of them waits, so
-/// that a grant is told soon, and now and then while none does.
-class LockMail {
- public:
-  LockMail(asio::io_context& events, LockService& locks) : locks_(locks), timer_(events) {}
-
-  void start();
-  void stop();
-
- private:
-  static constexpr std::chrono::milliseconds kWhileSomeWait{2};
-  static constexpr std::chrono::milliseconds kWhileNoneWaits{20};
-
-  LockService& locks_;
-  asio::steady_timer timer_;
-  bool stopped_ = false;
-};
+/// Wakes clients of this rank whom other ranks have let in. The pause until the next look: short
+/// while any of them waits, so that a grant is told soon.
+std::chrono::milliseconds look_for_mail(LockService& locks);
 
 }  // namespace keyway::server

@@ -3,7 +3,6 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <asio/steady_timer.hpp>
 #include <cstdio>
 #include <thread>
 
@@ -16,11 +15,12 @@
 #include "keyway/server/net/tls.h"
 #include "lock_store.h"
 #include "options.h"
+#include "periodic.h"
 
 namespace keyway::server {
 namespace {
 
-constexpr std::chrono::seconds kVolumesApart{1};
+constexpr std::chrono::milliseconds kVolumesApart{1000};
 
 /// `speaks`: ranks that fail alike say so once.
 int fail(const Status& status, bool speaks) {
@@ -125,17 +125,6 @@ void settle(Service& service, const Options& options, const Store& store, std::u
   service.facts = facts_of(options, store);
 }
 
-/// Looks again and again, as long as there are listeners.
-template <class Look>
-void keep_looking(asio::steady_timer& timer, const Listener& listener,
-                  std::chrono::milliseconds apart, const Look& look) {
-  look();
-  timer.expires_after(apart);
-  timer.async_wait([&, apart](std::error_code cancelled) {
-    if (!cancelled && listener.listens()) keep_looking(timer, listener, apart, look);
-  });
-}
-
 /// Nothing where no metrics are asked for. Each rank of a job has a port of its own.
 Status export_metrics(const Service& service, const Options& options, std::uint32_t process,
                       std::unique_ptr<Exporter>& exporter) {
@@ -177,12 +166,18 @@ int serve(Options options) {
   if (!cluster.ok()) return fail(cluster.status(), speaks);
   service.cluster = std::move(*cluster);
   service.shut_down = [&store] { store->ask_all_to_end(); };
-  asio::steady_timer pace(events);
-  asio::steady_timer volumes(events);
-  LockMail mail(events, locks);
+  Periodic pace(events, [&] {
+    service.statistics.pace(steady_ns());
+    return Pace::kApart;
+  });
+  Periodic volumes(events, [&] {
+    workers.front()->tell_volumes();
+    return kVolumesApart;
+  });
+  Periodic mail(events, [&] { return look_for_mail(locks); });
   const Ending ending(events, *store, [&] {
-    pace.cancel();
-    volumes.cancel();
+    pace.stop();
+    volumes.stop();
     mail.stop();
     listener.stop();
     locks.end();
@@ -190,10 +185,8 @@ int serve(Options options) {
       worker->drain(std::chrono::seconds(options.shutdown_timeout_s));
     }
   });
-  const auto look_at_pace = [&] { service.statistics.pace(steady_ns()); };
-  const auto look_at_volumes = [&] { workers.front()->tell_volumes(); };
-  keep_looking(pace, listener, Pace::kApart, look_at_pace);
-  if (exporter) keep_looking(volumes, listener, kVolumesApart, look_at_volumes);
+  pace.start();
+  if (exporter) volumes.start();
   if (store->processes() > 1) mail.start();
   listener.start();
   std::vector<std::jthread> threads;

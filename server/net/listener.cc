@@ -88,11 +88,6 @@ void Listener::stop() {
   for (asio::steady_timer& pause : pauses_) pause.cancel();
 }
 
-bool Listener::listens() const {
-  return std::any_of(acceptors_.begin(), acceptors_.end(),
-                     [](const Acceptor& acceptor) { return acceptor.is_open(); });
-}
-
 void Listener::accept(Acceptor& from) {
   Worker& worker = *workers_[next_id_ % workers_.size()];
   auto socket = std::make_shared<Connection::Socket>(worker.events());

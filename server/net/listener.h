@@ -44,8 +44,6 @@ class Listener {
   void start();
   /// Accepts nobody any more.
   void stop();
-  /// Until then.
-  bool listens() const;
 
  private:
   struct Acceptor : asio::basic_socket_acceptor<asio::generic::stream_protocol> {
