@@ -1,16 +1,29 @@
-// Starts a server, has every store of the tests be that one, and runs them.
+// Has every store of the tests be a server's, and runs them.
 //
-//   store_remote_tests PROGRAM [words for Catch2]     PROGRAM: keywayd or redis-server
+//   store_remote_tests PROGRAM|URI [words for Catch2]
+//
+// PROGRAM: keywayd or redis-server, which is started for the tests. URI: of one that runs.
 #define CATCH_CONFIG_RUNNER
 #include <catch2/catch.hpp>
 
+#include <memory>
+
+#include "keyway/client/wire/uri.h"
 #include "tests/store/accounting.h"
 #include "tests/support/running_server.h"
 
+using namespace keyway::test;
+
 int main(int argc, char** argv) {
   if (argc < 2) return 2;
-  const auto server = keyway::test::RunningServer::of(argv[1]);
-  keyway::test::elsewhere() = server.uri();
+  const std::string server = argv[1];
+  std::unique_ptr<RunningServer> started;
+  if (keyway::wire::is_server_uri(server)) {
+    elsewhere() = server;
+  } else {
+    started.reset(new RunningServer(RunningServer::of(server)));  // it cannot be moved
+    elsewhere() = started->uri();
+  }
   argv[1] = argv[0];
   return Catch::Session().run(argc - 1, argv + 1);
 }

@@ -4,31 +4,26 @@ import argparse
 import json
 import os
 import pathlib
+import shutil
 import sys
+import tempfile
 import unittest
+import urllib.parse
 
 from case import Case, Program, kvload
 from report import operations, phases
 
 # How servers are started is the business of the tests of the server.
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "server"))
+from certificates import Authority  # noqa: E402
 from peer import Peer, find_redis, free_port  # noqa: E402
+from redis_cluster import RedisCluster  # noqa: E402
 
 OPERATIONS = 3000
 EXIT_USAGE, EXIT_UNREACHABLE = 2, 3
 
 
-class Server(Case):
-    program = None
-
-    def setUp(self):
-        self.peer = Peer(self.program, *self.options())
-        self.addCleanup(self.peer.end)
-        self.uri = f"redis://127.0.0.1:{self.peer.port}"
-
-    def options(self):
-        return ()
-
+class OnServers(Case):
     def on(self, letter, command, store, *more):
         return kvload(command, "-P", f"{Program.workloads}/workload{letter}", "-threads", 3,
                       "--store", store, "-p", f"operationcount={OPERATIONS}", *more)
@@ -42,6 +37,18 @@ class Server(Case):
         for metric, count in counts.items():
             self.assertEqual(run[metric]["Return=OK"], count)
         return counts
+
+
+class Server(OnServers):
+    program = None
+
+    def setUp(self):
+        self.peer = Peer(self.program, *self.options())
+        self.addCleanup(self.peer.end)
+        self.uri = f"redis://127.0.0.1:{self.peer.port}"
+
+    def options(self):
+        return ()
 
 
 class Workloads:
@@ -108,6 +115,36 @@ class Passwords(Server):
         self.run_on("c", self.uri)
 
 
+class OverTls(Server):
+    def options(self):
+        folder = tempfile.mkdtemp(prefix="keyway-kvload-tls-")
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        self.authority = Authority(folder, "authority")
+        self.tls_port = free_port()
+        cert, key = self.authority.sign("server")
+        return ("--tls-port", str(self.tls_port), "--tls-cert", cert, "--tls-key", key)
+
+    def test_a_workload(self):
+        uri = f"rediss://127.0.0.1:{self.tls_port}"
+        unknown = self.on("a", "load", uri)
+        self.assertEqual(unknown.returncode, EXIT_USAGE, unknown.stderr)
+        self.assertIn("certificate", unknown.stderr)
+        uri += "?tls_ca=" + urllib.parse.quote(self.authority.file)
+        self.assertEqual(self.on("a", "load", uri).returncode, 0)
+        self.assertEqual(sum(self.run_on("a", uri).values()), OPERATIONS)
+
+
+class InRedisCluster(OnServers):
+    def test_a_workload(self):
+        cluster = RedisCluster()
+        self.addCleanup(cluster.end)
+        self.assertEqual(self.on("a", "load", cluster.uri).returncode, 0)
+        self.assertEqual(sum(self.run_on("a", cluster.uri).values()), OPERATIONS)
+        for node in cluster.nodes:
+            with node.connect() as wire:
+                self.assertNotEqual(wire.request("DBSIZE"), b":0\r\n")
+
+
 class Nobody(Case):
     def test_a_server_that_is_not_there(self):
         done = kvload("run", "-P", f"{Program.workloads}/workloada", "--store",
@@ -129,7 +166,7 @@ def main():
     known, rest = parser.parse_known_args()
     Program.kvload, Program.workloads = known.kvload, known.workloads
     OnRedis.program, OnKeyway.program = find_redis(), known.keywayd
-    Passwords.program = known.keywayd
+    Passwords.program = OverTls.program = known.keywayd
     unittest.main(argv=[sys.argv[0], *rest])
 
 

@@ -1,0 +1,62 @@
+"""A cluster of redis-server processes, each of which owns an equal part of the slots."""
+
+import time
+
+from peer import START_S, Peer, find_redis, free_port
+
+SLOTS = 16384
+
+
+class RedisCluster:
+    """Running, and known to all its nodes; end() it whatever happens."""
+
+    def __init__(self, nodes=3):
+        self.nodes = []
+        try:
+            # The port of its own that a node has for the others is by default its port + 10000,
+            # which may be none.
+            buses = [free_port() for _ in range(nodes)]
+            for bus in buses:
+                self.nodes.append(Peer(find_redis(), "--cluster-enabled", "yes", "--cluster-port",
+                                       str(bus)))
+            self._share_slots()
+            for node in self.nodes[1:]:
+                self._ask(node, "CLUSTER", "MEET", "127.0.0.1", self.nodes[0].port, buses[0])
+            self._wait_until_whole()
+        except BaseException:
+            self.end()
+            raise
+
+    @staticmethod
+    def _ask(node, *words):
+        with node.connect() as wire:
+            reply = wire.request(*words)
+        if reply.startswith(b"-"):
+            raise AssertionError(f"{words}: {reply}")
+        return reply
+
+    def _share_slots(self):
+        count = len(self.nodes)
+        for i, node in enumerate(self.nodes):
+            # Of nodes that claim an epoch each, none has to be talked out of it later.
+            self._ask(node, "CLUSTER", "SET-CONFIG-EPOCH", i + 1)
+            self._ask(node, "CLUSTER", "ADDSLOTSRANGE", SLOTS * i // count,
+                      SLOTS * (i + 1) // count - 1)
+
+    def _wait_until_whole(self):
+        """Nodes tell each other, a few times a second, whom they have met and what they own."""
+        wanted = (b"cluster_state:ok", b"cluster_slots_ok:%d" % SLOTS,
+                  b"cluster_known_nodes:%d" % len(self.nodes))
+        deadline = time.monotonic() + START_S
+        for node in self.nodes:
+            while not all(part in (said := self._ask(node, "CLUSTER", "INFO")) for part in wanted):
+                if time.monotonic() > deadline:
+                    raise AssertionError(f"no cluster in {START_S} s: {said}")
+
+    @property
+    def uri(self):
+        return f"redis://127.0.0.1:{self.nodes[0].port}"
+
+    def end(self):
+        for node in self.nodes:
+            node.end()
