@@ -6,7 +6,7 @@
 #define CATCH_CONFIG_RUNNER
 #include <catch2/catch.hpp>
 
-#include <memory>
+#include <string>
 
 #include "keyway/client/wire/uri.h"
 #include "tests/store/accounting.h"
@@ -14,16 +14,20 @@
 
 using namespace keyway::test;
 
+namespace {
+
+int run_on(const std::string& uri, int argc, char** argv) {
+  elsewhere() = uri;
+  argv[1] = argv[0];
+  return Catch::Session().run(argc - 1, argv + 1);
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
   if (argc < 2) return 2;
   const std::string server = argv[1];
-  std::unique_ptr<RunningServer> started;
-  if (keyway::wire::is_server_uri(server)) {
-    elsewhere() = server;
-  } else {
-    started.reset(new RunningServer(RunningServer::of(server)));  // it cannot be moved
-    elsewhere() = started->uri();
-  }
-  argv[1] = argv[0];
-  return Catch::Session().run(argc - 1, argv + 1);
+  if (keyway::wire::is_server_uri(server)) return run_on(server, argc, argv);
+  const auto started = RunningServer::of(server);
+  return run_on(started.uri(), argc, argv);
 }
