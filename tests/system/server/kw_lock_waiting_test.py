@@ -83,6 +83,13 @@ class Bounds(LockCase):
         self.assertEqual(wire.request("KW.LOCK", "m", "READ", "TIMEOUT", 60001),
                          b"-ERR TIMEOUT must be from 0 to 60000 ms\r\n")
 
+    def until_answered(self, wires, count):
+        """Waits until something has come on so many of the connections, and on no more."""
+        end = time.monotonic() + DEADLINE_S
+        while (come := sum(wire.has_come() for wire in wires)) < count:
+            self.assertLess(time.monotonic(), end, f"{come} of {count}")
+        self.assertEqual(come, count)
+
     def test_so_many_may_wait(self):
         holder, token = self.hold("n")
         full = b"-ERR lock 'n' has 20 clients waiting, as many as may (lock-waiters)\r\n"
@@ -94,7 +101,8 @@ class Bounds(LockCase):
             # A full queue does not hinder a try, nor another lock.
             self.assertEqual(self.asking.request("KW.LOCK", "n", "READ", "TIMEOUT", 0), b"_\r\n")
             token_of(self.asking.request("KW.LOCK", "m", "READ", *LONG))
-            # 180 are refused, whose next request is answered; it is behind the wait of the others.
+            self.until_answered(wires, 180)  # all have asked: once it is free nobody is refused
+            # The next request of those 180 is answered; it is behind the wait of the others.
             for wire in wires:
                 wire.send(encode(["PING"]))
             self.assertEqual(holder.request("KW.UNLOCK", "n", token), OK)

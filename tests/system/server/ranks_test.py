@@ -11,7 +11,7 @@ import unittest
 
 from case import Program, main
 from job import Job
-from peer import END_S, START_S, Peer, free_port
+from peer import ATTEMPTS, END_S, START_S, Peer, free_port
 from wire import CLOSED, DEADLINE_S, Wire, decode, encode
 
 PONG = b"+PONG\r\n"
@@ -171,22 +171,36 @@ class AnyPorts(Job):
 class Refused(unittest.TestCase):
     """One sentence of ours for the whole job, and its end."""
 
-    def refused(self, parts, *words):
+    def sentence(self, *words):
         done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=END_S,
                               stdin=subprocess.DEVNULL)
         self.assertNotEqual(done.returncode, 0, words)
         ours = [line for line in done.stderr.splitlines() if line.startswith("keywayd: ")]
         self.assertEqual(len(ours), 1, f"{words}: {done.stderr}")
         self.assertNotIn("ready", done.stdout)
+        return ours[0]
+
+    def refused(self, parts, *words):
+        sentence = self.sentence(*words)
         for part in parts:
-            self.assertIn(part, ours[0], words)
+            self.assertIn(part, sentence, words)
 
     def test_a_port_in_use_on_one_rank(self):
-        taken = self.enterContext(socket.create_server(("127.0.0.1", 0)))
-        port = taken.getsockname()[1]
-        self.refused([f"rank {Program.ranks - 1}: ", str(port), "in use"],
-                     *launched(Program.keywayd, "--memory", "64MiB", "--port",
-                               str(port - Program.ranks + 1)))
+        last = Program.ranks - 1
+        for _ in range(ATTEMPTS):
+            port = free_port(Program.ranks)
+            try:
+                taken = socket.create_server(("127.0.0.1", port + last))
+            except OSError:
+                continue  # somebody else was faster
+            with taken:
+                said = self.sentence(*launched(Program.keywayd, "--memory", "64MiB", "--port",
+                                               str(port)))
+            self.assertIn("in use", said)
+            if f"rank {last}: " in said:  # else the port of another rank has been taken, too
+                self.assertIn(str(port + last), said)
+                return
+        self.fail(f"each time another port was in use, too: {said}")
 
     def test_what_no_rank_takes(self):
         for parts, words in ((["--nosuch"], ["--nosuch"]), (["--workers"], ["--workers", "no"]),
