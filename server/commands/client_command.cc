@@ -104,12 +104,12 @@ void run_client_help(const Call& call) {
               "    Return information about client connections. Options:",
               "    * TYPE (NORMAL|MASTER|REPLICA|PUBSUB)",
               "      Return clients of specified type.",
-              "NO-EVICT (ON|OFF)",
-              "    Protect current client connection from eviction.",
               "REPLY (ON|OFF|SKIP)",
               "    Control the replies sent to the current connection.",
               "SETNAME <name>",
-              "    Assign the name <name> to the current connection."});
+              "    Assign the name <name> to the current connection.",
+              "NO-EVICT (ON|OFF)",
+              "    Protect current client connection from eviction."});
 }
 
 }  // namespace keyway::server

@@ -1,6 +1,7 @@
 // COMMAND ...: what the table says of the commands.
 
 #include <algorithm>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -145,6 +146,42 @@ void reply_names(const Call& call, Takes&& takes) {
   for (const std::string_view name : names) call.out.bulk(name);
 }
 
+/// The row of a request whose words follow COMMAND GETKEYS. Null: the reply says why not.
+const Command* command_with_keys(const Call& call, std::span<const std::string_view> words) {
+  const auto refuse = [&](std::string_view sentence) {
+    call.error(sentence);
+    return nullptr;
+  };
+  const Command* command = find_command(words[0]);
+  if (command != nullptr && words.size() > 1 && (command->flags & kContainer) != 0) {
+    command = find_subcommand(*command, words[1]);
+  }
+  if (command == nullptr) return refuse("ERR Invalid command specified");
+  if (!has_keys(*command)) return refuse("ERR The command has no key arguments");
+  if (!fits_arity(*command, words.size())) {
+    return refuse("ERR Invalid number of arguments specified for command");
+  }
+  return command;
+}
+
+Words keys_of(const Command& command, std::span<const std::string_view> words) {
+  Words keys;
+  for_each_key(command, words, [&](std::string_view key) {
+    keys.push_back(key);
+    return true;
+  });
+  return keys;
+}
+
+/// Command::access of one request: SET reads its key where it is told to.
+std::string_view access_by(const Command& command, std::span<const std::string_view> words) {
+  if (!command.access.ends_with("variable_flags")) return command.access;
+  const auto options = words.subspan(3);
+  const bool gets = std::any_of(options.begin(), options.end(),
+                                [](std::string_view word) { return is_option(word, "get"); });
+  return gets ? "RW access update" : "OW update";
+}
+
 }  // namespace
 
 void run_command(const Call& call) { reply_all(call); }
@@ -195,22 +232,25 @@ void run_command_list(const Call& call) {
 
 void run_command_getkeys(const Call& call) {
   const auto words = call.words.subspan(2);
-  const Command* command = find_command(words[0]);
-  if (command != nullptr && words.size() > 1 && (command->flags & kContainer) != 0) {
-    command = find_subcommand(*command, words[1]);
-  }
-  if (command == nullptr) return call.error("ERR Invalid command specified");
-  if (!has_keys(*command)) return call.error("ERR The command has no key arguments");
-  if (!fits_arity(*command, words.size())) {
-    return call.error("ERR Invalid number of arguments specified for command");
-  }
-  Words keys;
-  for_each_key(*command, words, [&](std::string_view key) {
-    keys.push_back(key);
-    return true;
-  });
+  const Command* command = command_with_keys(call, words);
+  if (command == nullptr) return;
+  const Words keys = keys_of(*command, words);
   call.out.array(keys.size());
   for (const std::string_view key : keys) call.out.bulk(key);
+}
+
+void run_command_getkeysandflags(const Call& call) {
+  const auto words = call.words.subspan(2);
+  const Command* command = command_with_keys(call, words);
+  if (command == nullptr) return;
+  const Words keys = keys_of(*command, words);
+  const Words parts = split(access_by(*command, words), ';');
+  call.out.array(keys.size());
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    call.out.array(2);
+    call.out.bulk(keys[i]);
+    reply_words(call.out, split(parts[std::min(i, parts.size() - 1)], ' '));
+  }
 }
 
 void run_command_help(const Call& call) {
@@ -224,7 +264,8 @@ void run_command_help(const Call& call) {
               "    Return documentation details about multiple Redis commands.",
               "    If no command names are given, documentation details for all",
               "    commands are returned.", "GETKEYS <full-command>",
-              "    Return the keys from a full Redis command."});
+              "    Return the keys from a full Redis command.", "GETKEYSANDFLAGS <full-command>",
+              "    Return the keys and the access flags from a full Redis command."});
 }
 
 }  // namespace keyway::server

@@ -46,6 +46,7 @@ void run_command(const Call& call);
 void run_command_count(const Call& call);
 void run_command_docs(const Call& call);
 void run_command_getkeys(const Call& call);
+void run_command_getkeysandflags(const Call& call);
 void run_command_help(const Call& call);
 void run_command_info(const Call& call);
 void run_command_list(const Call& call);

@@ -165,6 +165,14 @@ void run_kw_help(const Call& call) {
       "    Let the lease begin anew.",
       "KW.LOCKINFO <name>",
       "    Who holds a lock, and who waits for it.",
+      "KW.HOTKEYS [COUNT <count>] [READS|WRITES]",
+      "    The keys that this server's clients visit most, by samples.",
+      "KW.HOTSTRIPES [COUNT <count>] [READS|WRITES]",
+      "    The stripes that they visit most: keys of one stripe share a lock.",
+      "KW.STRIPES [COUNT <count>]",
+      "    The locks of this rank's stripes, most contended first, and why each is as it is.",
+      "KW.SLOWLOG [<count>]",
+      "    Slow requests, and where their time went.",
       "KW.HELP",
       "    Print this help."};
   call.out.array(std::size(kLines));

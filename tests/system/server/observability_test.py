@@ -257,25 +257,6 @@ class Latency(Server):
             self.assertEqual(counts[-1], 20)
 
 
-class HotKeys(Server):
-    def test_the_hottest_are_found(self):
-        if redis_plays_both():
-            return
-        requests = [b"GET hot\r\nGET hot\r\nGET warm\r\nSET written 1\r\n", b"GET cold%d\r\n"]
-        for i in range(4000):
-            self.ours_wire.send(requests[0] + requests[1] % i)
-            for _ in range(5):
-                self.ours_wire.reply()
-        reads = decode(self.ask("KW.HOTKEYS", "COUNT", "2", "READS"))[1]
-        self.assertEqual([entry[1] for _, entry in reads], [("$", b"hot"), ("$", b"warm")])
-        names = [name.decode() for _, name in reads[0][1][::2]]
-        self.assertEqual(names, ["key", "length", "access", "share", "samples", "error"])
-        writes = decode(self.ask("KW.HOTKEYS", "WRITES"))[1]
-        self.assertEqual([entry[1] for _, entry in writes], [("$", b"written")])
-        stripes = decode(self.ask("KW.HOTSTRIPES", "WRITES"))[1]
-        self.assertEqual(len(stripes), 1)
-
-
 class Shutdown(unittest.TestCase):
     def test_ends_as_by_a_signal(self):
         for words in ((), ("NOSAVE",), ("now", "force"), ("SAVE", "FORCE")):

@@ -17,6 +17,7 @@ stands before the request:
     [fields] CLIENT INFO      the same names before the equals signs, in the same order
     [differs -ERR] SET "" v   where Keyway knowingly differs: ours begins so, and Redis' does not
     [hello] HELLO 3           the same but for the server's name, its version, the connection's id
+    [part] CLIENT HELP        each line of ours is one of theirs, in the same order
     [ids] EXEC                the same but for connections' ids in replies of HELLO
 """
 
@@ -166,6 +167,12 @@ def _fields(*replies):
     return kind == their_kind and names[0] == names[1] != []
 
 
+def _part(*replies):
+    (kind, ours), (their_kind, theirs) = map(decode, replies)
+    rest = iter(theirs)
+    return kind == their_kind == "*" and len(ours) > 0 and all(line in rest for line in ours)
+
+
 def _differs(ours, theirs, beginning):
     return ours.startswith(beginning) and not theirs.startswith(beginning)
 
@@ -184,4 +191,4 @@ def _hello(*replies):
 _RULES = {"same": _same, "near": _near, "lifetime": _lifetime, "integer": _integer,
           "sorted": _sorted, "among": _among, "scan": _same, "gone": _same, "time": _time,
           "fields": _fields, "differs": _differs, "hello": _hello,
-          "count": _count, "ids": _ids}
+          "count": _count, "ids": _ids, "part": _part}

@@ -131,6 +131,8 @@ SEQUENCES = {
         LATENCY RESET command fast-command nosuch
         LATENCY HISTOGRAM nosuch
         LATENCY HISTOGRAM debug
+        [part] LATENCY HELP
+        LATENCY HELP x
         LATENCY NOSUCH
     ''',
     "memory": r'''
@@ -144,6 +146,8 @@ SEQUENCES = {
         MEMORY USAGE nothing SAMPLES abc
         MEMORY USAGE nothing FOO 1
         MEMORY STATS x
+        [part] MEMORY HELP
+        MEMORY HELP x
         MEMORY NOSUCH
         SET k v
         [integer] MEMORY USAGE k

@@ -85,6 +85,8 @@ SEQUENCES = {
         RESET now
     ''',
     "client": r'''
+        [part] CLIENT HELP
+        CLIENT HELP x
         [integer] CLIENT ID
         CLIENT ID 1
         CLIENT GETNAME
