@@ -3,10 +3,12 @@
 import re
 import pathlib
 import subprocess
+import threading
+import time
 import unittest
 
 from case import Case, Program, main, python_with_redis, redis_plays_both, start_ours
-from wire import CLOSED, decode, encode
+from wire import CLOSED, DEADLINE_S, decode, encode
 
 # The fields of Redis 7.0 that mean something here. What else INFO tells is ours, and is here too.
 FIELDS = {
@@ -255,6 +257,49 @@ class Latency(Server):
             self.assertEqual(bounds, sorted(set(bounds)))
             self.assertEqual(counts, sorted(set(counts)))
             self.assertEqual(counts[-1], 20)
+
+
+class WaitsForLocks(unittest.TestCase):
+    """Transactions on the whole store hold all locks, for as long as they look at many keys."""
+
+    KEYS = 20000
+
+    def hold(self, wire):
+        while not self.seen.is_set():
+            for words in (("MULTI",), ("KEYS", "nothing*"), ("EXEC",)):
+                wire.request(*words)
+
+    def test_the_slow_log_tells_them_from_execution(self):
+        if redis_plays_both():
+            return
+        peer = start_ours("--workers", "2", "--slowlog-log-slower-than", "0")
+        self.addCleanup(peer.end)
+        writer, holder = self.enterContext(peer.connect()), self.enterContext(peer.connect())
+        writer.send(b"".join(encode(["SET", f"k{i}", ""]) for i in range(self.KEYS)))
+        for _ in range(self.KEYS):
+            self.assertEqual(writer.reply(), b"+OK\r\n")
+        self.seen = threading.Event()
+        others = threading.Thread(target=self.hold, args=(holder,))
+        others.start()
+        try:
+            waited = self.first_that_waited(writer)
+        finally:
+            self.seen.set()
+            others.join()
+        parts = [int(waited[name]) for name in (b"lock_us", b"network_us", b"execution_us")]
+        self.assertEqual(parts[1], 0)
+        # Each is cut to whole us.
+        self.assertLessEqual(abs(sum(parts) - int(waited[b"microseconds"])), len(parts))
+
+    def first_that_waited(self, wire):
+        until = time.monotonic() + DEADLINE_S
+        while time.monotonic() < until:
+            wire.request("SET", "k0", "v")
+            for _, entry in decode(wire.request("KW.SLOWLOG", 5))[1]:
+                fields = dict(zip(*[iter(part for _, part in entry)] * 2))
+                if int(fields[b"lock_us"]) > 0:
+                    return fields
+        self.fail("no request has waited for a lock")
 
 
 class Shutdown(unittest.TestCase):
