@@ -31,6 +31,7 @@ int fail(const Status& status, bool speaks) {
 Result<Store> open_store(const Options& options) {
   StoreOptions store;
   store.memory_bytes = options.memory_bytes;
+  store.element_bytes = options.element_bytes;
   store.lock = options.lock;
   store.sessions = options.workers * options.fibers;
   return Store::open(store_uri(options), store);

@@ -29,6 +29,7 @@ constexpr const char* kFooter =
 /// What the command line says in another form than Options.
 struct Texts {
   std::string memory = "1GiB";
+  std::string element = "512";
   std::string largest_word = "512MiB";
   std::string query_buffer = "1GiB";
   std::string output_buffer = "1GiB";
@@ -180,6 +181,11 @@ void declare_rest(CLI::App& app, Options& options, Texts& texts) {
       ->check(CLI::Range(0, 1'000'000));
   env(app.add_option("--memory", texts.memory, "memory of the store on each rank, all included"),
       "KEYWAYD_MEMORY");
+  env(app.add_option(
+          "--element-bytes", texts.element,
+          "bytes of a key and its value, on average: how large the table in --memory is "
+          "made; where they are smaller, there is as much room, and less speed when full"),
+      "KEYWAYD_ELEMENT_BYTES");
   env(app.add_option("--transaction-size", texts.transaction,
                      "what a client may queue after MULTI, and watch, in all"),
       "KEYWAYD_TRANSACTION_SIZE");
@@ -250,6 +256,7 @@ Status settle(Options& options, const Texts& texts) {
   ConnectionLimits& limits = options.limits;
   const std::tuple<const char*, const std::string&, std::uint64_t&> sizes[] = {
       {"--memory", texts.memory, options.memory_bytes},
+      {"--element-bytes", texts.element, options.element_bytes},
       {"--lock-memory", texts.lock_memory, options.lock_memory_bytes},
       {"--proto-max-bulk-len", texts.largest_word, limits.request.word_bytes},
       {"--client-query-buffer-limit", texts.query_buffer, limits.query_bytes},

@@ -36,6 +36,7 @@ struct Options {
   std::uint32_t shutdown_timeout_s = 10;
   std::uint32_t expire_cycle_s = 60;  // 0: none
   std::uint64_t memory_bytes = 1ULL << 30;
+  std::uint64_t element_bytes = 512;
   std::uint64_t transaction_bytes = 64ULL << 20;
   std::string fabric = "auto";   // or "shm", "mpi"
   std::string store_options;     // parameters of the store's URI, beyond the others
