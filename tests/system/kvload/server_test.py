@@ -11,6 +11,7 @@ import unittest
 import urllib.parse
 
 from case import Case, Program, kvload
+from plain_peer import PlainPeer
 from report import operations, phases
 
 # How servers are started is the business of the tests of the server.
@@ -143,6 +144,27 @@ class InRedisCluster(OnServers):
         for node in cluster.nodes:
             with node.connect() as wire:
                 self.assertNotEqual(wire.request("DBSIZE"), b":0\r\n")
+
+
+class OnAPlainPeer(OnServers):
+    """Whole records need no more than GET and SET; a field in place needs SETRANGE."""
+
+    def setUp(self):
+        self.peer = PlainPeer()
+        self.addCleanup(self.peer.end)
+
+    def test_whole_records(self):
+        self.assertEqual(self.on("a", "load", self.peer.uri).returncode, 0)
+        counts = self.run_on("a", self.peer.uri, "-p", "writeallfields=true")
+        self.assertEqual(sum(counts.values()), OPERATIONS)
+        self.assertLessEqual(self.peer.asked, {b"PING", b"CLUSTER", b"GET", b"SET"})
+
+    def test_what_the_peer_does_not_know_is_named(self):
+        self.assertEqual(self.on("a", "load", self.peer.uri).returncode, 0)
+        done = self.on("a", "run", self.peer.uri)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("ERR unknown command 'SETRANGE'", done.stderr)
+        self.assertIn("Return=UNSUPPORTED", done.stdout)
 
 
 class Nobody(Case):
