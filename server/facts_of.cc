@@ -29,6 +29,7 @@ std::vector<std::pair<std::string, std::string>> parameters_of(const Options& op
   return {{"appendonly", "no"},
           {"bind", fmt::format("{}", fmt::join(options.bind, " "))},
           {"client-output-buffer-limit", fmt::format("normal {} 0 0", limits.output_bytes)},
+          {"client-output-memory", fmt::to_string(options.output_memory_bytes)},
           {"client-query-buffer-limit", fmt::to_string(limits.query_bytes)},
           {"daemonize", "no"},
           {"databases", "1"},

@@ -59,7 +59,7 @@ void allow_files(Options& options, bool speaks) {
 }
 
 Status make_workers(Store& store, const Options& options, Service& service,
-                    std::atomic<std::uint32_t>& clients,
+                    std::atomic<std::uint32_t>& clients, OutputMemory& output,
                     std::vector<std::unique_ptr<Worker>>& workers) {
   for (std::uint32_t i = 0; i < options.workers; ++i) {
     std::vector<Session> sessions;
@@ -69,7 +69,7 @@ Status make_workers(Store& store, const Options& options, Service& service,
       sessions.push_back(std::move(*session));
     }
     workers.push_back(
-        std::make_unique<Worker>(std::move(sessions), service, options.limits, clients));
+        std::make_unique<Worker>(std::move(sessions), service, options.limits, clients, output));
   }
   return {};
 }
@@ -150,12 +150,13 @@ int serve(Options options) {
   service.transaction_bytes = options.transaction_bytes;
   service.locks = &locks;
   std::atomic<std::uint32_t> clients{0};
+  OutputMemory output(options.output_memory_bytes);
   std::vector<std::unique_ptr<Worker>> workers;
   std::unique_ptr<TlsContext> tls;
   asio::io_context events(1);
   Listener listener(events, workers, clients, options.listener, service);
   Status ready = take_own_addresses(options, store->process());
-  if (ready.ok()) ready = make_workers(*store, options, service, clients, workers);
+  if (ready.ok()) ready = make_workers(*store, options, service, clients, output, workers);
   if (ready.ok()) ready = listen(listener, options, tls);
   if (ready.ok() && options.expire_cycle_s != 0) {
     workers[0]->sweep(store->process(), std::chrono::seconds(options.expire_cycle_s));

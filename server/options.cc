@@ -33,6 +33,7 @@ struct Texts {
   std::string largest_word = "512MiB";
   std::string query_buffer = "1GiB";
   std::string output_buffer = "1GiB";
+  std::string output_memory = "1GiB";
   std::string transaction = "64MiB";
   std::string lock_memory = "16MiB";
   std::string password_file;
@@ -139,9 +140,14 @@ void declare_limits(CLI::App& app, Options& options, Texts& texts) {
                      "bytes of requests that a client may have sent and that are not complete"),
       "KEYWAYD_CLIENT_QUERY_BUFFER_LIMIT");
   env(app.add_option("--client-output-buffer-limit", texts.output_buffer,
-                     "bytes of replies that may wait for a client; the last of them may be larger "
-                     "while it is made"),
+                     "bytes of replies that may wait for a client, beyond which it is sent away; "
+                     "the last of them may be larger while it is made"),
       "KEYWAYD_CLIENT_OUTPUT_BUFFER_LIMIT");
+  env(app.add_option("--client-output-memory", texts.output_memory,
+                     "bytes of replies that may wait for all clients; a client for whom there are "
+                     "more than 256 KiB, and more than is left of this, is not read from until it "
+                     "takes some"),
+      "KEYWAYD_CLIENT_OUTPUT_MEMORY");
   env(app.add_option("--proto-max-bulk-len", texts.largest_word, "longest key or value taken"),
       "KEYWAYD_PROTO_MAX_BULK_LEN");
 }
@@ -261,6 +267,7 @@ Status settle(Options& options, const Texts& texts) {
       {"--proto-max-bulk-len", texts.largest_word, limits.request.word_bytes},
       {"--client-query-buffer-limit", texts.query_buffer, limits.query_bytes},
       {"--client-output-buffer-limit", texts.output_buffer, limits.output_bytes},
+      {"--client-output-memory", texts.output_memory, options.output_memory_bytes},
       {"--transaction-size", texts.transaction, options.transaction_bytes}};
   for (const auto& [option, text, bytes] : sizes) {
     if (Status status = settle_size(option, text, bytes); !status.ok()) return status;

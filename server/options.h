@@ -38,7 +38,8 @@ struct Options {
   std::uint64_t memory_bytes = 1ULL << 30;
   std::uint64_t element_bytes = 512;
   std::uint64_t transaction_bytes = 64ULL << 20;
-  std::string fabric = "auto";   // or "shm", "mpi"
+  std::uint64_t output_memory_bytes = 1ULL << 30;  // replies that wait, for all clients
+  std::string fabric = "auto";                     // or "shm", "mpi"
   std::string store_options;     // parameters of the store's URI, beyond the others
   std::string cluster = "auto";  // or "on", "off"
   std::string announce_host;     // "": where it listens

@@ -53,12 +53,13 @@ std::string client_line(const ClientCard& card, std::uint64_t now_ms, std::uint6
   const Command* last = card.last.load(std::memory_order_relaxed);
   return fmt::format(
       "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db=0 sub=0 psub=0 ssub=0 "
-      "multi={} qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem=0 "
+      "multi={} qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll={} omem={} "
       "tot-mem=0 events=r cmd={} user=default redir=-1 resp={}\n",
       card.id, card.address, card.local_address, card.descriptor, card.name,
       since(card.since_ms, now_ms) / kMsPerS,
       since(card.seen_ns.load(std::memory_order_relaxed), now_ns) / kNsPerS, queued < 0 ? "N" : "x",
-      queued, last == nullptr ? "NULL" : last->name,
+      queued, card.waiting_pieces.load(std::memory_order_relaxed),
+      card.waiting_bytes.load(std::memory_order_relaxed), last == nullptr ? "NULL" : last->name,
       static_cast<int>(card.version.load(std::memory_order_relaxed)));
 }
 

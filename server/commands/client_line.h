@@ -2,7 +2,7 @@
 //
 // *Thread safety.* Functions of their arguments. A card's name is the registry's to guard.
 // *Source.* Redis 7.0, networking.c (catClientInfoString): the fields and their order. Of buffers
-// and memory nothing is known here.
+// and memory nothing is known here but the replies that wait.
 #pragma once
 
 #include <cstdint>

@@ -34,6 +34,7 @@ struct ClientCard {
   std::atomic<const Command*> last{nullptr};
   std::atomic<std::uint64_t> seen_ns{0};  // when it last sent something, by steady_ns()
   std::atomic<resp::Version> version{resp::Version::kResp2};
+  std::atomic<std::uint64_t> waiting_bytes{0}, waiting_pieces{0};  // of replies
 
   /// Of the connection's name, which the registry guards.
   std::string name;

@@ -1,15 +1,16 @@
 // Connection: one client's socket, from the bytes that come to the replies that go.
 //
-// *What.* A cycle of three steps, one at a time: read what has come; execute all requests that are
-// complete, on a fiber of the worker, a batch after the other; write all replies at once. So a
-// client that does not read its replies is not read from, and what a connection keeps is bounded by
-// the limits and one reply. Over TLS a handshake comes first. Where a request waits for something,
-// as KW.LOCK does, the cycle stops there: the connection is parked, without a fiber, until it is
-// woken (connection_parked.cc).
+// *What.* A cycle of three steps: read what has come; execute all requests that are complete, on a
+// fiber of the worker, a batch after the other; send the replies of a batch at once. What the
+// kernel does not take waits in a queue, and the cycle goes on meanwhile: a client may send all
+// that it has to ask before it reads, as far as limits allow (C8). Over TLS a handshake comes
+// first. Where a request waits for something, as KW.LOCK does, the cycle stops there: the
+// connection is parked, without a fiber, until it is woken (connection_parked.cc).
 // *Thread safety.* Belongs to its worker's thread.
 // *Invariants.*
-//   C1  No step begins before the last one has ended: while a fiber executes, nobody reads or
-//       writes, and nothing else touches the buffers.
+//   C1  Reads, executions and writes are each one at a time. While a fiber executes, requests are
+//       only added behind those that have come (no read begins, one may end), replies are made by
+//       the fiber alone, and a write sends from the queue.
 //   C2  Requests are executed in the order in which they came, and replies leave in it.
 //   C3  What has come before a connection drains is executed, and answered, before it closes.
 //   C4  A wait for the client ends: the worker looks how long each has taken (net_options.h).
@@ -17,6 +18,9 @@
 //   C6  A parked connection is read from, so that its end is noticed, but no further than
 //       kMostAhead; what comes is executed after the request that waits has its reply.
 //   C7  What the client of a connection that has ended held or waited for is given back.
+//   C8  Replies that wait are bounded: beyond the limit of one client (output_bytes) it is cut off;
+//       beyond kMuchToWrite, where what all may keep is used up (OutputMemory), it is not read from
+//       until it has taken some.
 // *Source.* Design section 7.
 #pragma once
 
@@ -31,6 +35,7 @@
 #include "keyway/server/commands/batch.h"
 #include "keyway/server/commands/execute.h"
 #include "keyway/server/net/net_options.h"
+#include "keyway/server/net/reply_queue.h"
 
 namespace asio::ssl {
 class context;
@@ -68,23 +73,42 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void executed();
 
  private:
-  enum class State : std::uint8_t { kShakingHands, kReading, kExecuting, kWriting, kParked };
+  enum class State : std::uint8_t {
+    kShakingHands,
+    kReading,
+    kExecuting,
+    kParked,
+    kHeldUp,  // until the client takes replies (C8)
+    kEnding   // when the client has taken all replies
+  };
 
   void enter(State state);
   void show();
+  void go_on();
+  void step();
+
+  // connection_input.cc
   void read();
   std::size_t make_room();
   void read_some(std::error_code error, std::size_t bytes);
   void read_the_rest();
+  void cancel_read();
   bool more_has_come() const;
-  void step();
+
+  // connection_execute.cc
+  resp::RequestLimits request_limits() const;
   resp::RequestParser::Step parse(Batch& batch);
   bool execute_batch(Session& session, const Batch& batch);
-  void write();
-  void write_rest();
-  void written(std::error_code error);
-  resp::RequestLimits request_limits() const;
   void execute_complete(Session& session, Batch& batch);
+  void execute_more();
+
+  // connection_output.cc
+  bool send();
+  void queue_made(std::size_t sent);
+  void write_front();
+  void taken(std::error_code error, std::size_t bytes);
+  bool may_make_more() const;
+  void tell_output();
 
   // connection_parked.cc
   void park();
@@ -92,7 +116,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void resume();
   void await_resume();
 
-  /// Replies are written before more of a pipeline is executed.
+  /// Replies are sent before more of a pipeline is executed. A client may keep so many waiting,
+  /// whatever others do.
   static constexpr std::size_t kMuchToWrite = 256 << 10;
   static constexpr std::size_t kLeastWanted = 4 << 10;
   static constexpr std::size_t kMostWanted = 32 << 10;
@@ -111,15 +136,21 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::size_t end_ = 0;
   std::size_t wanted_ = kLeastWanted;  // bytes of room for a read, where no word needs more
   std::size_t parsed_ = 0;             // while a batch executes: the end of its last request
-  std::string out_;                    // replies
-  std::size_t sent_ = 0;               // of them
+  std::string out_;                    // replies that are made, behind those of queue_
+  std::size_t made_before_ = 0;        // of out_, when the execution began
+  ReplyQueue queue_;                   // replies that wait for the client
+  std::size_t told_ = 0;               // of them, to OutputMemory
   std::uint32_t born_s_ = 0;
   std::uint32_t since_s_ = 0;  // in this state, by the worker's clock
+  std::uint32_t taken_s_ = 0;  // when the client last took some of queue_, or had none to take
   State state_ = State::kExecuting;
   bool more_to_execute_ = false;
   bool draining_ = false;
   bool executing_ = false;                     // on a fiber, or on its way there
-  bool ahead_ = false;                         // a read is under way, of one that is parked
+  bool reading_ = false;                       // a read is under way, in whatever state
+  bool writing_ = false;                       // a write of queue_'s front is
+  bool unseen_ = false;                        // something came that no execution has looked at
+  bool overflowed_ = false;                    // C8: it is cut off
   bool woken_ = false;                         // since its request was last looked at
   bool left_ = false;                          // C7 is seen to
   std::unique_ptr<asio::steady_timer> alarm_;  // of one that was parked once

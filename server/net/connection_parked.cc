@@ -12,9 +12,10 @@ void Connection::park() {
   read_ahead({});
 }
 
-/// For what comes behind the request that waits, and for the end of the connection.
+/// For what comes behind the request that waits, and for the end of the connection. Who has ended
+/// its half of it may still take replies: then it is looked at again.
 void Connection::read_ahead(std::error_code error) {
-  if (woken_ || draining_) return resume();
+  if (error == asio::error::eof && writing_) return;
   if (error) return close();
   if (end_ - begin_ < kMostAhead) read();
 }
@@ -34,14 +35,9 @@ void Connection::wake() {
   if (state_ == State::kParked) resume();
 }
 
-/// C1: a read that is under way ends first.
+/// A read that is under way may end meanwhile (C1).
 void Connection::resume() {
   if (alarm_) alarm_->cancel();
-  if (ahead_) {
-    std::error_code ignored;  // of a socket that is closed already
-    socket_.cancel(ignored);
-    return;
-  }
   step();
 }
 

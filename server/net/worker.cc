@@ -12,7 +12,7 @@
 namespace keyway::server {
 
 Worker::Worker(std::vector<Session> sessions, Service& service, const ConnectionLimits& limits,
-               std::atomic<std::uint32_t>& clients)
+               std::atomic<std::uint32_t>& clients, OutputMemory& output)
     : events_(1),  // one thread runs it
       open_(asio::make_work_guard(events_)),
       patience_(events_),
@@ -23,6 +23,7 @@ Worker::Worker(std::vector<Session> sessions, Service& service, const Connection
       statistics_(service.statistics.add_worker(sessions_.size())),
       limits_(limits),
       clients_(clients),
+      output_(output),
       on_fiber_(sessions_.size()),
       fibers_(sessions_.size(),
               [this](std::size_t fiber) {

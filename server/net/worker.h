@@ -25,14 +25,15 @@
 #include "keyway/client/client.h"
 #include "keyway/locks/fabric/fiber.h"
 #include "keyway/server/net/connection.h"
+#include "keyway/server/net/output_memory.h"
 
 namespace keyway::server {
 
 class Worker final : public Waker {
  public:
-  /// One session for each fiber. The service outlives the worker.
+  /// One session for each fiber. Service, clients and output outlive the worker.
   Worker(std::vector<Session> sessions, Service& service, const ConnectionLimits& limits,
-         std::atomic<std::uint32_t>& clients);
+         std::atomic<std::uint32_t>& clients, OutputMemory& output);
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
@@ -62,6 +63,7 @@ class Worker final : public Waker {
   void execute(std::shared_ptr<Connection> connection);
   Service& service() { return service_; }
   const ConnectionLimits& limits() const { return limits_; }
+  OutputMemory& output() const { return output_; }
   /// A clock for limits: seconds since the worker was made, as of its last look.
   std::uint32_t now_s() const { return now_s_; }
   WorkerStatistics& statistics() { return statistics_; }
@@ -91,6 +93,7 @@ class Worker final : public Waker {
   WorkerStatistics& statistics_;
   ConnectionLimits limits_;
   std::atomic<std::uint32_t>& clients_;
+  OutputMemory& output_;
   // Which each of them executes; a fiber that is busy without one sweeps.
   std::vector<std::shared_ptr<Connection>> on_fiber_;
   fabric::FiberPool fibers_;

@@ -13,6 +13,8 @@ from wire import CLOSED, DEADLINE_S, Wire, encode
 PONG = b"+PONG\r\n"
 # Of 1000 connections: the one that looks, and what a worker opens once.
 KEPT_FILES = 8
+# What replies may take that wait for clients; much less than is asked for below.
+BOUND = ("--client-output-memory", "64MiB")
 
 
 def break_off(wire):
@@ -170,13 +172,13 @@ class Ours(Connections):
 class OneWorker(Ours, unittest.TestCase):
     @staticmethod
     def start():
-        return start_ours(own=("--workers", "1"))
+        return start_ours(own=("--workers", "1", *BOUND))
 
 
 class ManyWorkers(Ours, unittest.TestCase):
     @staticmethod
     def start():
-        return start_ours(own=("--workers", "4", "--poll-us", "0"))
+        return start_ours(own=("--workers", "4", "--poll-us", "0", *BOUND))
 
 
 class Redis(Connections, unittest.TestCase):

@@ -1,0 +1,95 @@
+// Connection: requests, from the bytes that have come to the replies.
+#include <asio/post.hpp>
+#include <new>
+
+#include "keyway/locks/base/give_back.h"
+#include "keyway/server/net/connection.h"
+#include "keyway/server/net/worker.h"
+
+namespace keyway::server {
+
+resp::RequestLimits Connection::request_limits() const {
+  resp::RequestLimits limits = worker_.limits().request;
+  limits.trusted = client_.authenticated;
+  return limits;
+}
+
+void Connection::execute(Session& session, Batch& batch) {
+  if (left_) return leave(client_, worker_.service());
+  woken_ = false;
+  unseen_ = false;
+  more_to_execute_ = false;
+  made_before_ = out_.size();
+  try {
+    if (client_.locks.wait) {
+      resp::ReplyWriter writer(out_, client_.version);
+      if (server::resume(client_, worker_.service(), writer) == Outcome::kParked) return;
+    }
+    execute_complete(session, batch);
+  } catch (const std::bad_alloc&) {  // not even the refusal of a request has room (C5)
+    more_to_execute_ = false;
+    client_.closing = true;
+  }
+}
+
+void Connection::execute_complete(Session& session, Batch& batch) {
+  while (!client_.closing && !more_to_execute_ && !client_.locks.wait) {
+    const auto step = parse(batch);
+    batch.prefetch(session);
+    const bool all = execute_batch(session, batch);
+    if (!all || step == resp::RequestParser::Step::kRequest) continue;
+    if (step == resp::RequestParser::Step::kError) {
+      resp::ReplyWriter(out_, client_.version).error("ERR " + parser_.error());
+      client_.closing = true;
+    }
+    return;
+  }
+}
+
+/// Fills the batch with requests that are complete. kRequest: there may be more.
+resp::RequestParser::Step Connection::parse(Batch& batch) {
+  batch.clear();
+  std::size_t at = begin_;
+  while (true) {
+    const auto step = parser_.parse(std::string_view(in_).substr(at, end_ - at), request_limits());
+    at += parser_.consumed();
+    parsed_ = at;
+    if (step != resp::RequestParser::Step::kRequest) return step;
+    const bool room = batch.add(parser_.words(), at);
+    if (!room || !parser_.in_place() || !client_.authenticated) return step;
+  }
+}
+
+/// False when it has stopped before the end: then what it has not come to is parsed again, later.
+bool Connection::execute_batch(Session& session, const Batch& batch) {
+  resp::ReplyWriter writer(out_, client_.version);
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    const Batch::Request request = batch[i];
+    const Outcome outcome = server::execute(client_, session, worker_.service(), request.command,
+                                            request.words, writer);
+    const bool parked = outcome == Outcome::kParked;
+    more_to_execute_ = !parked && out_.size() - made_before_ >= kMuchToWrite;
+    if (out_.size() + queue_.bytes() > worker_.limits().output_bytes) {
+      give_back(out_, 0);  // as Redis does: no word about it
+      overflowed_ = client_.closing = true;
+    }
+    if (!more_to_execute_ && !parked && !client_.closing) continue;
+    begin_ = request.end;
+    parser_.rewind();
+    return false;
+  }
+  begin_ = parsed_;
+  return true;
+}
+
+/// Others first: this client may have sent a million requests.
+void Connection::execute_more() {
+  state_ = State::kExecuting;
+  executing_ = true;
+  asio::post(worker_.events(), [self = shared_from_this()] {
+    self->client_.statistics->look_at_clock();  // what was sent had to be taken first
+    self->worker_.execute(self);
+  });
+}
+
+}  // namespace keyway::server

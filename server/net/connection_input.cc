@@ -1,0 +1,98 @@
+// Connection: what comes from the client.
+#include <algorithm>
+#include <asio/buffer.hpp>
+#include <new>
+
+#include "keyway/locks/base/check.h"
+#include "keyway/locks/base/give_back.h"
+#include "keyway/server/net/connection.h"
+#include "keyway/server/net/tls.h"
+#include "keyway/server/net/worker.h"
+
+namespace keyway::server {
+
+/// Room for what the request that is under way needs, but never for more than has already come:
+/// memory grows with what is sent, not with what is announced.
+std::size_t Connection::make_room() {
+  if (begin_ == end_) {
+    begin_ = end_ = 0;
+    if (in_.capacity() > kKept) give_back(in_, 0);
+  }
+  const std::size_t held = end_ - begin_;
+  // Who sends a few bytes at a time does not need a larger buffer after each of them.
+  const std::size_t least = held == 0 ? wanted_ : wanted_ / 2;
+  if (begin_ != 0 && in_.size() - end_ < least) {
+    in_.erase(0, begin_);
+    end_ -= begin_;
+    begin_ = 0;
+  }
+  if (in_.size() - end_ < least) {
+    const std::size_t most = std::max(wanted_, held);
+    in_.resize(end_ + std::clamp<std::size_t>(parser_.missing(), wanted_, most));
+  }
+  return in_.size() - end_;
+}
+
+void Connection::read() {
+  if (state_ != State::kParked) enter(State::kReading);
+  if (reading_) return;  // begun while it was parked
+  if (end_ - begin_ >= worker_.limits().query_bytes) return close();
+  std::size_t room = 0;
+  try {
+    room = make_room();
+  } catch (const std::bad_alloc&) {  // C5
+    return close();
+  }
+  reading_ = true;
+  const auto buffer = asio::buffer(in_.data() + end_, room);
+  auto come = [self = shared_from_this()](std::error_code error, std::size_t bytes) {
+    self->read_some(error, bytes);
+  };
+  if (tls_) {
+    tls_->stream.async_read_some(buffer, std::move(come));
+  } else {
+    socket_.async_read_some(buffer, std::move(come));
+  }
+}
+
+void Connection::read_some(std::error_code error, std::size_t bytes) {
+  end_ += bytes;
+  client_.statistics->bytes_in.add(bytes);
+  // A client that fills the buffer will do so again; most of those that are idle never do.
+  if (end_ == in_.size()) wanted_ = std::min(2 * wanted_, kMostWanted);
+  reading_ = false;
+  if (left_) return;
+  if (state_ == State::kParked) return read_ahead(error);
+  if (state_ != State::kReading) {  // begun while it was parked; an end shows again
+    unseen_ |= bytes != 0;
+    return;
+  }
+  // Cancelled: what the kernel still has is the last that is read.
+  if (error == asio::error::operation_aborted && draining_ && more_has_come()) return read();
+  // The other half of the connection may be open, and its client waiting for replies.
+  if (error == asio::error::eof && writing_) return enter(State::kEnding);
+  if (error) return close();
+  step();
+}
+
+bool Connection::more_has_come() const {
+  std::error_code none;
+  const std::size_t waiting = socket_.available(none);
+  return !none && waiting != 0;
+}
+
+/// What has come and has not been read, without waiting for more.
+void Connection::read_the_rest() {
+  if (!tls_ && !reading_) return more_has_come() ? read() : close();
+  read();  // of what the layer keeps nobody knows the length
+  cancel_read();
+}
+
+/// Never beside a write: it would be cancelled, too, and TLS would have lost a part of it.
+void Connection::cancel_read() {
+  KW_DCHECK(!writing_);
+  std::error_code gone;  // it may have been closed a moment ago
+  socket_.cancel(gone);
+}
+
+}  // namespace keyway::server

@@ -1,0 +1,100 @@
+// Connection: replies, from what a batch has made to what the client has taken.
+#include <asio/buffer.hpp>
+#include <new>
+
+#include "keyway/locks/base/give_back.h"
+#include "keyway/server/net/connection.h"
+#include "keyway/server/net/process_memory.h"
+#include "keyway/server/net/tls.h"
+#include "keyway/server/net/worker.h"
+
+namespace keyway::server {
+
+/// Nearly always the kernel takes all at once, and no event loop is needed for that. False: the
+/// connection is closed.
+bool Connection::send() {
+  std::size_t sent = 0;
+  if (!tls_ && !writing_) {
+    std::error_code error;
+    sent = socket_.send(asio::buffer(out_), 0, error);
+    client_.statistics->bytes_out.add(sent);
+    if (error && error != asio::error::would_block) {
+      close();
+      return false;
+    }
+    if (sent == out_.size()) {
+      give_back(out_, kKept);
+      return true;
+    }
+  }
+  try {
+    queue_made(sent);
+  } catch (const std::bad_alloc&) {  // C5
+    close();
+    return false;
+  }
+  tell_output();
+  return true;
+}
+
+/// What waits behind other replies does so in large pieces: their memory goes back to the kernel.
+void Connection::queue_made(std::size_t sent) {
+  if (!writing_) {
+    queue_.push(out_, sent);
+    taken_s_ = worker_.now_s();
+    return write_front();
+  }
+  if (out_.size() < kLargeBytes) return;
+  queue_.push(out_);
+  out_.reserve(kLargeBytes + kMuchToWrite);
+}
+
+void Connection::write_front() {
+  writing_ = true;
+  const auto rest = asio::buffer(queue_.front());
+  auto taken = [self = shared_from_this()](std::error_code error, std::size_t bytes) {
+    self->taken(error, bytes);
+  };
+  if (tls_) {
+    tls_->stream.async_write_some(rest, std::move(taken));
+  } else {
+    socket_.async_write_some(rest, std::move(taken));
+  }
+}
+
+void Connection::taken(std::error_code error, std::size_t bytes) {
+  writing_ = false;
+  client_.statistics->bytes_out.add(bytes);
+  queue_.taken(bytes, kKept);
+  if (left_) return;
+  if (error) return close();
+  taken_s_ = worker_.now_s();
+  // C1: what a fiber is making may end in half a reply.
+  if (queue_.empty() && !executing_ && !out_.empty()) queue_.push(out_);
+  if (!queue_.empty()) write_front();
+  tell_output();
+  if (state_ == State::kHeldUp && may_make_more()) return go_on();
+  if (writing_) return;
+  if (state_ == State::kEnding) return close();
+  if (state_ == State::kParked) return read_ahead({});
+  if (state_ == State::kReading && draining_) cancel_read();
+}
+
+/// C8.
+bool Connection::may_make_more() const {
+  if (queue_.empty()) return true;
+  const std::size_t kept = queue_.bytes() + out_.size();
+  return kept <= kMuchToWrite || worker_.output().has_room(kept);
+}
+
+void Connection::tell_output() {
+  const std::size_t kept = queue_.empty() ? 0 : queue_.bytes() + out_.size();
+  const std::size_t beyond = kept > kMuchToWrite ? kept - kMuchToWrite : 0;
+  if (beyond != told_) worker_.output().tell(told_, beyond);
+  told_ = beyond;
+  // relaxed: figures by themselves.
+  client_.card->waiting_bytes.store(kept, std::memory_order_relaxed);
+  client_.card->waiting_pieces.store(queue_.pieces(), std::memory_order_relaxed);
+}
+
+}  // namespace keyway::server

@@ -1,0 +1,37 @@
+// OutputMemory: how much the replies of all connections may take that wait for their clients.
+//
+// *What.* A connection tells what it keeps beyond its first part, and asks before it makes more. It
+// may keep as much as is left. So one client that reads only after all is sent has half of the
+// memory at most, and there is room for the next.
+// *Thread safety.* Any thread.
+// *Invariants.* O1: what is told is at most the limit, and one part of each connection above it.
+// *Source.* Choudhury and Hahne, Dynamic queue length thresholds for shared-memory packet switches,
+// 1998, with a factor of 1.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace keyway::server {
+
+class OutputMemory {
+ public:
+  explicit OutputMemory(std::uint64_t limit) : limit_(limit) {}
+
+  /// Of a connection that kept `before` bytes and now keeps `now`.
+  void tell(std::uint64_t before, std::uint64_t now) {
+    // relaxed: a figure, which orders nothing. It wraps, and comes out right.
+    used_.fetch_add(now - before, std::memory_order_relaxed);
+  }
+  /// Whether a connection that keeps so many bytes may add to them.
+  bool has_room(std::uint64_t kept) const {
+    const std::uint64_t used = used_.load(std::memory_order_relaxed);
+    return used < limit_ && kept <= limit_ - used;
+  }
+
+ private:
+  std::uint64_t limit_;
+  std::atomic<std::uint64_t> used_{0};
+};
+
+}  // namespace keyway::server
