@@ -1,13 +1,16 @@
 // kvload: puts a workload on a key-value store and reports throughput and latency.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "job.h"
 #include "job_voice.h"
+#include "keyway/client/client.h"
 #include "options.h"
 #include "output.h"
 #include "stores/registry.h"
@@ -33,11 +36,28 @@ Status unknown_store(std::string_view uri) {
                 fmt::format("--store {} names no store: give one of {}", uri, forms));
 }
 
+/// What this process cannot do. Of a job it may be one rank's alone, and the others wait for it in
+/// MPI, so it goes there to say so.
+Status decline(bool of_job, Status why) {
+  return of_job && tools::under_launcher() ? Store::decline("mpi:", std::move(why)) : why;
+}
+
+bool is_of_job(std::string_view store) { return store.starts_with("mpi:"); }
+
+/// Of a command line that cannot be used: as far as its words tell.
+bool names_job(int argc, char** argv) {
+  return std::any_of(argv, argv + argc, [](std::string_view word) {
+    if (word.starts_with("--store=")) word.remove_prefix(word.find('=') + 1);
+    return is_of_job(word);
+  });
+}
+
 int run(Options options, bool show) {
   Job failed;
   failed.show = show;
+  const bool of_job = is_of_job(options.store);
   auto job = make_job(std::move(options));
-  if (!job) return report_failure(failed, job.status());
+  if (!job) return report_failure(failed, decline(of_job, job.status()));
   job->show = show;
   const StoreKind* kind = find_store(job->options.store);
   if (kind == nullptr) return report_failure(*job, unknown_store(job->options.store));
@@ -47,9 +67,13 @@ int run(Options options, bool show) {
 int main_of(int argc, char** argv, bool show) {
   Parsed parsed = parse_command_line(argc, argv);
   if (parsed.options) return run(std::move(*parsed.options), show);
+  std::string error = parsed.error;
+  if (parsed.exit_code != kExitOk) {
+    error = decline(names_job(argc, argv), Status(Code::kInvalidArgument, error)).message();
+  }
   if (show) {
     std::fputs(parsed.out.c_str(), stdout);
-    if (!parsed.error.empty()) std::fprintf(stderr, "kvload: %s\n", parsed.error.c_str());
+    if (!error.empty()) std::fprintf(stderr, "kvload: %s\n", error.c_str());
   }
   return parsed.exit_code;
 }

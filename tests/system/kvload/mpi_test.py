@@ -76,17 +76,32 @@ class Job(unittest.TestCase):
             with self.subTest(words=words):
                 self.refused(parts, *words)
 
+    def odd_one_out(self, rank, *words):
+        """A job, of which one rank is given `words` more."""
+        with open("odd.sh", "w", encoding="utf8") as file:
+            file.write('#!/bin/sh\n'
+                       f'[ "${{PMI_RANK:-$OMPI_COMM_WORLD_RANK}}" = {rank} ] || exec "$@"\n'
+                       f'exec "$@" {" ".join(map(str, words))}\n')
+        os.chmod("odd.sh", 0o755)
+        return call([*MPIRUN, "-n", RANKS, "./odd.sh", KVLOAD, "run", "--workload", "a", "--store",
+                     "mpi:"], timeout_s=60)
+
+    def test_what_one_rank_alone_does_not_take_ends_the_job(self):
+        if int(RANKS) == 1:
+            return  # refused above
+        for rank, words in ((0, ["--fast"]), (1, ["--fast"]), (1, ["-p", "recordcont=5"]),
+                            (1, ["-P", "no/such/file"])):
+            with self.subTest(rank=rank, words=words):
+                done = self.odd_one_out(rank, *words)
+                self.assertNotEqual(done.returncode, 0)
+                ours = [line for line in done.stderr.splitlines() if line.startswith("kvload: ")]
+                self.assertEqual(len(ours), 1, done.stderr)
+                self.assertIn(words[-1].split("=")[0], ours[0])
+
     def test_ranks_that_disagree_are_refused(self):
         if int(RANKS) == 1:
             return  # nobody to disagree with
-        with open("odd.sh", "w", encoding="utf8") as file:
-            file.write('#!/bin/sh\n'
-                       'seed=1\n'
-                       '[ "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" = 0 ] || seed=2\n'
-                       'exec "$@" --seed $seed\n')
-        os.chmod("odd.sh", 0o755)
-        done = call([*MPIRUN, "-n", RANKS, "./odd.sh", KVLOAD, "run", "--workload", "a", "--store",
-                     "mpi:"], timeout_s=60)
+        done = self.odd_one_out(1, "--seed", 2)
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("the ranks disagree", done.stderr)
         self.assertEqual(done.stderr.count("kvload: "), 1)
