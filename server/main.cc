@@ -1,5 +1,6 @@
 // keywayd: the server.
 #include <fmt/format.h>
+#include <pthread.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -192,7 +193,12 @@ int serve(Options options) {
   if (store->processes() > 1) mail.start();
   listener.start();
   std::vector<std::jthread> threads;
-  for (const auto& worker : workers) threads.emplace_back([&worker] { worker->run(); });
+  for (const auto& worker : workers) {
+    threads.emplace_back([&worker] {
+      pthread_setname_np(pthread_self(), "worker");  // for top -H and its like
+      worker->run();
+    });
+  }
   say_ready(options);
   events.run();
   threads.clear();  // joins: all connections have gone

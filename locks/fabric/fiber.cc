@@ -38,6 +38,7 @@ struct Waits {
 };
 // Those of the fiber that this thread runs now; null off a pool's.
 thread_local Waits* current_waits = nullptr;
+thread_local std::uint64_t ended_network_waits = 0;
 
 }  // namespace
 
@@ -144,10 +145,13 @@ bool active() { return current != nullptr; }
 
 Waited waited() { return current_waits == nullptr ? Waited() : current_waits->total; }
 
+std::uint64_t network_waits_ended() { return ended_network_waits; }
+
 NetworkWait::NetworkWait() {
   if (current_waits != nullptr) current_waits->for_network = true;
 }
 NetworkWait::~NetworkWait() {
+  ++ended_network_waits;
   if (current_waits != nullptr) current_waits->for_network = false;
 }
 

@@ -23,6 +23,9 @@ struct Waited {
 /// Of the caller; nothing off a pool's fiber.
 Waited waited();
 
+/// How many waits for the network have ended on this thread's fibers: grows while they get on.
+std::uint64_t network_waits_ended();
+
 /// While it lives, the caller waits for the network. They do not nest.
 class NetworkWait {
  public:

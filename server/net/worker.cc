@@ -5,7 +5,7 @@
 #include <new>
 #include <utility>
 
-#include "keyway/locks/fabric/wait.h"
+#include "keyway/locks/fabric/fiber_time.h"
 #include "keyway/server/commands/own_usage.h"
 #include "keyway/server/net/process_memory.h"
 
@@ -32,6 +32,7 @@ Worker::Worker(std::vector<Session> sessions, Service& service, const Connection
                 tell_locks(fiber);
                 executed_.push_back(std::move(on_fiber_[fiber]));
               }),
+      rest_(events_),
       until_sweep_(events_) {
   executed_.reserve(sessions_.size());
 }
@@ -41,12 +42,32 @@ void Worker::run() {
     if (fibers_.busy() == 0) {
       await_event();
     } else {
-      if (events_.poll() == 0) fabric::give_way();
-      fibers_.step();
+      step_fibers();
     }
     end_executed();
     refill_spare_memory();
   }
+}
+
+/// Fibers that wait look again at each turn. Where nothing comes of it for a while, whom they wait
+/// for may need this processor, so the worker rests: between all turns while no fiber gets on, and
+/// now and then where some do, which may just ask a far lock again and again. To give way without a
+/// rest is no help where others do the same: since 6.18, Linux has whoever gives way often stand
+/// back behind those who did so less, for seconds.
+void Worker::step_fibers() {
+  constexpr std::uint32_t kTurns = 32;  // more than a reply over a network takes
+  constexpr std::chrono::microseconds kRest{50};
+  if (events_.poll() != 0) turns_ = still_turns_ = 0;
+  ++turns_;
+  ++still_turns_;
+  if (still_turns_ > kTurns || turns_ % kTurns == 0) {
+    rest_.expires_after(kRest);
+    rest_.wait();
+  }
+  const std::uint64_t ended = fabric::this_fiber::network_waits_ended();
+  fibers_.step();
+  if (fabric::this_fiber::network_waits_ended() != ended) still_turns_ = 0;
+  if (!executed_.empty()) turns_ = still_turns_ = 0;
 }
 
 /// To sleep and to be woken costs as much as a small request. So where the last wait was short, the

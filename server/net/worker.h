@@ -8,6 +8,7 @@
 // *Invariants.*
 //   W1  A session and a batch are used by one fiber only, that of their number.
 //   W2  run() returns when the worker drains and its last connection has gone.
+//   W3  While its fibers only wait, a worker does not keep its processor: it rests between looks.
 // *Source.* Design section 7.
 #pragma once
 
@@ -71,6 +72,7 @@ class Worker final : public Waker {
  private:
   void begin(std::shared_ptr<Connection> connection);
   void await_event();
+  void step_fibers();
   void end_executed();
   void look_at_clock();
   void look_at_times_later();
@@ -102,6 +104,9 @@ class Worker final : public Waker {
   std::vector<std::shared_ptr<Connection>> executed_;  // by a fiber, since the loop last looked
   bool draining_ = false;
   bool last_wait_was_short_ = false;
+  std::uint32_t turns_ = 0;        // of the fibers, since an event or the end of a request
+  std::uint32_t still_turns_ = 0;  // since the end of a wait for the network, too
+  asio::steady_timer rest_;
   bool looks_ = false;  // times_ is under way
   asio::steady_timer until_sweep_;
   std::uint32_t swept_rank_ = 0;

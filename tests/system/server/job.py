@@ -1,8 +1,10 @@
 """keywayd as a job: a rank for each process of mpirun, rank r on port + r."""
 
+import contextlib
 import os
 import pathlib
 import select
+import signal
 import socket
 
 from peer import END_S, START_S, Peer
@@ -89,5 +91,6 @@ class Job(Peer):
         """mpirun ends its ranks when it is told to, not when it is killed."""
         if self.process is not None and self.alive():
             for pid in _ranks_below(self.pid, os.path.realpath(self.program)).values():
-                os.kill(pid, 9)
+                with contextlib.suppress(ProcessLookupError):  # mpirun may be ending them
+                    os.kill(pid, signal.SIGKILL)
         super().end()
