@@ -1,12 +1,16 @@
 """Compiles every header of a library alone, as the first include of a file, with exactly the
 include folders that its library's users get: a header that leans on another, or includes
-upward, does not compile."""
+upward, does not compile.
+
+Those that a source of their library includes before all else are left to the build, which has
+compiled just that, with just those folders."""
 
 import argparse
 import concurrent.futures
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -18,6 +22,16 @@ def headers_of(source, library, libraries):
     for header in sorted((source / library["folder"]).rglob("*.h")):
         if not any(folder in header.parents for folder in deeper):
             yield header.relative_to(source).as_posix()
+
+
+def opened_by_sources(source, library):
+    """The headers that a source of the library's folder includes first, which the build compiles."""
+    first = re.compile(r'^#include ["<]keyway/([^">]+)[">]', re.MULTILINE)
+    for file in (source / library["folder"]).glob("*.cc"):
+        text = file.read_text(encoding="utf8")
+        found = first.search(text)
+        if found and not re.search(r"^#", text[:found.start()], re.MULTILINE):
+            yield found.group(1)
 
 
 def compile_alone(compiler, library, header):
@@ -37,7 +51,14 @@ def main():
                         help="JSON: name, folder, includes, definitions of each library")
     args = parser.parse_args()
     libraries = json.loads(args.libraries.read_text())
-    jobs = [(lib, header) for lib in libraries for header in headers_of(args.source, lib, libraries)]
+    jobs, left = [], 0
+    for library in libraries:
+        opened = set(opened_by_sources(args.source, library))
+        for header in headers_of(args.source, library, libraries):
+            if header in opened:
+                left += 1
+            else:
+                jobs.append((library, header))
     if not jobs:
         sys.exit("no header was found; the test checks nothing")
     failed = 0
@@ -46,7 +67,7 @@ def main():
             if code != 0:
                 failed += 1
                 print(f"{header} does not compile alone:\n{said}")
-    print(f"{len(jobs)} headers, {failed} do not compile alone")
+    print(f"{len(jobs)} headers, {failed} do not compile alone; {left} left to the build")
     return 1 if failed else 0
 
 
