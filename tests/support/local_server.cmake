@@ -40,6 +40,7 @@ find_package(prometheus-cpp REQUIRED COMPONENTS pull)
 keyway_sources_of(keyway_server_net server/net net_sources)
 keyway_sources_of(keyway_server_metrics server/metrics metrics_sources)
 keyway_sources_of(keywayd server main_sources)
+keyway_cold_sources(${PROJECT_SOURCE_DIR}/server/options.cc)
 add_executable(keywayd_local EXCLUDE_FROM_ALL ${main_sources} ${net_sources} ${metrics_sources})
 set_target_properties(keywayd_local PROPERTIES OUTPUT_NAME keywayd)
 target_include_directories(keywayd_local PRIVATE ${PROJECT_SOURCE_DIR}/server

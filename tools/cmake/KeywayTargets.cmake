@@ -47,7 +47,17 @@ function(keyway_program name)
 endfunction()
 
 # keyway_cold_sources(FILE...): what runs once, such as the reading of a command line. CLI11 is all
-# headers, and optimizing it costs half a minute a file.
+# headers, and optimizing it costs half a minute a file; so do the checks of undefined behaviour in it.
 function(keyway_cold_sources)
-  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS -O1)
+  set(options -O1)
+  if(KEYWAY_SANITIZE)
+    set(options -O0 -fno-sanitize=undefined)
+  endif()
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "${options}")
+endfunction()
+
+# keyway_apart_sources(FILE...): each is compiled by itself also where a target's sources are joined
+# (KEYWAY_JOIN), since it gives names to its own things that others give, too.
+function(keyway_apart_sources)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()

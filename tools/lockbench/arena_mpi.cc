@@ -10,14 +10,13 @@
 #include "keyway/locks/distributed/any_lock.h"
 #include "keyway/locks/fabric/mpi/mpi_fabric.h"
 #include "pin.h"
+#include "refuse.h"
 #include "threads.h"
 
 namespace keyway::lockbench {
 namespace {
 
 using fabric::MpiFabric;
-
-Status refuse(std::string sentence) { return Status(Code::kInvalidArgument, std::move(sentence)); }
 
 std::string host_name() {
   std::string name(256, '\0');

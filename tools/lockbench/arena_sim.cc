@@ -11,6 +11,7 @@
 #include "keyway/locks/distributed/any_lock.h"
 #include "keyway/locks/fabric/sim/machine_file.h"
 #include "keyway/workloads/machine_files.h"
+#include "refuse.h"
 
 namespace keyway::lockbench {
 namespace {
@@ -18,8 +19,6 @@ namespace {
 using fabric::sim::Machine;
 
 constexpr std::uint32_t kDefaultRanks = 16;
-
-Status refuse(std::string sentence) { return Status(Code::kInvalidArgument, std::move(sentence)); }
 
 /// The text of a machine file, by name or by path.
 Result<std::string> machine_file(const std::string& name) {

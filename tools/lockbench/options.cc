@@ -11,6 +11,7 @@
 #include "keyway/workloads/machine_files.h"
 #include "plan.h"
 #include "provenance.h"
+#include "refuse.h"
 #include "spec.h"
 
 namespace keyway::lockbench {
@@ -139,8 +140,6 @@ void add_report_options(CLI::App& app, Options& options) {
                  "measure this host, write it as a file for --machine, and end; - is stdout")
       ->type_name("FILE");
 }
-
-Status refuse(std::string sentence) { return Status(Code::kInvalidArgument, std::move(sentence)); }
 
 Status check(const Options& options) {
   if (!options.calibrate.empty()) return {};

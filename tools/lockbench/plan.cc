@@ -7,11 +7,10 @@
 
 #include "benches/all.h"
 #include "keyway/locks/base/rng.h"
+#include "refuse.h"
 
 namespace keyway::lockbench {
 namespace {
-
-Status refuse(std::string sentence) { return Status(Code::kInvalidArgument, std::move(sentence)); }
 
 /// Agents that write, under --roles process; as worker.h assigns the roles.
 std::uint64_t writers_of(const Plan& plan) {

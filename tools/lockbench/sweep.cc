@@ -8,12 +8,12 @@
 #include <cmath>
 #include <optional>
 
+#include "refuse.h"
+
 namespace keyway::lockbench {
 namespace {
 
 constexpr std::size_t kMostPoints = 100'000;
-
-Status refuse(std::string sentence) { return Status(Code::kInvalidArgument, std::move(sentence)); }
 
 std::vector<std::string> split(std::string_view text) {
   const char separator = text.find(';') != std::string_view::npos ? ';' : ',';

@@ -1,0 +1,17 @@
+// refuse: the status of what was asked for and cannot be done.
+//
+// *Thread safety.* A function of its argument.
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "keyway/locks/base/status.h"
+
+namespace keyway::lockbench {
+
+inline Status refuse(std::string sentence) {
+  return Status(Code::kInvalidArgument, std::move(sentence));
+}
+
+}  // namespace keyway::lockbench
