@@ -33,7 +33,7 @@ void reply_words(const Call& call, const std::vector<std::string>& words) {
   for (const std::string& word : words) call.out.bulk(word);
 }
 
-std::int64_t microseconds(std::uint64_t ns) { return static_cast<std::int64_t>(ns / 1000); }
+std::int64_t whole_us(std::uint64_t ns) { return static_cast<std::int64_t>(ns / 1000); }
 
 void reply_named(const Call& call, std::string_view name, std::int64_t value) {
   call.out.bulk(name);
@@ -56,7 +56,7 @@ void run_slowlog_get(const Call& call) {
     call.out.array(6);
     call.out.integer(static_cast<std::int64_t>(slow.id));
     call.out.integer(static_cast<std::int64_t>(slow.unix_s));
-    call.out.integer(microseconds(slow.times.all));
+    call.out.integer(whole_us(slow.times.all));
     reply_words(call, slow.words);
     call.out.bulk(slow.address);
     call.out.bulk(slow.name);
@@ -93,11 +93,11 @@ void run_kw_slowlog(const Call& call) {
     call.out.map(10);
     reply_named(call, "id", static_cast<std::int64_t>(slow.id));
     reply_named(call, "time", static_cast<std::int64_t>(slow.unix_s));
-    reply_named(call, "microseconds", microseconds(slow.times.all));
-    reply_named(call, "queue_us", microseconds(slow.times.queue));
-    reply_named(call, "lock_us", microseconds(slow.times.lock_wait));
-    reply_named(call, "network_us", microseconds(slow.times.network));
-    reply_named(call, "execution_us", microseconds(slow.times.execution()));
+    reply_named(call, "microseconds", whole_us(slow.times.all));
+    reply_named(call, "queue_us", whole_us(slow.times.queue));
+    reply_named(call, "lock_us", whole_us(slow.times.lock_wait));
+    reply_named(call, "network_us", whole_us(slow.times.network));
+    reply_named(call, "execution_us", whole_us(slow.times.execution()));
     call.out.bulk("words");
     reply_words(call, slow.words);
     call.out.bulk("client");

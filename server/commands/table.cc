@@ -16,7 +16,6 @@ constexpr KeyWords kPairs = {1, -1, 2};
 constexpr std::uint32_t kOfClient = kNoScript | kLoading | kStale;
 constexpr std::uint32_t kAtLogin = kOfClient | kFast | kNoAuth | kAllowBusy;
 constexpr std::uint32_t kOfMulti = kOfClient | kFast | kAllowBusy;
-constexpr std::string_view kVaries = "nondeterministic_output";
 constexpr std::string_view kUnordered = "nondeterministic_output_order";
 
 constexpr Command kClientRows[] = {

@@ -5,8 +5,6 @@
 namespace keyway::server {
 namespace {
 
-constexpr std::string_view kVaries = "nondeterministic_output";
-
 /// What anybody may ask.
 constexpr Command asks(std::string_view name, int arity, std::string_view tips,
                        void (*run)(const Call&), std::uint32_t flags = kStale) {
@@ -18,7 +16,7 @@ constexpr Command changes(std::string_view name, int arity, std::string_view tip
   return {name, arity, Group::kServer, flags, {}, "", tips, run_cluster_fixed};
 }
 
-constexpr Command kRows[] = {
+constexpr Command kClusterRows[] = {
     changes("cluster|addslots", -3),
     changes("cluster|addslotsrange", -4),
     changes("cluster|bumpepoch", 2, kVaries),
@@ -51,6 +49,6 @@ constexpr Command kRows[] = {
 
 }  // namespace
 
-std::span<const Command> cluster_rows() { return kRows; }
+std::span<const Command> cluster_rows() { return kClusterRows; }
 
 }  // namespace keyway::server

@@ -7,6 +7,15 @@ option(KEYWAY_TOOLS "Build the programs (kvload)" ON)
 option(KEYWAY_DCHECK "Compile the checks on hot paths (KW_DCHECK)" OFF)
 set(KEYWAY_SANITIZE "" CACHE STRING "Sanitizers: address, thread, undefined, \"address,undefined\" or empty")
 
+# Sources that are compiled together share the parsing of headers and the instances of templates,
+# which is most of what a build takes. Apart, each shows that it includes what it needs.
+set(KEYWAY_JOIN "none" CACHE STRING "Whose sources are compiled several at once: none, tests or all")
+set_property(CACHE KEYWAY_JOIN PROPERTY STRINGS none tests all)
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
+if(KEYWAY_JOIN STREQUAL "all")
+  set(CMAKE_UNITY_BUILD ON)
+endif()
+
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -20,6 +29,10 @@ endif()
 add_library(keyway_build_flags INTERFACE)
 target_compile_options(keyway_build_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow
                        -Wno-missing-field-initializers -Werror=unused-result)
+# Of sources compiled together, one's local names may be another's global ones, and to g++ they are
+# headers, whose types should not have members of anonymous namespaces.
+target_compile_options(keyway_build_flags INTERFACE
+                       "$<$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>:-Wno-shadow;-Wno-subobject-linkage>")
 if(KEYWAY_SANITIZE)
   target_compile_options(keyway_build_flags INTERFACE
                          -fsanitize=${KEYWAY_SANITIZE} -fno-omit-frame-pointer)

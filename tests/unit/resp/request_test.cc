@@ -11,7 +11,7 @@ namespace keyway::resp {
 namespace {
 
 using Request = std::vector<std::string>;
-using Step = RequestParser::Step;
+using Next = RequestParser::Step;
 
 struct Parsed {
   std::vector<Request> requests;
@@ -29,13 +29,13 @@ class Connection {
     moved += piece;
     buffer_ = std::move(moved);
     while (parsed_.error.empty()) {
-      const Step step = parser_.parse(buffer_, limits_);
-      if (step == Step::kError) parsed_.error = parser_.error();
-      if (step == Step::kRequest) {
+      const Next step = parser_.parse(buffer_, limits_);
+      if (step == Next::kError) parsed_.error = parser_.error();
+      if (step == Next::kRequest) {
         parsed_.requests.emplace_back(parser_.words().begin(), parser_.words().end());
       }
       buffer_.erase(0, parser_.consumed());
-      if (step != Step::kRequest) return;
+      if (step != Next::kRequest) return;
     }
   }
   const Parsed& parsed() const { return parsed_; }
@@ -167,14 +167,14 @@ TEST_CASE("resp: requests ahead of the one that is executed can be taken back") 
     const std::string bytes = first + second + behind;
     RequestParser parser;
     std::size_t at = 0;
-    Step step = Step::kRequest;
-    while (step == Step::kRequest) {
+    Next step = Next::kRequest;
+    while (step == Next::kRequest) {
       step = parser.parse(std::string_view(bytes).substr(at), {});
       at += parser.consumed();
     }
     CHECK(at == first.size() + second.size());
     parser.rewind();
-    CHECK(parser.parse(std::string_view(bytes).substr(first.size()), {}) == Step::kRequest);
+    CHECK(parser.parse(std::string_view(bytes).substr(first.size()), {}) == Next::kRequest);
     CHECK(parser.words().size() == 2);
     CHECK(parser.consumed() == second.size());
     CHECK(parser.parse(std::string_view(bytes).substr(at), {}) == step);
@@ -184,9 +184,9 @@ TEST_CASE("resp: requests ahead of the one that is executed can be taken back") 
 TEST_CASE("resp: the words of a line are the parser's own") {
   const std::string_view bytes = "get k\r\n*1\r\n$1\r\na\r\n";
   RequestParser parser;
-  REQUIRE(parser.parse(bytes, {}) == Step::kRequest);
+  REQUIRE(parser.parse(bytes, {}) == Next::kRequest);
   CHECK_FALSE(parser.in_place());
-  REQUIRE(parser.parse(bytes.substr(parser.consumed()), {}) == Step::kRequest);
+  REQUIRE(parser.parse(bytes.substr(parser.consumed()), {}) == Next::kRequest);
   CHECK(parser.in_place());
 }
 

@@ -11,7 +11,7 @@ namespace {
 const std::string kFull = "-OOM command not allowed when used memory > 'maxmemory'.\r\n";
 
 /// Writes values until the store is full.
-void fill(Peer& peer) {
+void fill_store(Peer& peer) {
   const std::string value(50'000, 'v');
   int i = 0;
   while (peer.ask({"set", "fill" + std::to_string(i), value}) == "+OK\r\n") ++i;
@@ -25,7 +25,7 @@ TEST_CASE("full store: writes that need room fail and change nothing, all else g
   Peer peer(store);
   REQUIRE(peer.ask("set k abc") == "+OK\r\n");
   REQUIRE(peer.ask("set t abc pxat 4000000000000") == "+OK\r\n");
-  fill(peer);
+  fill_store(peer);
   const std::string big(50'000, 'x');
   for (const std::vector<std::string_view>& request :
        std::vector<std::vector<std::string_view>>{{"set", "k", big},

@@ -117,10 +117,11 @@ TEST_CASE("transaction: who has not said who it is neither queues nor executes")
 }
 
 /// What both have in common: any words. As a time to live each number is over, or will not be soon.
-const std::vector<std::string> kWords = {"",    "a",     "b",      "a longer key of the heap",
-                                         "0",   "-1",    "100000", "x",
-                                         "nx",  "get",   "ex",     "replace",
-                                         "and", "match", "*"};
+const std::vector<std::string> kKeysOrValues = {
+    "",    "a",     "b",      "a longer key of the heap",
+    "0",   "-1",    "100000", "x",
+    "nx",  "get",   "ex",     "replace",
+    "and", "match", "*"};
 
 /// Of a reply of one line. Times to live, and ends of them, hang on when they were set, which in
 /// two stores is not the same ms: only whether there is one is compared.
@@ -138,7 +139,9 @@ TEST_CASE("transaction: a command answers in it as outside of it, whatever its w
   Peer inside(inside_store);
   Peer outside(outside_store);
   Rng rng(11);
-  const auto word = [&]() -> std::string_view { return kWords[rng.below(kWords.size())]; };
+  const auto word = [&]() -> std::string_view {
+    return kKeysOrValues[rng.below(kKeysOrValues.size())];
+  };
   std::vector<const Command*> commands;
   for (const Command& command : all_commands()) {
     // Of those with keys, the reply hangs on them alone.
@@ -169,7 +172,7 @@ TEST_CASE("transaction: a command answers in it as outside of it, whatever its w
     REQUIRE(executed.starts_with("*1\r\n"));
     REQUIRE(without_time(command, executed.substr(4)) == alone);
   }
-  for (const std::string& key : kWords) {
+  for (const std::string& key : kKeysOrValues) {
     const std::vector<std::string_view> read = {"get", key};
     CHECK(inside.ask(read) == outside.ask(read));
     const std::vector<std::string_view> expiry = {"pexpiretime", key};
