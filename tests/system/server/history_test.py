@@ -12,10 +12,10 @@ PATIENCE_S = 120
 class History(unittest.TestCase):
     def check(self, what, *options):
         server = start_ours(*options)
-        rounds = 10 if Program.ranks else 300  # each takes longer over a network
+        seeds, rounds = Program.options.seeds, Program.options.rounds
         self.addCleanup(server.end)
         ports = [str(server.port + rank) for rank in range(server.ranks)]
-        for seed in (1, 2):
+        for seed in range(1, seeds + 1):
             done = subprocess.run([Program.options.history, what, str(seed), str(rounds), *ports],
                                   capture_output=True, text=True, check=False, timeout=PATIENCE_S)
             self.assertEqual((done.returncode, done.stderr), (0, ""), f"seed {seed}: {done.stdout}")
@@ -37,4 +37,7 @@ class History(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    main(history={"required": True, "help": "the program server_history"})
+    main(history={"required": True, "help": "the program server_history"},
+         seeds={"type": int, "default": 2, "help": "histories of each kind"},
+         rounds={"type": int, "default": 300,
+                 "help": "what each client does; it takes longer over a network"})
