@@ -93,6 +93,9 @@ Status take_own_addresses(Options& options, std::uint32_t process) {
   };
   if (Status status = move("--port", options.port); !status.ok()) return status;
   if (Status status = move("--tls-port", options.tls_port); !status.ok()) return status;
+  if (options.metrics_port) {
+    if (Status status = move("--metrics-port", *options.metrics_port); !status.ok()) return status;
+  }
   if (!options.unix_socket.empty() && process != 0) {
     options.unix_socket += fmt::format(".{}", process);
   }

@@ -127,12 +127,11 @@ void settle(Service& service, const Options& options, const Store& store, std::u
   service.facts = facts_of(options, store);
 }
 
-/// Nothing where no metrics are asked for. Each rank of a job has a port of its own.
-Status export_metrics(const Service& service, const Options& options, std::uint32_t process,
+/// Nothing where no metrics are asked for.
+Status export_metrics(const Service& service, const Options& options,
                       std::unique_ptr<Exporter>& exporter) {
   if (!options.metrics_port) return {};
-  const std::uint32_t port = *options.metrics_port == 0 ? 0 : *options.metrics_port + process;
-  auto made = Exporter::listen(service, options.metrics_bind, static_cast<std::uint16_t>(port));
+  auto made = Exporter::listen(service, options.metrics_bind, *options.metrics_port);
   if (made.ok()) exporter = std::move(*made);
   return made.status();
 }
@@ -164,7 +163,7 @@ int serve(Options options) {
   }
   settle(service, options, *store, listener.port());
   std::unique_ptr<Exporter> exporter;
-  if (ready.ok()) ready = export_metrics(service, options, store->process(), exporter);
+  if (ready.ok()) ready = export_metrics(service, options, exporter);
   auto cluster = meet(*store, options, ready);
   if (!cluster.ok()) return fail(cluster.status(), speaks);
   service.cluster = std::move(*cluster);

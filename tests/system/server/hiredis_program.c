@@ -1,6 +1,7 @@
 /* A service as people write one on hiredis: one call at a time, a pipeline, binary words, errors, and a
-   large value. Usage: hiredis_program HOST PORT, or hiredis_program PATH of a Unix socket. Prints
-   what is wrong and ends with 1; else ends with 0. */
+   large value. Usage: hiredis_program HOST PORT, hiredis_program PATH of a Unix socket, or
+   hiredis_program HOST PORT RANKS of a job, whose ranks are at the ports from PORT on. Prints what
+   is wrong and ends with 1; else ends with 0. */
 #include <hiredis/hiredis.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,19 +80,71 @@ static void pipeline(redisContext* c, int first, int end) {
   }
 }
 
-int main(int argc, char** argv) {
-  const struct timeval patience = {30, 0};
-  if (argc != 2 && argc != 3) {
-    fprintf(stderr, "usage: %s HOST PORT | PATH\n", argv[0]);
-    return 2;
+/* One transaction on keys that are those of all ranks. */
+static void transaction(redisContext* c, int keys, long long value) {
+  expect(is(redisCommand(c, "MULTI"), REDIS_REPLY_STATUS, "OK"), "MULTI");
+  for (int i = 0; i < keys; ++i) {
+    expect(is(redisCommand(c, "INCR t:%d", i), REDIS_REPLY_STATUS, "QUEUED"), "QUEUED");
   }
-  redisContext* c = argc == 3 ? redisConnectWithTimeout(argv[1], atoi(argv[2]), patience)
-                              : redisConnectUnixWithTimeout(argv[1], patience);
+  redisReply* all = redisCommand(c, "EXEC");
+  int right = all != NULL && all->type == REDIS_REPLY_ARRAY && (int)all->elements == keys;
+  for (int i = 0; right && i < keys; ++i) right = all->element[i]->integer == value;
+  expect(right, "EXEC over keys of several ranks");
+  if (all != NULL) freeReplyObject(all);
+}
+
+/* Whatever one rank is told, each other one knows: no MOVED, no CROSSSLOT. */
+static void ranks(redisContext** all, int count) {
+  enum { kKeys = 64 };
+  char text[32];
+  for (int from = 0; from < count; ++from) {
+    for (int i = 0; i < kKeys; ++i) redisAppendCommand(all[from], "SET r:%d %d-%d", i, from, i);
+    for (int i = 0; i < kKeys; ++i) {
+      void* reply = NULL;
+      expect(redisGetReply(all[from], &reply) == REDIS_OK && is(reply, REDIS_REPLY_STATUS, "OK"),
+             "SET of any key at any rank");
+    }
+    redisContext* other = all[(from + 1) % count];
+    for (int i = 0; i < kKeys; ++i) redisAppendCommand(other, "GET r:%d", i);
+    for (int i = 0; i < kKeys; ++i) {
+      void* reply = NULL;
+      snprintf(text, sizeof text, "%d-%d", from, i);
+      expect(redisGetReply(other, &reply) == REDIS_OK && is(reply, REDIS_REPLY_STRING, text),
+             "GET of any key at another rank");
+    }
+    transaction(all[from], 8, from + 1);
+  }
+}
+
+static redisContext* opened(redisContext* c, struct timeval patience) {
   if (c == NULL || c->err != 0) {
     fprintf(stderr, "wrong: cannot connect: %s\n", c == NULL ? "no memory" : c->errstr);
-    return 1;
+    exit(1);
   }
   redisSetTimeout(c, patience);
+  return c;
+}
+
+static int several(const char* host, int port, int count, struct timeval patience) {
+  redisContext** all = calloc((size_t)count, sizeof *all);
+  for (int i = 0; i < count; ++i) {
+    all[i] = opened(redisConnectWithTimeout(host, port + i, patience), patience);
+  }
+  ranks(all, count);
+  for (int i = 0; i < count; ++i) redisFree(all[i]);
+  free(all);
+  return wrong;
+}
+
+int main(int argc, char** argv) {
+  const struct timeval patience = {30, 0};
+  if (argc < 2 || argc > 4 || (argc == 4 && atoi(argv[3]) < 1)) {
+    fprintf(stderr, "usage: %s HOST PORT [RANKS] | PATH\n", argv[0]);
+    return 2;
+  }
+  if (argc == 4) return several(argv[1], atoi(argv[2]), atoi(argv[3]), patience);
+  redisContext* c = opened(argc == 3 ? redisConnectWithTimeout(argv[1], atoi(argv[2]), patience)
+                                     : redisConnectUnixWithTimeout(argv[1], patience), patience);
   one_at_a_time(c);
   binary_and_large(c);
   for (int i = 0; i < 20000 && !wrong; i += 500) pipeline(c, i, i + 500);
