@@ -9,6 +9,7 @@
 
 #include "job.h"
 #include "keyway/locks/base/clock.h"
+#include "keyway/server/net/address.h"
 #include "provenance.h"
 
 namespace keyway::server {
@@ -25,12 +26,9 @@ std::string drawn_id() {
 /// What CONFIG GET tells and nobody may change: what Redis calls so, and clients ask for; then our
 /// own options.
 std::vector<std::pair<std::string, std::string>> parameters_of(const Options& options) {
-  const ConnectionLimits& limits = options.limits;
   return {{"appendonly", "no"},
           {"bind", fmt::format("{}", fmt::join(options.bind, " "))},
-          {"client-output-buffer-limit", fmt::format("normal {} 0 0", limits.output_bytes)},
           {"client-output-memory", fmt::to_string(options.output_memory_bytes)},
-          {"client-query-buffer-limit", fmt::to_string(limits.query_bytes)},
           {"daemonize", "no"},
           {"databases", "1"},
           {"latency-tracking", "yes"},
@@ -39,18 +37,19 @@ std::vector<std::pair<std::string, std::string>> parameters_of(const Options& op
           {"maxmemory-policy", "noeviction"},
           {"notify-keyspace-events", ""},
           {"port", fmt::to_string(options.port)},
-          {"proto-max-bulk-len", fmt::to_string(limits.request.word_bytes)},
-          {"requirepass", options.password},
           {"save", ""},
-          {"shutdown-timeout", fmt::to_string(options.shutdown_timeout_s)},
           {"tcp-backlog", fmt::to_string(options.listener.backlog)},
-          {"tcp-keepalive", fmt::to_string(options.listener.keepalive_s)},
-          {"timeout", fmt::to_string(limits.idle_s)},
           {"tls-port", fmt::to_string(options.tls_port)},
           {"unixsocket", options.unix_socket},
           {"fibers", fmt::to_string(options.fibers)},
           {"lock-policy", options.lock},
           {"workers", fmt::to_string(options.workers)}};
+}
+
+/// Whether an address is bound that is not of this host alone.
+bool is_reached_by_others(const Options& options) {
+  return std::any_of(options.bind.begin(), options.bind.end(),
+                     [](const std::string& address) { return !check_bind(address, false).ok(); });
 }
 
 /// Clients take a comma in a field of INFO for the end of a part of it.
@@ -77,6 +76,7 @@ Facts facts_of(const Options& options, const Store& store) {
           .fabric = is_of_job(options) ? "mpi" : "shm",
           .topology = without_commas(store.describe()),
           .lock = without_commas(options.lock),
+          .reached_by_others = is_reached_by_others(options),
           .memory_bytes = options.memory_bytes,
           .parameters = parameters_of(options)};
 }

@@ -70,7 +70,7 @@ Status make_workers(Store& store, const Options& options, Service& service,
       sessions.push_back(std::move(*session));
     }
     workers.push_back(
-        std::make_unique<Worker>(std::move(sessions), service, options.limits, clients, output));
+        std::make_unique<Worker>(std::move(sessions), service, options.poll_us, clients, output));
   }
   return {};
 }
@@ -121,6 +121,15 @@ void settle(Service& service, const Options& options, const Store& store, std::u
   service.port = port;
   service.settings.most_clients = options.listener.most_clients;
   service.settings.clients_limit = options.clients_limit;
+  const ConnectionLimits& limits = options.limits;
+  service.settings.word_bytes = limits.word_bytes;
+  service.settings.query_bytes = limits.query_bytes;
+  service.settings.output_bytes = limits.output_bytes;
+  service.settings.idle_s = limits.idle_s;
+  service.settings.login_s = limits.login_s;
+  service.settings.output_s = limits.output_s;
+  service.settings.keepalive_s = limits.keepalive_s;
+  service.settings.shutdown_s = options.shutdown_timeout_s;
   service.slow_log.set_threshold_us(options.slow_us);
   service.slow_log.set_most_entries(options.most_slow);
   service.latency_events.set_threshold_ms(options.latency_threshold_ms);
@@ -146,7 +155,7 @@ int serve(Options options) {
   if (!lock_store.ok()) return fail(lock_store.status(), speaks);
   LockService locks(*lock_store, lock_store->process(), options.lock_limits);
   Service service;
-  service.password = options.password;
+  service.password.set(options.password);
   service.transaction_bytes = options.transaction_bytes;
   service.locks = &locks;
   std::atomic<std::uint32_t> clients{0};
@@ -184,11 +193,11 @@ int serve(Options options) {
     listener.stop();
     locks.end();
     for (const auto& worker : workers) {
-      worker->drain(std::chrono::seconds(options.shutdown_timeout_s));
+      worker->drain(std::chrono::seconds(service.settings.shutdown_s));
     }
   });
   pace.start();
-  if (exporter) volumes.start();
+  volumes.start();
   if (store->processes() > 1) mail.start();
   listener.start();
   std::vector<std::jthread> threads;

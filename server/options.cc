@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <fstream>
 #include <limits>
 #include <string_view>
@@ -81,7 +82,7 @@ void declare_addresses(CLI::App& app, Options& options, Texts& texts) {
                      "connections that wait to be accepted, of each address"),
       "KEYWAYD_TCP_BACKLOG")
       ->check(CLI::Range(1, 65'535));
-  env(app.add_option("--tcp-keepalive", options.listener.keepalive_s,
+  env(app.add_option("--tcp-keepalive", options.limits.keepalive_s,
                      "s of silence until the kernel asks whether a client's host is there; 0: "
                      "never"),
       "KEYWAYD_TCP_KEEPALIVE")
@@ -171,7 +172,7 @@ void declare_rest(CLI::App& app, Options& options, Texts& texts) {
                      "requests of each worker that can wait for locks at one time"),
       "KEYWAYD_FIBERS")
       ->check(CLI::Range(1, 1024));
-  env(app.add_option("--poll-us", options.limits.poll_us,
+  env(app.add_option("--poll-us", options.poll_us,
                      "us that a worker whose last wait was as short looks for requests before it "
                      "sleeps; 0: it sleeps at once"),
       "KEYWAYD_POLL_US")
@@ -264,7 +265,7 @@ Status settle(Options& options, const Texts& texts) {
       {"--memory", texts.memory, options.memory_bytes},
       {"--element-bytes", texts.element, options.element_bytes},
       {"--lock-memory", texts.lock_memory, options.lock_memory_bytes},
-      {"--proto-max-bulk-len", texts.largest_word, limits.request.word_bytes},
+      {"--proto-max-bulk-len", texts.largest_word, limits.word_bytes},
       {"--client-query-buffer-limit", texts.query_buffer, limits.query_bytes},
       {"--client-output-buffer-limit", texts.output_buffer, limits.output_bytes},
       {"--client-output-memory", texts.output_memory, options.output_memory_bytes},
@@ -283,6 +284,21 @@ Status settle(Options& options, const Texts& texts) {
     if (!status.ok()) return refuse(fmt::format("--bind: {}", status.message()));
   }
   return {};
+}
+
+/// All options as a file of --config, but for the password: only that there is one.
+std::string config_of(CLI::App& app) {
+  CLI::Option* password = app.get_option("--requirepass");
+  const bool given = password->count() != 0 && !password->as<std::string>().empty();
+  password->clear();
+  std::string text = app.config_to_str(true);
+  constexpr std::string_view kNone = "requirepass=";
+  const std::size_t at = text.find(fmt::format("\n{}", kNone)) + 1;
+  if (given && at != 0) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    text.replace(at, end - at, "# requirepass is set, and not shown");
+  }
+  return text;
 }
 
 }  // namespace
@@ -305,7 +321,7 @@ Parsed parse_command_line(int argc, const char* const* argv) {
   }
   const auto files = app.get_config_ptr()->as<std::vector<std::string>>();
   if (!files.empty()) options.config_file = files.front();
-  if (texts.print_config) return {{}, kExitOk, app.config_to_str(true), {}};
+  if (texts.print_config) return {{}, kExitOk, config_of(app), {}};
   return {std::move(options), kExitOk, {}, {}};
 }
 

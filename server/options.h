@@ -18,6 +18,17 @@ using tools::kExitOk;
 using tools::kExitUnavailable;
 using tools::kExitUsage;
 
+/// What one connection may take, and for how long it is waited for: the first values of Settings.
+struct ConnectionLimits {
+  std::uint64_t word_bytes = 512ULL << 20;
+  std::uint64_t query_bytes = 1ULL << 30;
+  std::uint64_t output_bytes = 1ULL << 30;
+  std::uint32_t idle_s = 0;
+  std::uint32_t login_s = 60;
+  std::uint32_t output_s = 60;
+  std::uint32_t keepalive_s = 300;
+};
+
 struct Options {
   std::vector<std::string> bind = {"127.0.0.1"};
   std::uint16_t port = 7400;   // 0: any, or none where there is tls_port
@@ -26,7 +37,8 @@ struct Options {
   std::string unix_socket;  // "": none
   std::string password;     // "": none is asked for
   std::uint32_t workers = 1;
-  std::uint32_t fibers = 32;  // of each worker: requests that can wait at one time
+  std::uint32_t fibers = 32;   // of each worker: requests that can wait at one time
+  std::uint32_t poll_us = 20;  // that a busy worker looks for requests before it sleeps
   ListenerOptions listener;
   ConnectionLimits limits;
   std::uint32_t clients_limit = 10'000;  // which it may be set to later: not an option

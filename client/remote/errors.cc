@@ -27,7 +27,7 @@ constexpr Meaning kMeanings[] = {
     {"BUSY ", Code::kUnavailable, ""},
     {"CLUSTERDOWN ", Code::kUnavailable, ""},
     {"MASTERDOWN ", Code::kUnavailable, ""},
-    {"TRYAGAIN ", Code::kUnavailable, ""},
+    {"TRYAGAIN ", Code::kTimeout, ""},
     {"READONLY ", Code::kUnavailable, ""},
     {"MISCONF ", Code::kUnavailable, ""},
     {"MOVED ", Code::kUnavailable, "it sent us from server to server"},
@@ -37,8 +37,10 @@ constexpr Meaning kMeanings[] = {
 }  // namespace
 
 Status status_of_error(std::string_view error, std::string_view server) {
+  constexpr std::string_view kAborted = "EXECABORT Transaction discarded because of: ";
+  const std::string_view why = error.starts_with(kAborted) ? error.substr(kAborted.size()) : error;
   for (const Meaning& meaning : kMeanings) {
-    if (!error.starts_with(meaning.begins)) continue;
+    if (!why.starts_with(meaning.begins)) continue;
     if (meaning.advice.empty()) return {meaning.code, fmt::format("{}: {}", server, error)};
     return {meaning.code, fmt::format("{}: {} ({})", server, meaning.advice, error)};
   }

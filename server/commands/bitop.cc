@@ -78,10 +78,13 @@ void run_bitop(const Call& call) {
   }
   const Places places = places_of(call);
   std::size_t length = 0;
+  std::size_t sources_there = 0;
   const auto body = [&](std::span<ElementDraft> drafts) {
     std::vector<std::string_view> sources;
+    sources_there = 0;
     for (const std::size_t at : std::span(places.sources).subspan(1)) {
       const bool there = at != Places::kNowhere && drafts[at].there();
+      sources_there += there ? 1 : 0;
       sources.push_back(there ? std::string_view(drafts[at]->value) : std::string_view());
     }
     std::string result = combined(*operation, sources);
@@ -98,6 +101,7 @@ void run_bitop(const Call& call) {
   Status status = call.session.modify_all(places.keys, body);
   if (status == Code::kMismatch) status = call.session.put(call.word(2), {});  // says why not
   if (!status.ok()) return call.failed(status);
+  for (std::size_t i = 1; i < places.sources.size(); ++i) call.looked_up(i <= sources_there);
   call.out.integer(static_cast<std::int64_t>(length));
 }
 

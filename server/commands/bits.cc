@@ -113,13 +113,13 @@ std::optional<Span> bits_asked(const Asked& asked, std::size_t bytes) {
 /// Reads the value; where it is not there, replies `absent` and returns false.
 bool read_or_reply(const Call& call, std::int64_t absent) {
   const Status status = call.session.get(call.key(), call.client.value);
-  if (status.ok()) return true;
-  if (is_absent(status)) {
-    call.out.integer(absent);
-  } else {
+  if (!status.ok() && !is_absent(status)) {
     call.failed(status);
+    return false;
   }
-  return false;
+  call.looked_up(status.ok());
+  if (!status.ok()) call.out.integer(absent);
+  return status.ok();
 }
 
 }  // namespace
@@ -154,6 +154,7 @@ void run_getbit(const Call& call) {
   std::string& byte = call.client.value;
   const Status status = call.session.get_range(call.key(), *offset / 8, 1, byte);
   if (!status.ok() && !is_absent(status)) return call.failed(status);
+  call.looked_up(status.ok());
   call.out.integer(status.ok() && bit_of(byte, *offset & 7) ? 1 : 0);
 }
 

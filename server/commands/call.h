@@ -25,6 +25,9 @@ inline constexpr std::string_view kTooLong =
     "ERR string exceeds maximum allowed size (proto-max-bulk-len)";
 inline constexpr std::string_view kOutOfMemory =
     "OOM command not allowed when used memory > 'maxmemory'.";
+/// The word of Redis Cluster for what will do when it is asked again: here for a lock that was not
+/// had in time.
+inline constexpr std::string_view kTryAgain = "TRYAGAIN";
 /// Redis' proto-max-bulk-len, and the store's longest value.
 inline constexpr std::int64_t kMostBytes = store::kMaxValueBytes;
 
@@ -45,6 +48,11 @@ struct Call {
 
   void ok() const { out.simple("OK"); }
   void error(std::string_view sentence) const { out.error(sentence); }
+  /// Counts a key that was to be read, as there or not.
+  void looked_up(bool there) const {
+    if (client.statistics == nullptr) return;
+    (there ? client.statistics->hits : client.statistics->misses).add(1);
+  }
   /// "wrong number of arguments for ..."
   void wrong_arity() const;
   /// "invalid expire time in ..."

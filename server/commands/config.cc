@@ -3,58 +3,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <map>
 
-#include "keyway/kvstore/resp/numbers.h"
 #include "keyway/server/commands/arguments.h"
 #include "keyway/server/commands/glob.h"
 #include "keyway/server/commands/handlers.h"
 #include "keyway/server/commands/help.h"
+#include "keyway/server/commands/parameters.h"
 
 namespace keyway::server {
 namespace {
 
-/// A whole number that may change while the server runs.
-struct Parameter {
-  std::string_view name;
-  std::int64_t least = 0;
-  std::int64_t most = 0;
-  std::int64_t (*get)(const Service& service) = nullptr;
-  void (*set)(Service& service, std::int64_t value) = nullptr;
-};
-
 constexpr std::string_view kCluster = "cluster-enabled";  // told apart from the facts
-constexpr std::int64_t kMostNumber = std::numeric_limits<std::int64_t>::max();
-
-constexpr Parameter kParameters[] = {
-    {"maxclients", 1, std::numeric_limits<std::uint32_t>::max(),
-     [](const Service& s) -> std::int64_t {
-       return s.settings.most_clients.load(std::memory_order_relaxed);
-     },
-     [](Service& s, std::int64_t value) {
-       s.settings.most_clients.store(static_cast<std::uint32_t>(value), std::memory_order_relaxed);
-     }},
-    {"slowlog-log-slower-than", -1, kMostNumber,
-     [](const Service& s) { return s.slow_log.threshold_us(); },
-     [](Service& s, std::int64_t value) { s.slow_log.set_threshold_us(value); }},
-    {"slowlog-max-len", 0, kMostNumber,
-     [](const Service& s) { return static_cast<std::int64_t>(s.slow_log.most_entries()); },
-     [](Service& s, std::int64_t value) {
-       s.slow_log.set_most_entries(static_cast<std::uint64_t>(value));
-     }},
-    {"latency-monitor-threshold", 0, kMostNumber,
-     [](const Service& s) { return static_cast<std::int64_t>(s.latency_events.threshold_ms()); },
-     [](Service& s, std::int64_t value) {
-       s.latency_events.set_threshold_ms(static_cast<std::uint64_t>(value));
-     }},
-};
 
 const Parameter* find_parameter(std::string_view name) {
-  const auto found =
-      std::find_if(std::begin(kParameters), std::end(kParameters),
-                   [&](const Parameter& parameter) { return is_option(name, parameter.name); });
-  return found == std::end(kParameters) ? nullptr : found;
+  const auto all = parameters();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Parameter& parameter) {
+    return is_option(name, parameter.name);
+  });
+  return found == all.end() ? nullptr : &*found;
 }
 
 bool is_fixed(const Service& service, std::string_view name) {
@@ -88,30 +55,6 @@ bool may_set(const Call& call, std::size_t i) {
   return true;
 }
 
-/// The number of the word behind the i-th, where the parameter takes it.
-std::optional<std::int64_t> value_or_error(const Call& call, std::size_t i) {
-  const Parameter& parameter = *find_parameter(call.word(i));
-  const auto value = resp::parse_integer(call.word(i + 1));
-  if (!value) {
-    refuse(call, call.word(i), "argument couldn't be parsed into an integer");
-    return std::nullopt;
-  }
-  if (*value < parameter.least || *value > parameter.most) {
-    refuse(call, call.word(i),
-           fmt::format("argument must be between {} and {} inclusive", parameter.least,
-                       parameter.most));
-    return std::nullopt;
-  }
-  if (parameter.name == "maxclients" && *value > call.service.settings.clients_limit) {
-    refuse(call, call.word(i),
-           fmt::format("The operating system is not able to handle the specified number of "
-                       "clients, try with {}",
-                       call.service.settings.clients_limit));
-    return std::nullopt;
-  }
-  return value;
-}
-
 }  // namespace
 
 /// By any of the patterns, each once. What is asked for by its name is called as it was asked for.
@@ -126,8 +69,8 @@ void run_config_get(const Call& call) {
       }
     }
   };
-  for (const Parameter& parameter : kParameters) {
-    look_at(parameter.name, fmt::to_string(parameter.get(call.service)));
+  for (const Parameter& parameter : parameters()) {
+    look_at(parameter.name, parameter.get(call.service));
   }
   for (const auto& [name, value] : call.service.facts.parameters) look_at(name, value);
   look_at(kCluster, call.service.cluster.enabled ? "yes" : "no");
@@ -144,14 +87,13 @@ void run_config_set(const Call& call) {
   for (std::size_t i = 2; i < call.count(); i += 2) {
     if (!may_set(call, i)) return;
   }
-  std::vector<std::int64_t> values;
   for (std::size_t i = 2; i < call.count(); i += 2) {
-    const auto value = value_or_error(call, i);
-    if (!value) return;
-    values.push_back(*value);
+    const std::string why =
+        find_parameter(call.word(i))->reason_against(call.service, call.word(i + 1));
+    if (!why.empty()) return refuse(call, call.word(i), why);
   }
   for (std::size_t i = 2; i < call.count(); i += 2) {
-    find_parameter(call.word(i))->set(call.service, values[i / 2 - 1]);
+    find_parameter(call.word(i))->set(call.service, call.word(i + 1));
   }
   call.ok();
 }

@@ -16,19 +16,9 @@ namespace {
 constexpr std::string_view kWrongPassword =
     "WRONGPASS invalid username-password pair or user is disabled.";
 
-/// In a time that does not tell how much of the guess is right.
-bool is_password(std::string_view guess, std::string_view password) {
-  unsigned different = guess.size() == password.size() ? 0 : 1;
-  for (std::size_t i = 0; i < guess.size(); ++i) {
-    const char real = password.empty() ? '\0' : password[i % password.size()];
-    different |= static_cast<unsigned char>(guess[i]) ^ static_cast<unsigned char>(real);
-  }
-  return different == 0;
-}
-
 /// There is one user, "default"; without a password it takes any.
 bool may_enter(const Service& service, std::string_view user, std::string_view guess) {
-  return user == "default" && (service.password.empty() || is_password(guess, service.password));
+  return user == "default" && service.password.is(guess);
 }
 
 void reply_hello(const Call& call) {
@@ -103,7 +93,7 @@ void run_select(const Call& call) {
 
 void run_auth(const Call& call) {
   if (call.count() > 3) return call.error(kSyntaxError);
-  if (call.count() == 2 && call.service.password.empty()) {
+  if (call.count() == 2 && !call.service.password.is_asked_for()) {
     return call.error(
         "ERR AUTH <password> called without any password configured for the default user. Are you "
         "sure your configuration is correct?");
@@ -125,7 +115,7 @@ void run_hello(const Call& call) {
     version = *given == 2 ? resp::Version::kResp2 : resp::Version::kResp3;
   }
   if (!take_hello_options(call)) return;
-  if (!call.client.authenticated) {
+  if (!may_execute(call.client, call.service)) {
     return call.error(
         "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO "
         "AUTH <user> <pass> option can be used to authenticate the client and select the RESP "
@@ -140,7 +130,7 @@ void run_reset(const Call& call) {
   name_client(call, "");
   call.client.replies = Client::Replies::kOn;
   leave(call.client, call.service);
-  call.client.authenticated = call.service.password.empty();
+  call.client.authenticated = !call.service.password.is_asked_for();
   set_version(call, resp::Version::kResp2);
   call.out.simple("RESET");
 }

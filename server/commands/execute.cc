@@ -102,10 +102,11 @@ void refuse(Client& client, const Command& command, std::string_view sentence,
 }
 
 /// Why a command does not run at all.
-std::optional<std::string> reason_against(const Client& client, const Command& command,
+std::optional<std::string> reason_against(const Client& client, const Service& service,
+                                          const Command& command,
                                           std::span<const std::string_view> words) {
   if (!fits_arity(command, words.size())) return wrong_arity(command.name);
-  if (client.authenticated || (command.flags & kNoAuth) != 0) return std::nullopt;
+  if ((command.flags & kNoAuth) != 0 || may_execute(client, service)) return std::nullopt;
   return "NOAUTH Authentication required.";
 }
 
@@ -132,7 +133,7 @@ bool run_or_refuse(Client& client, Session& session, Service& service, const Com
     if (after_multi(client)) client.transaction->refuse();
     return false;
   }
-  if (const auto why = reason_against(client, *command, words)) {
+  if (const auto why = reason_against(client, service, *command, words)) {
     count_rejected(client, *command);
     refuse(client, *command, *why, out);
     return false;

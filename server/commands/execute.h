@@ -31,6 +31,7 @@
 #include "keyway/server/commands/client_registry.h"
 #include "keyway/server/commands/cluster_view.h"
 #include "keyway/server/commands/facts.h"
+#include "keyway/server/commands/password.h"
 #include "keyway/server/commands/settings.h"
 #include "keyway/server/commands/transaction.h"
 #include "keyway/server/named_locks/client_locks.h"
@@ -72,7 +73,7 @@ std::size_t command_numbers();
 
 /// What all connections share.
 struct Service {
-  std::string password;  // empty: none
+  Password password;
   std::uint16_t port = 6379;
   std::uint64_t transaction_bytes = 64ULL << 20;  // X3, of one connection
   LockService* locks = nullptr;                   // null: there are no named locks
@@ -110,6 +111,11 @@ Outcome resume(Client& client, Service& service, resp::ReplyWriter& out);
 
 /// Gives up what its request waits for, where it does; that has no reply then.
 void stop_waiting(Client& client, Service& service);
+
+/// Whether a client may do as it likes: it has given the password, or none is asked for any more.
+inline bool may_execute(const Client& client, const Service& service) {
+  return client.authenticated || !service.password.is_asked_for();
+}
 
 /// Whether a client that has gone leaves something behind that leave() is to take back.
 inline bool holds_something(const Client& client) {

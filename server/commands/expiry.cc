@@ -91,6 +91,7 @@ template <class Shown>
 void reply_expiry(const Call& call, Shown&& shown) {
   const auto info = call.session.info(call.key());
   if (!info.ok() && !is_absent(info.status())) return call.failed(info.status());
+  call.looked_up(info.ok());
   if (!info.ok()) return call.out.integer(-2);
   if (info->expires_at_ms == store::kNoExpiry) return call.out.integer(-1);
   call.out.integer(static_cast<std::int64_t>(shown(info->expires_at_ms)));

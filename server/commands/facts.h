@@ -29,6 +29,7 @@ struct Facts {
   std::string fabric;              // "shm", "mpi"
   std::string topology;            // of the store and its locks, one line for people
   std::string lock;                // the policy that the store was opened with
+  bool reached_by_others = false;  // other hosts may connect: a password has to be asked for
   std::uint64_t memory_bytes = 0;  // of each rank, all included
   /// What CONFIG GET tells besides what can be changed: the options by the names of Redis, or ours.
   std::vector<std::pair<std::string, std::string>> parameters;

@@ -62,11 +62,17 @@ void run_hotstripes(const Call& call);
 // info.cc
 void run_info(const Call& call);
 // latency.cc
+void run_latency_doctor(const Call& call);
+void run_latency_graph(const Call& call);
 void run_latency_help(const Call& call);
 void run_latency_histogram(const Call& call);
 void run_latency_history(const Call& call);
 void run_latency_latest(const Call& call);
 void run_latency_reset(const Call& call);
+// memory_doctor.cc
+void run_memory_doctor(const Call& call);
+void run_memory_malloc_stats(const Call& call);
+void run_memory_purge(const Call& call);
 // memory.cc
 void run_memory_help(const Call& call);
 void run_memory_stats(const Call& call);

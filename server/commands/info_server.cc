@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <fstream>
 
 #include "keyway/locks/base/clock.h"
 #include "keyway/server/commands/info.h"
+#include "keyway/server/commands/memory_figures.h"
 
 namespace keyway::server {
 namespace {
@@ -21,21 +21,14 @@ std::string system_name() {
   return fmt::format("{} {} {}", name.sysname, name.release, name.machine);
 }
 
-std::uint64_t resident_bytes() {
-  std::ifstream statm("/proc/self/statm");
-  std::uint64_t all = 0;
-  std::uint64_t resident = 0;
-  statm >> all >> resident;
-  return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-}
-
 std::uint64_t system_bytes() {
   return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
          static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-double ratio(std::uint64_t part, std::uint64_t whole) {
-  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+/// "12.34%"
+std::string percent(std::uint64_t part, std::uint64_t whole) {
+  return fmt::format("{:.2f}%", 100 * ratio(part, whole));
 }
 
 double seconds(const timeval& time) {
@@ -76,25 +69,27 @@ void write_server(const Call& call, InfoWriter& out) {
 
 void write_clients(const Call& call, InfoWriter& out) {
   out.field("connected_clients", call.service.statistics.connections());
-  out.field("maxclients", call.service.settings.most_clients.load(std::memory_order_relaxed));
+  out.field("blocked_clients", call.service.statistics.connections_parked());
+  out.field("maxclients", +call.service.settings.most_clients);
 }
 
 void write_memory(const Call& call, InfoWriter& out) {
-  const VolumeUsage usage = own_usage(call.session.whole(), call.service.facts);
-  const std::uint64_t used = used_bytes(usage);
-  const std::uint64_t startup = usage.segment_bytes - usage.heap.heap_bytes;
-  const std::uint64_t resident = resident_bytes();
+  const MemoryFigures memory = memory_figures(call);
   const std::uint64_t most = call.service.facts.memory_bytes *
                              (call.service.facts.end_rank() - call.service.facts.first_rank());
-  out.bytes("used_memory", used);
-  out.bytes("used_memory_rss", resident);
-  out.field("used_memory_overhead", startup);
-  out.field("used_memory_startup", startup);
-  out.field("used_memory_dataset", used - startup);
+  out.bytes("used_memory", memory.used);
+  out.bytes("used_memory_rss", memory.resident);
+  out.bytes("used_memory_peak", memory.peak);
+  out.field("used_memory_peak_perc", percent(memory.used, memory.peak));
+  out.field("used_memory_overhead", memory.startup);
+  out.field("used_memory_startup", memory.startup);
+  out.field("used_memory_dataset", memory.dataset());
+  out.field("used_memory_dataset_perc", percent(memory.dataset(), memory.used));
   out.bytes("total_system_memory", system_bytes());
   out.bytes("maxmemory", most);
   out.field("maxmemory_policy", "noeviction");
-  out.field("mem_fragmentation_ratio", fmt::format("{:.2f}", ratio(resident, used)));
+  out.field("mem_fragmentation_ratio", fmt::format("{:.2f}", ratio(memory.resident, memory.used)));
+  out.field("mem_fragmentation_bytes", memory.beyond_use());
   out.field("mem_allocator", "keyway");
 }
 
@@ -122,10 +117,15 @@ void write_stats(const Call& call, InfoWriter& out) {
   out.field("instantaneous_input_kbps", kbps(statistics.bytes_in_pace()));
   out.field("instantaneous_output_kbps", kbps(statistics.bytes_out_pace()));
   out.field("rejected_connections", totals.connections_rejected);
+  out.field("expired_keys", totals.expired);
   out.field("evicted_keys", 0);
+  out.field("keyspace_hits", totals.hits);
+  out.field("keyspace_misses", totals.misses);
   out.field("pubsub_channels", 0);
   out.field("pubsub_patterns", 0);
   out.field("total_error_replies", totals.error_replies);
+  out.field("total_reads_processed", totals.reads);
+  out.field("total_writes_processed", totals.writes);
 }
 
 void write_replication(const Call&, InfoWriter& out) {

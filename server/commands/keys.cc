@@ -27,6 +27,7 @@ void run_exists(const Call& call) {
   for (const std::string_view key : call.words.subspan(1)) {
     const auto info = call.session.info(key);
     if (!info.ok() && !is_absent(info.status())) return call.failed(info.status());
+    call.looked_up(info.ok());
     there += info.ok() ? 1 : 0;
   }
   call.out.integer(there);
@@ -35,6 +36,7 @@ void run_exists(const Call& call) {
 void run_type(const Call& call) {
   const auto info = call.session.info(call.key());
   if (!info.ok() && !is_absent(info.status())) return call.failed(info.status());
+  call.looked_up(info.ok());
   call.out.simple(info.ok() ? "string" : "none");
 }
 

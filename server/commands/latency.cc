@@ -1,13 +1,19 @@
 // LATENCY ...
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "keyway/locks/base/clock.h"
 #include "keyway/server/commands/command.h"
 #include "keyway/server/commands/handlers.h"
 #include "keyway/server/commands/help.h"
+#include "keyway/server/commands/latency_graph.h"
 
 namespace keyway::server {
 namespace {
+
+using History = LatencyEvents::History;
 
 constexpr std::uint64_t kLeastBound = 1024;  // ns; each of the others is twice the one before
 
@@ -43,6 +49,18 @@ void reply_histogram(const Call& call, const CommandTotals& totals) {
 void numbers_of(const Command& command, std::vector<std::size_t>& numbers) {
   numbers.push_back(number_of(command));
   for (const Command& sub : subcommands_of(command)) numbers.push_back(number_of(sub));
+}
+
+/// A line about one event.
+void say_of(LatencyEvent event, const History& history, std::string& report) {
+  std::uint64_t sum = 0;
+  for (const LatencySample& sample : history.samples) sum += sample.ms;
+  const std::uint64_t seconds = history.samples.back().unix_s - history.samples.front().unix_s + 1;
+  fmt::format_to(std::back_inserter(report),
+                 "* {}: in {} of {} seconds; the worst of each {} ms on average, {} ms the last "
+                 "time, {} ms ever.\n",
+                 name_of(event), history.samples.size(), seconds, sum / history.samples.size(),
+                 history.samples.back().ms, history.worst_ms);
 }
 
 }  // namespace
@@ -104,9 +122,45 @@ void run_latency_histogram(const Call& call) {
   }
 }
 
+void run_latency_graph(const Call& call) {
+  const auto event = latency_event(call.word(2));
+  const auto history = event ? call.service.latency_events.history(*event) : History{};
+  if (history.samples.empty()) {
+    return call.error(fmt::format("ERR No samples available for event '{}'", call.word(2)));
+  }
+  call.out.verbatim("txt", latency_graph(name_of(*event), history, wall_ms() / 1000));
+}
+
+/// What the events tell, and where to look next.
+void run_latency_doctor(const Call& call) {
+  if (call.service.latency_events.threshold_ms() == 0) {
+    return call.out.verbatim("txt",
+                             "No latency is looked at: CONFIG SET latency-monitor-threshold MS has "
+                             "commands that take as long kept as events.\n");
+  }
+  std::string report;
+  for (const LatencyEvent event : kLatencyEvents) {
+    const auto history = call.service.latency_events.history(event);
+    if (!history.samples.empty()) say_of(event, history, report);
+  }
+  if (report.empty()) {
+    report = fmt::format("No command took {} ms or more since events were last reset.\n",
+                         call.service.latency_events.threshold_ms());
+  } else {
+    report +=
+        "KW.SLOWLOG tells of each slow request where its time went: queue_us: others before it, or "
+        "too few --fibers; lock_us: keys that many write (KW.HOTSTRIPES); network_us: keys of "
+        "other "
+        "ranks; execution_us: the command's own work.\n";
+  }
+  call.out.verbatim("txt", report);
+}
+
 void run_latency_help(const Call& call) {
   reply_help(call, "LATENCY",
-             {"HISTORY <event>", "    Return time-latency samples for the <event> class.", "LATEST",
+             {"DOCTOR", "    Return a human readable latency analysis report.", "GRAPH <event>",
+              "    Return an ASCII latency graph for the <event> class.", "HISTORY <event>",
+              "    Return time-latency samples for the <event> class.", "LATEST",
               "    Return the latest latency samples for all events.", "RESET [<event> ...]",
               "    Reset latency data of one or more <event> classes.",
               "    (default: reset all data for all event classes)", "HISTOGRAM [COMMAND ...]",

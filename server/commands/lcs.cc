@@ -134,6 +134,7 @@ void run_lcs(const Call& call) {
   if (!options) return;
   const auto values = values_of(call.session, call.words.subspan(1, 2));
   if (!values.ok()) return call.failed(values.status());
+  for (const auto& value : *values) call.looked_up(value.has_value());
   const std::string a = (*values)[0].value_or("");
   const std::string b = (*values)[1].value_or("");
   const std::uint64_t cells = (a.size() + 1) * (b.size() + 1);

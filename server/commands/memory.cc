@@ -1,11 +1,11 @@
-// MEMORY ...
+// MEMORY USAGE, STATS, HELP.
 
 #include "keyway/kvstore/bucket.h"
 #include "keyway/kvstore/size_class.h"
 #include "keyway/server/commands/arguments.h"
 #include "keyway/server/commands/handlers.h"
 #include "keyway/server/commands/help.h"
-#include "keyway/server/commands/own_usage.h"
+#include "keyway/server/commands/memory_figures.h"
 
 namespace keyway::server {
 namespace {
@@ -25,6 +25,11 @@ std::uint64_t bytes_of(std::uint64_t key_bytes, const ElementInfo& info) {
 void reply_named(const Call& call, std::string_view name, std::uint64_t value) {
   call.out.bulk(name);
   call.out.integer(static_cast<std::int64_t>(value));
+}
+
+void reply_named(const Call& call, std::string_view name, double value) {
+  call.out.bulk(name);
+  call.out.real(value);
 }
 
 }  // namespace
@@ -49,22 +54,29 @@ void run_memory_usage(const Call& call) {
 
 /// Those of Redis' fields that mean something here.
 void run_memory_stats(const Call& call) {
-  const VolumeUsage usage = own_usage(call.session.whole(), call.service.facts);
-  const std::uint64_t used = used_bytes(usage);
-  const std::uint64_t startup = usage.segment_bytes - usage.heap.heap_bytes;
-  const std::uint64_t dataset = used - startup;
-  call.out.map(6);
-  reply_named(call, "total.allocated", used);
-  reply_named(call, "startup.allocated", startup);
-  reply_named(call, "overhead.total", startup);
-  reply_named(call, "keys.count", usage.elements);
-  reply_named(call, "keys.bytes-per-key", usage.elements == 0 ? 0 : dataset / usage.elements);
-  reply_named(call, "dataset.bytes", dataset);
+  const MemoryFigures memory = memory_figures(call);
+  call.out.map(11);
+  reply_named(call, "peak.allocated", memory.peak);
+  reply_named(call, "total.allocated", memory.used);
+  reply_named(call, "startup.allocated", memory.startup);
+  reply_named(call, "overhead.total", memory.startup);
+  reply_named(call, "keys.count", memory.elements);
+  reply_named(call, "keys.bytes-per-key",
+              memory.elements == 0 ? 0 : memory.dataset() / memory.elements);
+  reply_named(call, "dataset.bytes", memory.dataset());
+  reply_named(call, "dataset.percentage", 100 * ratio(memory.dataset(), memory.used));
+  reply_named(call, "peak.percentage", 100 * ratio(memory.used, memory.peak));
+  reply_named(call, "fragmentation", ratio(memory.resident, memory.used));
+  call.out.bulk("fragmentation.bytes");
+  call.out.integer(memory.beyond_use());
 }
 
 void run_memory_help(const Call& call) {
   reply_help(call, "MEMORY",
-             {"STATS", "    Return information about the memory usage of the server.",
+             {"DOCTOR", "    Return memory problems reports.", "MALLOC-STATS",
+              "    Return internal statistics report from the memory allocator.", "PURGE",
+              "    Attempt to purge dirty pages for reclamation by the allocator.", "STATS",
+              "    Return information about the memory usage of the server.",
               "USAGE <key> [SAMPLES <count>]",
               "    Return memory in bytes used by <key> and its value. Nested values are",
               "    sampled up to <count> times (default: 5, 0 means sample all)."});

@@ -15,9 +15,10 @@ namespace {
 void look_at(const Call& call, FunctionRef<void(std::string_view value)> show) {
   const Status status =
       call.session.read(call.word(2), [&](const ElementState& element) { show(element.value); });
-  if (status.ok()) return;
-  if (is_absent(status)) return call.out.null();
-  call.failed(status);
+  if (status.ok()) return call.looked_up(true);
+  if (!is_absent(status)) return call.failed(status);
+  call.looked_up(false);
+  call.out.null();
 }
 
 }  // namespace

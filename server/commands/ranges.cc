@@ -32,12 +32,14 @@ void run_getrange(const Call& call) {
     const std::int64_t length = std::max<std::int64_t>(std::min(*last, kMostBytes) - *first + 1, 0);
     const Status status = call.session.get_range(call.key(), static_cast<std::uint64_t>(*first),
                                                  static_cast<std::uint64_t>(length), value);
-    if (status.ok()) return call.out.bulk(value);
-    return is_absent(status) ? call.out.bulk("") : call.failed(status);
+    if (!status.ok() && !is_absent(status)) return call.failed(status);
+    call.looked_up(status.ok());
+    return call.out.bulk(status.ok() ? value : "");
   }
   const Status status = call.session.get(call.key(), value);
-  if (is_absent(status)) return call.out.bulk("");
-  if (!status.ok()) return call.failed(status);
+  if (!status.ok() && !is_absent(status)) return call.failed(status);
+  call.looked_up(status.ok());
+  if (!status.ok()) return call.out.bulk("");
   if (is_backwards(*first, *last)) return call.out.bulk("");
   const auto span = span_of(*first, *last, static_cast<std::int64_t>(value.size()));
   if (!span) return call.out.bulk("");

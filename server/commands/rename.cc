@@ -114,7 +114,9 @@ void run_copy(const Call& call) {
   }
   const Moved moved = move_or_error(
       call, Source::kStays, options->replaces ? Target::kMayBeThere : Target::kMustBeAbsent);
-  if (moved != Moved::kFailed) call.out.integer(moved == Moved::kDone ? 1 : 0);
+  if (moved == Moved::kFailed) return;
+  call.looked_up(moved != Moved::kNoSource);
+  call.out.integer(moved == Moved::kDone ? 1 : 0);
 }
 
 }  // namespace keyway::server

@@ -17,6 +17,11 @@ inline constexpr std::string_view kOfAllNodes =
 inline constexpr std::string_view kOfLatency =
     "nondeterministic_output request_policy:all_nodes response_policy:special";
 
+inline constexpr std::string_view kOfAllShards =
+    "request_policy:all_shards response_policy:all_succeeded";
+inline constexpr std::string_view kOfMemory =
+    "nondeterministic_output request_policy:all_shards response_policy:special";
+
 inline constexpr Command kConfigRows[] = {
     {"config|get", -3, Group::kServer, kOfConfig, {}, "", "", run_config_get},
     {"config|help", 2, Group::kServer, kLoading | kStale, {}, "", "", run_config_help},
@@ -26,6 +31,8 @@ inline constexpr Command kConfigRows[] = {
 };
 
 inline constexpr Command kLatencyRows[] = {
+    {"latency|doctor", 2, Group::kServer, kOfConfig, {}, "", kOfLatency, run_latency_doctor},
+    {"latency|graph", 3, Group::kServer, kOfConfig, {}, "", kOfLatency, run_latency_graph},
     {"latency|help", 2, Group::kServer, kLoading | kStale, {}, "", "", run_latency_help},
     {"latency|histogram", -2, Group::kServer, kOfConfig, {}, "", kOfLatency, run_latency_histogram},
     {"latency|history", 3, Group::kServer, kOfConfig, {}, "", kOfLatency, run_latency_history},
@@ -34,15 +41,11 @@ inline constexpr Command kLatencyRows[] = {
 };
 
 inline constexpr Command kMemoryRows[] = {
+    {"memory|doctor", 2, Group::kServer, 0, {}, "", kOfMemory, run_memory_doctor},
     {"memory|help", 2, Group::kServer, kLoading | kStale, {}, "", "", run_memory_help},
-    {"memory|stats",
-     2,
-     Group::kServer,
-     0,
-     {},
-     "",
-     "nondeterministic_output request_policy:all_shards response_policy:special",
-     run_memory_stats},
+    {"memory|malloc-stats", 2, Group::kServer, 0, {}, "", kOfMemory, run_memory_malloc_stats},
+    {"memory|purge", 2, Group::kServer, 0, {}, "", kOfAllShards, run_memory_purge},
+    {"memory|stats", 2, Group::kServer, 0, {}, "", kOfMemory, run_memory_stats},
     {"memory|usage", -3, Group::kServer, kReadOnly, {2, 2, 1}, "RO", "", run_memory_usage},
 };
 

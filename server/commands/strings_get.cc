@@ -9,9 +9,10 @@ namespace {
 
 /// The reply of what modified a key and left its old value in client.value.
 void reply_old(const Call& call, const Status& status) {
-  if (status.ok()) return call.out.bulk(call.client.value);
-  if (is_absent(status)) return call.out.null();
-  call.failed(status);
+  if (!status.ok() && !is_absent(status)) return call.failed(status);
+  call.looked_up(status.ok());
+  if (!status.ok()) return call.out.null();
+  call.out.bulk(call.client.value);
 }
 
 struct ExpiryOptions {
@@ -43,9 +44,10 @@ std::optional<ExpiryOptions> expiry_options(const Call& call, std::size_t first)
 void run_get(const Call& call) {
   const Status status = call.session.read(
       call.key(), [&](const ElementState& element) { call.out.bulk(element.value); });
-  if (status.ok()) return;
-  if (is_absent(status)) return call.out.null();
-  call.failed(status);
+  if (status.ok()) return call.looked_up(true);
+  if (!is_absent(status)) return call.failed(status);
+  call.looked_up(false);
+  call.out.null();
 }
 
 void run_getdel(const Call& call) {
@@ -68,7 +70,7 @@ void run_getex(const Call& call) {
       return reply_old(call, there.status());
     }
     const auto when = expiry_or_error(call, options->time_at, *options->unit);
-    if (!when) return;
+    if (!when) return call.looked_up(true);
     expires_at_ms = *when;
   }
   const bool past = options->unit && expires_at_ms <= wall_ms();
@@ -89,6 +91,7 @@ void run_getset(const Call& call) {
     return Decision::write(call.word(2), store::kNoExpiry);
   });
   if (!status.ok()) return call.failed(status);
+  call.looked_up(there);
   if (!there) return call.out.null();
   call.out.bulk(call.client.value);
 }
@@ -96,6 +99,7 @@ void run_getset(const Call& call) {
 void run_strlen(const Call& call) {
   const auto info = call.session.info(call.key());
   if (!info.ok() && !is_absent(info.status())) return call.failed(info.status());
+  call.looked_up(info.ok());
   call.out.integer(info.ok() ? static_cast<std::int64_t>(info->value_bytes) : 0);
 }
 

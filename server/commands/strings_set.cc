@@ -58,6 +58,7 @@ void set_with_look(const Call& call, const SetOptions& options, std::uint64_t ex
     return Decision::write(call.word(2), keeps ? old->expires_at_ms : expires_at_ms);
   });
   if (!status.ok() && status.code() != Code::kMismatch) return call.failed(status);
+  if (options.gets) call.looked_up(there);
   if (options.gets && there) return call.out.bulk(call.client.value);
   if (options.gets || !status.ok()) return call.out.null();
   call.ok();

@@ -28,6 +28,7 @@ void get_odd_keys(const Call& call) {
   if (!values.ok()) return call.failed(values.status());
   call.out.array(values->size());
   for (const auto& value : *values) {
+    call.looked_up(value.has_value());
     if (value) {
       call.out.bulk(*value);
     } else {
@@ -44,6 +45,7 @@ void run_mget(const Call& call) {
   const std::size_t before = call.out.mark();
   call.out.array(keys.size());
   const Status status = call.session.read_all(keys, [&](std::size_t, const ElementState* element) {
+    call.looked_up(element != nullptr);
     if (element != nullptr) {
       call.out.bulk(element->value);
     } else {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "keyway/locks/base/clock.h"
@@ -89,6 +90,21 @@ class Beginning {
   bool ended_ = false;
 };
 
+/// Commands that run once more have been counted.
+class Uncounted {
+ public:
+  Uncounted(Client& client, bool once_more) : client_(client), statistics_(client.statistics) {
+    if (once_more) client.statistics = nullptr;
+  }
+  Uncounted(const Uncounted&) = delete;
+  Uncounted& operator=(const Uncounted&) = delete;
+  ~Uncounted() { client_.statistics = statistics_; }
+
+ private:
+  Client& client_;
+  WorkerStatistics* statistics_;
+};
+
 void run_all(const Call& exec, CommandSession& session, Queue queue) {
   exec.out.array(queue.size());
   for (const Transaction::Queued& queued : queue) {
@@ -106,10 +122,12 @@ Status run_on_keys(const Call& exec, const Plan& plan, Queue queue) {
     return {};
   }
   Beginning beginning(exec);
+  bool ran = false;
   const auto body = [&](std::span<ElementDraft> drafts) {
     beginning.restore();  // it may be the second time, after a sweep for room
     TransactionKeys keys(plan.keys, drafts, wall_ms());
     CommandSession inside(store, &keys);
+    const Uncounted uncounted(exec.client, std::exchange(ran, true));
     run_all(exec, inside, queue);
     return true;
   };
@@ -182,6 +200,9 @@ void run_exec(const Call& call) {
   const Status status = plan.whole ? run_alone(call, plan, queue) : run_on_keys(call, plan, queue);
   if (status == Code::kMismatch) return call.out.null_array();
   if (status == Code::kOutOfSpace) return abort_of(call, kOutOfMemory);
+  if (status == Code::kTimeout) {
+    return abort_of(call, fmt::format("{} {}", kTryAgain, status.message()));
+  }
   if (!status.ok()) abort_of(call, status.message());
 }
 

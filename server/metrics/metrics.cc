@@ -1,14 +1,13 @@
 #include "keyway/server/metrics/metrics.h"
 
 #include <sys/resource.h>
-#include <unistd.h>
 
-#include <fstream>
 #include <string>
 #include <utility>
 
 #include "keyway/locks/base/clock.h"
 #include "keyway/server/commands/command.h"
+#include "keyway/server/commands/memory_figures.h"
 
 namespace keyway::server {
 namespace {
@@ -110,17 +109,28 @@ void add_connections(Families& families, const Service& service) {
   add_gauge(families, "keyway_connections", "Clients connected at present.",
             service.statistics.connections());
   add_gauge(families, "keyway_connections_limit", "Clients that there may be at one time.",
-            service.settings.most_clients.load(std::memory_order_relaxed));
+            +service.settings.most_clients);
   add_counter(families, "keyway_connections_received_total", "Clients that have come.",
               totals.connections_all);
   add_counter(families, "keyway_connections_rejected_total",
               "Clients that were sent away, as there were too many.", totals.connections_rejected);
+  add_gauge(families, "keyway_connections_blocked",
+            "Clients whose request waits for something, as KW.LOCK does.",
+            service.statistics.connections_parked());
   add_counter(families, "keyway_received_bytes_total", "Bytes that clients have sent.",
               totals.bytes_in);
   add_counter(families, "keyway_sent_bytes_total", "Bytes of replies.", totals.bytes_out);
 }
 
 void add_store(Families& families, const Service& service) {
+  const Totals totals = service.statistics.totals();
+  {
+    Family lookups(families, "keyway_key_lookups_total", "Keys that were to be read.",
+                   MetricType::Counter);
+    lookups.add(totals.hits, {{"found", "yes"}});
+    lookups.add(totals.misses, {{"found", "no"}});
+  }
+  add_counter(families, "keyway_expired_total", "Keys that the sweep has removed.", totals.expired);
   const VolumeFigures& volumes = service.volumes;
   add_gauge(families, "keyway_elements", "Keys in the memory of this server.",
             volumes.elements.value());
@@ -166,12 +176,8 @@ void add_process(Families& families, const Service& service) {
       .add(1.0, {{"version", facts.version}, {"revision", facts.revision}});
   add_gauge(families, "keyway_uptime_seconds", "Since the server began.",
             static_cast<double>(steady_ns() - facts.begin_ns) / kNsPerS);
-  std::ifstream statm("/proc/self/statm");
-  std::uint64_t all = 0;
-  std::uint64_t resident = 0;
-  statm >> all >> resident;
   add_gauge(families, "process_resident_memory_bytes", "Memory of the process that is resident.",
-            resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)));
+            resident_bytes());
   rusage used{};
   getrusage(RUSAGE_SELF, &used);
   const auto seconds = [](const timeval& time) {

@@ -23,7 +23,7 @@ Connection::Connection(Worker& worker, Socket socket, std::uint64_t id, asio::ss
   client_.since_ms = wall_ms();
   client_.local_address = text_of(socket_.local_endpoint(gone));
   client_.statistics = &worker.statistics();
-  client_.authenticated = worker.service().password.empty();
+  client_.authenticated = !worker.service().password.is_asked_for();
   socket_.non_blocking(true, gone);
   client_.locks.waker = &worker;
   worker_.joined(*this);
@@ -79,7 +79,7 @@ void Connection::drain() {
 }
 
 void Connection::look_at_time() {
-  const ConnectionLimits& limits = worker_.limits();
+  const Settings& limits = worker_.service().settings;
   // By a clock of whole seconds: more than the limit, so that it is never less.
   const auto is_over = [&](std::uint32_t since_s, std::uint32_t limit_s) {
     return limit_s != 0 && worker_.now_s() - since_s > limit_s;
@@ -89,7 +89,7 @@ void Connection::look_at_time() {
     case State::kShakingHands: late |= is_over(born_s_, limits.login_s); break;
     case State::kReading:
       late |= is_over(std::max(since_s_, taken_s_), limits.idle_s) ||
-              (!client_.authenticated && is_over(born_s_, limits.login_s));
+              (is_over(born_s_, limits.login_s) && !may_execute(client_, worker_.service()));
       break;
     case State::kExecuting:
     case State::kParked:  // its request has a time of its own
@@ -100,6 +100,7 @@ void Connection::look_at_time() {
 }
 
 void Connection::step() {
+  if (state_ == State::kParked) client_.statistics->connections_parked.subtract(1);
   state_ = State::kExecuting;
   executing_ = true;
   client_.came_ns = client_.statistics->look_at_clock();

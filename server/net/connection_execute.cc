@@ -9,9 +9,8 @@
 namespace keyway::server {
 
 resp::RequestLimits Connection::request_limits() const {
-  resp::RequestLimits limits = worker_.limits().request;
-  limits.trusted = client_.authenticated;
-  return limits;
+  return {.word_bytes = worker_.service().settings.word_bytes,
+          .trusted = may_execute(client_, worker_.service())};
 }
 
 void Connection::execute(Session& session, Batch& batch) {
@@ -69,7 +68,8 @@ bool Connection::execute_batch(Session& session, const Batch& batch) {
                                             request.words, writer);
     const bool parked = outcome == Outcome::kParked;
     more_to_execute_ = !parked && out_.size() - made_before_ >= kMuchToWrite;
-    if (out_.size() + queue_.bytes() > worker_.limits().output_bytes) {
+    const std::uint64_t most = worker_.service().settings.output_bytes;
+    if (most != 0 && out_.size() + queue_.bytes() > most) {
       give_back(out_, 0);  // as Redis does: no word about it
       overflowed_ = client_.closing = true;
     }

@@ -36,7 +36,7 @@ std::size_t Connection::make_room() {
 void Connection::read() {
   if (state_ != State::kParked) enter(State::kReading);
   if (reading_) return;  // begun while it was parked
-  if (end_ - begin_ >= worker_.limits().query_bytes) return close();
+  if (end_ - begin_ >= worker_.service().settings.query_bytes) return close();
   std::size_t room = 0;
   try {
     room = make_room();
@@ -58,6 +58,7 @@ void Connection::read() {
 void Connection::read_some(std::error_code error, std::size_t bytes) {
   end_ += bytes;
   client_.statistics->bytes_in.add(bytes);
+  if (bytes != 0) client_.statistics->reads.add(1);
   // A client that fills the buffer will do so again; most of those that are idle never do.
   if (end_ == in_.size()) wanted_ = std::min(2 * wanted_, kMostWanted);
   reading_ = false;

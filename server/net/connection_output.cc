@@ -18,6 +18,7 @@ bool Connection::send() {
     std::error_code error;
     sent = socket_.send(asio::buffer(out_), 0, error);
     client_.statistics->bytes_out.add(sent);
+    if (sent != 0) client_.statistics->writes.add(1);
     if (error && error != asio::error::would_block) {
       close();
       return false;
@@ -65,6 +66,7 @@ void Connection::write_front() {
 void Connection::taken(std::error_code error, std::size_t bytes) {
   writing_ = false;
   client_.statistics->bytes_out.add(bytes);
+  if (bytes != 0) client_.statistics->writes.add(1);
   queue_.taken(bytes, kKept);
   if (left_) return;
   if (error) return close();

@@ -7,6 +7,7 @@ namespace keyway::server {
 
 void Connection::park() {
   enter(State::kParked);
+  client_.statistics->connections_parked.add(1);
   if (woken_ || draining_) return resume();
   await_resume();
   read_ahead({});

@@ -110,8 +110,7 @@ void Listener::accept_later(Acceptor& from) {
 void Listener::accepted(Worker& worker, Connection::Socket socket, asio::ssl::context* tls) {
   std::error_code ignored;
   // relaxed, here and below: counts, which order nothing.
-  if (clients_.load(std::memory_order_relaxed) >=
-      service_.settings.most_clients.load(std::memory_order_relaxed)) {
+  if (clients_.load(std::memory_order_relaxed) >= service_.settings.most_clients) {
     service_.statistics.reject_connection();
     // Before a handshake nothing can be said over TLS.
     if (tls == nullptr) {
@@ -122,7 +121,7 @@ void Listener::accepted(Worker& worker, Connection::Socket socket, asio::ssl::co
   }
   clients_.fetch_add(1, std::memory_order_relaxed);
   socket.set_option(asio::ip::tcp::no_delay(true), ignored);  // a Unix socket has none
-  if (options_.keepalive_s != 0) keep_alive(socket);
+  if (service_.settings.keepalive_s != 0) keep_alive(socket);
   worker.take(std::move(socket), next_id_++, tls);
 }
 
@@ -130,13 +129,14 @@ void Listener::accepted(Worker& worker, Connection::Socket socket, asio::ssl::co
 /// refuses the options.
 void Listener::keep_alive(Connection::Socket& socket) {
   constexpr int kProbes = 3;
+  const int silence_s = static_cast<int>(+service_.settings.keepalive_s);
   std::error_code ignored;
   const auto set = [&](int name, int value) {
     setsockopt(socket.native_handle(), IPPROTO_TCP, name, &value, sizeof value);
   };
   socket.set_option(asio::socket_base::keep_alive(true), ignored);
-  set(TCP_KEEPIDLE, options_.keepalive_s);
-  set(TCP_KEEPINTVL, std::max(1, options_.keepalive_s / kProbes));
+  set(TCP_KEEPIDLE, silence_s);
+  set(TCP_KEEPINTVL, std::max(1, silence_s / kProbes));
   set(TCP_KEEPCNT, kProbes);
 }
 

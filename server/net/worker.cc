@@ -11,7 +11,7 @@
 
 namespace keyway::server {
 
-Worker::Worker(std::vector<Session> sessions, Service& service, const ConnectionLimits& limits,
+Worker::Worker(std::vector<Session> sessions, Service& service, std::uint32_t poll_us,
                std::atomic<std::uint32_t>& clients, OutputMemory& output)
     : events_(1),  // one thread runs it
       open_(asio::make_work_guard(events_)),
@@ -21,7 +21,7 @@ Worker::Worker(std::vector<Session> sessions, Service& service, const Connection
       batches_(sessions_.size()),
       service_(service),
       statistics_(service.statistics.add_worker(sessions_.size())),
-      limits_(limits),
+      poll_us_(poll_us),
       clients_(clients),
       output_(output),
       on_fiber_(sessions_.size()),
@@ -74,7 +74,7 @@ void Worker::step_fibers() {
 /// worker looks for what comes for as long, and sleeps only then; one long wait ends that.
 void Worker::await_event() {
   using Clock = std::chrono::steady_clock;
-  const auto until = Clock::now() + std::chrono::microseconds(limits_.poll_us);
+  const auto until = Clock::now() + std::chrono::microseconds(poll_us_);
   while (last_wait_was_short_ && Clock::now() < until) {
     if (events_.poll_one() != 0) return;
   }
@@ -121,6 +121,7 @@ void Worker::tell_volumes() {
     told.segment_bytes.set(usage.segment_bytes);
     told.heap_bytes.set(usage.heap.heap_bytes);
     told.heap_free_bytes.set(usage.heap.free_bytes);
+    told.raise_peak(used_bytes(usage));
   });
 }
 
@@ -230,7 +231,10 @@ void Worker::sweep_later() {
 void Worker::sweep_part(Session& session) {
   try {
     const auto part = session.sweep_part(swept_rank_, sweep_from_, sweep_parts_);
-    if (part.ok()) sweep_from_ = part->next;
+    if (part.ok()) {
+      sweep_from_ = part->next;
+      statistics_.expired.add(part->removed);
+    }
   } catch (const std::bad_alloc&) {
     sweep_from_ = 0;
   }

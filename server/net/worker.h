@@ -33,7 +33,7 @@ namespace keyway::server {
 class Worker final : public Waker {
  public:
   /// One session for each fiber. Service, clients and output outlive the worker.
-  Worker(std::vector<Session> sessions, Service& service, const ConnectionLimits& limits,
+  Worker(std::vector<Session> sessions, Service& service, std::uint32_t poll_us,
          std::atomic<std::uint32_t>& clients, OutputMemory& output);
   ~Worker();
   Worker(const Worker&) = delete;
@@ -63,7 +63,6 @@ class Worker final : public Waker {
   /// connection->execute() on a fiber, now or when one is free; then connection->executed().
   void execute(std::shared_ptr<Connection> connection);
   Service& service() { return service_; }
-  const ConnectionLimits& limits() const { return limits_; }
   OutputMemory& output() const { return output_; }
   /// A clock for limits: seconds since the worker was made, as of its last look.
   std::uint32_t now_s() const { return now_s_; }
@@ -93,7 +92,7 @@ class Worker final : public Waker {
   std::vector<Batch> batches_;
   Service& service_;
   WorkerStatistics& statistics_;
-  ConnectionLimits limits_;
+  const std::uint32_t poll_us_;  // that it looks for requests before it sleeps, while busy
   std::atomic<std::uint32_t>& clients_;
   OutputMemory& output_;
   // Which each of them executes; a fiber that is busy without one sweeps.

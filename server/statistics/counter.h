@@ -17,6 +17,8 @@ class Counter {
   void add(std::uint64_t amount) {
     value_.store(value_.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
   }
+  /// Of something that comes and goes.
+  void subtract(std::uint64_t amount) { add(std::uint64_t{0} - amount); }
   void set(std::uint64_t value) { value_.store(value, std::memory_order_relaxed); }
   std::uint64_t value() const { return value_.load(std::memory_order_relaxed); }
 

@@ -20,6 +20,11 @@ Totals& Totals::operator-=(const Totals& earlier) {
   connections_rejected -= earlier.connections_rejected;
   bytes_in -= earlier.bytes_in;
   bytes_out -= earlier.bytes_out;
+  reads -= earlier.reads;
+  writes -= earlier.writes;
+  hits -= earlier.hits;
+  misses -= earlier.misses;
+  expired -= earlier.expired;
   return *this;
 }
 
@@ -50,6 +55,11 @@ Totals Statistics::counted() const {
     totals.connections_all += worker->connections_all.value();
     totals.bytes_in += worker->bytes_in.value();
     totals.bytes_out += worker->bytes_out.value();
+    totals.reads += worker->reads.value();
+    totals.writes += worker->writes.value();
+    totals.hits += worker->hits.value();
+    totals.misses += worker->misses.value();
+    totals.expired += worker->expired.value();
   }
   totals.connections_rejected = rejected_.load(std::memory_order_relaxed);  // a figure for people
   return totals;
@@ -90,6 +100,12 @@ std::uint64_t Statistics::connections() const {
   std::uint64_t connections = 0;
   for (const auto& worker : workers_) connections += worker->connections.value();
   return connections;
+}
+
+std::uint64_t Statistics::connections_parked() const {
+  std::uint64_t parked = 0;
+  for (const auto& worker : workers_) parked += worker->connections_parked.value();
+  return parked;
 }
 
 LockTotals Statistics::locks() const {

@@ -38,6 +38,11 @@ struct Totals {
   std::uint64_t connections_rejected = 0;
   std::uint64_t bytes_in = 0;
   std::uint64_t bytes_out = 0;
+  std::uint64_t reads = 0;
+  std::uint64_t writes = 0;
+  std::uint64_t hits = 0;
+  std::uint64_t misses = 0;
+  std::uint64_t expired = 0;
 
   Totals& operator-=(const Totals& earlier);
 };
@@ -63,7 +68,8 @@ class Statistics {
   Totals totals() const;
   std::map<std::string, std::uint64_t> errors() const;  // by kind
   std::uint64_t connections() const;                    // at present
-  LockTotals locks() const;                             // since the start
+  std::uint64_t connections_parked() const;
+  LockTotals locks() const;  // since the start
   HotReport hottest(Spot spot, Access access, std::size_t most) const;
   void reset();
 

@@ -1,7 +1,11 @@
 // VolumeFigures: what is in the memory of this process's ranks, as a worker last told.
 //
-// *Thread safety.* One thread tells; any may read.
+// *Thread safety.* One thread tells; any may read, and raise the peak.
 #pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
 
 #include "keyway/server/statistics/counter.h"
 
@@ -10,6 +14,18 @@ namespace keyway::server {
 struct VolumeFigures {
   Counter elements, expiring;
   Counter segment_bytes, heap_bytes, heap_free_bytes;
+
+  /// The most bytes in use that anybody has seen, `used` of now included.
+  std::uint64_t raise_peak(std::uint64_t used) {
+    // relaxed: a figure for people.
+    std::uint64_t peak = peak_.load(std::memory_order_relaxed);
+    while (peak < used && !peak_.compare_exchange_weak(peak, used, std::memory_order_relaxed)) {
+    }
+    return std::max(peak, used);
+  }
+
+ private:
+  std::atomic<std::uint64_t> peak_{0};
 };
 
 }  // namespace keyway::server

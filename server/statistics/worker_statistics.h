@@ -1,11 +1,11 @@
 // WorkerStatistics: what one worker counts while it serves.
 //
 // *What.* Of each command how often it was called, failed, and was rejected before it ran, and how
-// long it took; errors by their kind; connections, bytes; hot keys and stripes; the locks that the
-// sessions took. And the worker's last look at the clock: the end of a request is the beginning of
-// the next, so a pipeline costs one look for each request and one for what came.
-// *Thread safety.* Written by the worker's thread, but for clear of hot_spots; read by any.
-// *Invariants.*
+// long it took; errors by their kind; connections, bytes; keys that were there, or not, or have
+// expired; hot keys and stripes; the locks that the sessions took. And the worker's last look at
+// the clock: the end of a request is the beginning of the next, so a pipeline costs one look for
+// each request and one for what came. *Thread safety.* Written by the worker's thread, but for
+// clear of hot_spots; read by any. *Invariants.*
 //   S2  Counting a request waits for nobody, and allocates only when a worker meets a command for
 //       the first time.
 // *Source.* Design section 12; the figures of INFO commandstats, errorstats and latencystats.
@@ -92,9 +92,13 @@ class WorkerStatistics {
   Counter calls;  // of all commands
   ErrorCounters errors;
   Counter error_replies;
-  Counter connections;      // at present
-  Counter connections_all;  // that have come
+  Counter connections;         // at present
+  Counter connections_all;     // that have come
+  Counter connections_parked;  // at present: their requests wait for something
   Counter bytes_in, bytes_out;
+  Counter reads, writes;  // of sockets, that moved something
+  Counter hits, misses;   // keys that were to be read: those that were there, and the others
+  Counter expired;        // keys that the sweep has removed
   std::vector<LockCounters> locks;  // of each fiber's session
   HotSpots hot_spots;
 

@@ -14,6 +14,7 @@ HERE = pathlib.Path(__file__).parent
 # The ways of a cluster, which that test compares with a Redis in cluster mode; and our own commands.
 ELSEWHERE = {"cluster": ("cluster_test.py",), "asking": ("cluster_test.py",),
              "readonly": ("cluster_test.py",), "readwrite": ("cluster_test.py",),
+             "latency": ("doctors_test.py",), "memory": ("doctors_test.py",),
              "kw": ("kw_lock_test.py", "hot_test.py", "observability_test.py", "coverage_test.py")}
 
 

@@ -77,6 +77,7 @@ class Metrics(unittest.TestCase):
             self.wire.request("SET", f"k{i}", "v")
         self.wire.request("INCR", "k0")
         self.wire.request("GET")
+        self.wire.request("MGET", "k1", "none", "k2")
         families = self.scrape()
 
         def value(name, *labels, family=None):
@@ -85,6 +86,10 @@ class Metrics(unittest.TestCase):
         self.assertEqual(value("keyway_commands_failed_total", ("command", "incr")), 1)
         self.assertEqual(value("keyway_commands_rejected_total", ("command", "get")), 1)
         self.assertEqual(value("keyway_errors_total", ("kind", "ERR")), 2)
+        self.assertEqual(value("keyway_key_lookups_total", ("found", "yes")), 2)
+        self.assertEqual(value("keyway_key_lookups_total", ("found", "no")), 1)
+        self.assertEqual(value("keyway_expired_total"), 0)
+        self.assertEqual(value("keyway_connections_blocked"), 0)
         self.assertGreaterEqual(value("keyway_connections"), 1)
         self.assertGreater(value("keyway_received_bytes_total"), 100)
         duration = "keyway_command_duration_seconds"

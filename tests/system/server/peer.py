@@ -100,7 +100,8 @@ class Peer:
     def _announced(self):
         if self.is_redis:
             return any("Ready to accept connections" in line for line in self.lines)
-        return f"keywayd: ready on 127.0.0.1:{self.port}\n" in self.lines
+        return any(f"keywayd: ready on {address}:{self.port}\n" in self.lines
+                   for address in ("127.0.0.1", "0.0.0.0"))
 
     def _read_output(self):
         """Reads until the server ends, so that it never waits for a reader of its output."""

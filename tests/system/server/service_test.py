@@ -39,14 +39,30 @@ class Configuration(unittest.TestCase):
         self.assertEqual(set(tomllib.loads(example.read_text())), names, f"say it in {example}")
 
     def test_what_is_printed_is_a_configuration(self):
+        password = tempfile.NamedTemporaryFile("w", suffix=" of mine")
+        self.addCleanup(password.close)
+        password.write("a word\n")
+        password.flush()
         words = ("--port", "7999", "--bind", "127.0.0.1,::1", "--memory", "2GiB", "--timeout", "7",
-                 "--requirepass", "a word", "--lock-policy", "auto")
+                 "--requirepass-file", password.name, "--lock-policy", "auto")
         printed = self.printed(*words)
         tomllib.loads(printed)
         with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
             file.write(printed)
             file.flush()
             self.assertEqual(self.printed("--config", file.name), printed)
+
+
+    def test_a_password_is_not_printed(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
+            file.write('requirepass = "sesame street"\n')
+            file.flush()
+            for words in (("--requirepass", "sesame\nstreet"), ("--config", file.name)):
+                printed = self.printed(*words)
+                self.assertNotIn("sesame", printed)
+                self.assertNotIn("street", printed)
+                self.assertIn("\n# requirepass is set, and not shown\n", printed)
+                self.assertNotIn("requirepass", tomllib.loads(printed))
 
 
 class Unit(unittest.TestCase):

@@ -43,7 +43,7 @@ TEST_CASE("counting: calls, failures, refusals") {
 TEST_CASE("counting: who has not said who he is, is refused") {
   Store store = small_store();
   CountedPeer peer(store);
-  peer.service.password = "secret";
+  peer.service.password.set("secret");
   peer.client.authenticated = false;
   peer.ask("get k");
   peer.ask("auth wrong");
@@ -52,6 +52,13 @@ TEST_CASE("counting: who has not said who he is, is refused") {
   CHECK(peer.totals("auth").failed == 1);
   CHECK(peer.service.statistics.errors() ==
         std::map<std::string, std::uint64_t>{{"NOAUTH", 1}, {"WRONGPASS", 1}});
+}
+
+TEST_CASE("counting: a lock that was not had in time may be asked for again") {
+  std::string out;
+  resp::ReplyWriter writer(out, resp::Version::kResp2);
+  reply_failed(writer, Status(Code::kTimeout, "agent 3 holds it"));
+  CHECK(out == "-TRYAGAIN agent 3 holds it\r\n");
 }
 
 TEST_CASE("counting: every command and subcommand has a number of its own") {

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "keyway/server/commands/info_writer.h"
+#include "keyway/server/commands/latency_graph.h"
 #include "tests/unit/server/peer.h"
 
 namespace keyway::server {
@@ -62,7 +63,32 @@ TEST_CASE("config: nothing is changed before all has been looked at") {
   CHECK(peer.ask("config set slowlog-max-len 5 maxclients 500") == "+OK\r\n");
   CHECK(peer.service.slow_log.most_entries() == 5);
   CHECK(peer.service.settings.most_clients == 500);
-  CHECK(peer.ask("config get P*") == "*2\r\n$4\r\nport\r\n$1\r\n1\r\n");
+  CHECK(peer.ask("config get Por*") == "*2\r\n$4\r\nport\r\n$1\r\n1\r\n");
+}
+
+// As redis-server has drawn it.
+TEST_CASE("latency: the graph of some events") {
+  LatencyEvents::History history;
+  history.samples = {{1196, 50},  {1197, 300}, {1198, 120}, {1199, 410}, {1201, 2},
+                     {1202, 200}, {1203, 330}, {1204, 70},  {1206, 500}, {1207, 150}};
+  history.worst_ms = 500;
+  const std::string head = "command - high 500 ms, low 2 ms (all time high 500 ms)\n" +
+                           std::string(80, '-') + "\n" +
+                           "   _    # \n o |  o | \n | | o| |_\no|#|_||o||\n          \n";
+  CHECK(latency_graph("command", history, 1208) == head + "1119765421\n210sssssss\nsss       \n");
+  CHECK(latency_graph("command", history, 1269) == head + "1111111111\nmmmmmmmmmm\n");
+}
+
+TEST_CASE("latency: one event is one mark, many are several pictures") {
+  LatencyEvents::History history;
+  history.samples = {{100, 7}};
+  history.worst_ms = 9;
+  const std::string line(80, '-');
+  CHECK(latency_graph("command", history, 100 + 3 * 86'400) ==
+        "command - high 7 ms, low 7 ms (all time high 9 ms)\n" + line + "\n \n \n \n_\n \n3\nd\n");
+  history.samples.assign(81, {100, 7});
+  const std::string graph = latency_graph("command", history, 100);
+  CHECK(graph.ends_with("\n\n \n \n \n_\n \n0\ns\n"));
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ std::vector<Scene> scenes_of(const std::filesystem::path& file) {
 void play(Store& store, const Scene& scene) {
   Peer peer(store);
   REQUIRE(peer.ask("FLUSHALL") == "+OK\r\n");
-  peer.service.password = scene.password;
+  peer.service.password.set(scene.password);
   peer.client.authenticated = scene.password.empty();
   for (const Exchange& exchange : scene.exchanges) {
     INFO("line " << exchange.line << ": " << exchange.request);

@@ -81,7 +81,7 @@ TEST_CASE("table: without the password only what logs in is done") {
   for (const Command& command : every_row()) {
     if (command.run == nullptr) continue;
     Peer peer(store);
-    peer.service.password = "secret";
+    peer.service.password.set("secret");
     peer.client.authenticated = false;
     const bool refused =
         peer.ask(request_of(command, static_cast<std::size_t>(std::abs(command.arity)))) ==

@@ -59,6 +59,7 @@ TEST_CASE("transaction: one that finds no room changes nothing, and says why") {
 TEST_CASE("transaction: room that is taken by what has expired is found by a second run") {
   Store store = small_store();
   Peer peer(store);
+  peer.client.statistics = &peer.service.statistics.add_worker(1);
   REQUIRE(peer.ask("set counter 5") == kOk);
   const std::string value(10'000, 'x');
   for (int i = 0;; ++i) {
@@ -69,6 +70,12 @@ TEST_CASE("transaction: room that is taken by what has expired is found by a sec
   CHECK(execute_all(peer, {"hello 3", "incr counter",
                            fmt::format("set large {}", std::string(100'000, 'y')), "get nothing"})
             .ends_with(":6\r\n+OK\r\n_\r\n"));
+  const auto calls = [&](std::string_view name) {
+    return peer.service.statistics.command(number_of(*find_command(name))).calls;
+  };
+  CHECK(calls("incr") == 1);
+  CHECK(calls("get") == 1);
+  CHECK(peer.service.statistics.totals().misses == 1);
   CHECK(peer.ask("get counter") == "$1\r\n6\r\n");  // and not raised twice
 }
 
@@ -104,7 +111,7 @@ TEST_CASE("transaction: what is queued and watched is bounded") {  // X3
 TEST_CASE("transaction: who has not said who it is neither queues nor executes") {
   Store store = small_store();
   Peer peer(store);
-  peer.service.password = "p";
+  peer.service.password.set("p");
   REQUIRE(peer.ask("multi") == kOk);
   REQUIRE(peer.ask("set a 1") == kQueued);
   peer.client.authenticated = false;

@@ -1,8 +1,9 @@
 """CLIENT LIST and KILL, CONFIG SLOWLOG LATENCY MEMORY INFO SHUTDOWN, as far as their answers do not tell figures."""
 
-_SUBCOMMANDS = """client|kill client|list client|no-evict client|reply config|get config|help config|resetstat config|rewrite config|set latency|help
-    latency|histogram latency|history latency|latest latency|reset memory|help memory|stats
-    memory|usage slowlog|get slowlog|help slowlog|len slowlog|reset""".split()
+_SUBCOMMANDS = """client|kill client|list client|no-evict client|reply config|get config|help config|resetstat config|rewrite config|set
+    latency|doctor latency|graph latency|help
+    latency|histogram latency|history latency|latest latency|reset
+    memory|doctor memory|help memory|malloc-stats memory|purge memory|stats memory|usage slowlog|get slowlog|help slowlog|len slowlog|reset""".split()
 
 # As Redis has them by default, so that nothing is slow.
 OPTIONS = ("--slowlog-log-slower-than", "1000000000")
