@@ -13,8 +13,9 @@ from wire import CLOSED, DEADLINE_S, Wire, encode
 PONG = b"+PONG\r\n"
 # Of 1000 connections: the one that looks, and what a worker opens once.
 KEPT_FILES = 8
-# What replies may take that wait for clients; much less than is asked for below.
-BOUND = ("--client-output-memory", "64MiB")
+# What replies may take that wait for clients: much less than is asked for below, also where a
+# sanitizer needs several times as much.
+BOUND = ("--client-output-memory", "4MiB")
 
 
 def break_off(wire):
