@@ -94,7 +94,7 @@ Status Session<E>::walk_volume(std::uint32_t rank, locks::Mode mode, Visit&& vis
   Status status;
   for (std::uint64_t stripe = 0; stripe < geometry_.stripes() && status.ok(); ++stripe) {
     status = walk_stripe(rank, stripe, mode, visit);
-    fabric::this_fiber::yield();
+    fabric::this_fiber::give_turn();
   }
   return status;
 }
@@ -116,7 +116,7 @@ Result<std::uint64_t> Session<E>::scan_at(std::uint64_t cursor, std::uint64_t li
     scanned_.clear();
     bool emitting = from.empty();
     const std::uint64_t stripe = geometry_.stripe_of(bucket);
-    if (bucket != at.offset()) fabric::this_fiber::yield();  // an empty table is long, too
+    if (bucket != at.offset()) fabric::this_fiber::give_turn();  // an empty table is long, too
     auto grant = lock_stripe(rank, stripe, locks::Mode::kRead, deadline_);
     if (!grant.ok()) return grant.status();
     ahead_.clear();
@@ -242,7 +242,7 @@ Result<std::uint64_t> Session<E>::sweep_expired(std::uint32_t rank) {
     const auto swept = sweep_stripe(rank, stripe);
     if (!swept.ok()) return swept;
     removed += *swept;
-    fabric::this_fiber::yield();
+    fabric::this_fiber::give_turn();
   }
   return removed;
 }

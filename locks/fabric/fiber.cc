@@ -30,15 +30,20 @@ void resume(FiberContext& fiber) {
 struct Waits {
   this_fiber::Waited total;
   std::uint64_t since_ns = 0;  // of a fiber that is busy: when it gave way
-  bool for_network = false;
+  enum class For : std::uint8_t { kLock, kNetwork, kTurn } waits_for = For::kLock;
 
   void end(std::uint64_t now) {
-    (for_network ? total.network_ns : total.lock_ns) += now - since_ns;
+    if (waits_for == For::kTurn) return;
+    (waits_for == For::kNetwork ? total.network_ns : total.lock_ns) += now - since_ns;
   }
 };
 // Those of the fiber that this thread runs now; null off a pool's.
 thread_local Waits* current_waits = nullptr;
-thread_local std::uint64_t ended_network_waits = 0;
+thread_local this_fiber::Progress made_progress;
+
+void wait_for(Waits::For what) {
+  if (current_waits != nullptr) current_waits->waits_for = what;
+}
 
 }  // namespace
 
@@ -145,20 +150,25 @@ bool active() { return current != nullptr; }
 
 Waited waited() { return current_waits == nullptr ? Waited() : current_waits->total; }
 
-std::uint64_t network_waits_ended() { return ended_network_waits; }
+Progress progress() { return made_progress; }
 
-NetworkWait::NetworkWait() {
-  if (current_waits != nullptr) current_waits->for_network = true;
-}
+NetworkWait::NetworkWait() { wait_for(Waits::For::kNetwork); }
 NetworkWait::~NetworkWait() {
-  ++ended_network_waits;
-  if (current_waits != nullptr) current_waits->for_network = false;
+  ++made_progress.network_waits;
+  wait_for(Waits::For::kLock);
 }
 
 bool yield() {
   if (current == nullptr) return false;
   current->suspend();
   return true;
+}
+
+void give_turn() {
+  wait_for(Waits::For::kTurn);
+  yield();
+  ++made_progress.turns;
+  wait_for(Waits::For::kLock);
 }
 
 }  // namespace this_fiber

@@ -52,6 +52,8 @@ namespace this_fiber {
 bool active();
 /// Lets the siblings run; false, at once, when the caller is no fiber.
 bool yield();
+/// The same between two parts of long work: the caller does not wait for anything (fiber_time.h).
+void give_turn();
 
 }  // namespace this_fiber
 

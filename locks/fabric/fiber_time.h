@@ -23,8 +23,12 @@ struct Waited {
 /// Of the caller; nothing off a pool's fiber.
 Waited waited();
 
-/// How many waits for the network have ended on this thread's fibers: grows while they get on.
-std::uint64_t network_waits_ended();
+/// How often this thread's fibers have got on.
+struct Progress {
+  std::uint64_t turns = 0;          // given to siblings in the middle of work
+  std::uint64_t network_waits = 0;  // that have ended
+};
+Progress progress();
 
 /// While it lives, the caller waits for the network. They do not nest.
 class NetworkWait {

@@ -64,10 +64,11 @@ void Worker::step_fibers() {
     rest_.expires_after(kRest);
     rest_.wait();
   }
-  const std::uint64_t ended = fabric::this_fiber::network_waits_ended();
+  const fabric::this_fiber::Progress before = fabric::this_fiber::progress();
   fibers_.step();
-  if (fabric::this_fiber::network_waits_ended() != ended) still_turns_ = 0;
-  if (!executed_.empty()) turns_ = still_turns_ = 0;
+  const fabric::this_fiber::Progress after = fabric::this_fiber::progress();
+  if (after.network_waits != before.network_waits) still_turns_ = 0;
+  if (!executed_.empty() || after.turns != before.turns) turns_ = still_turns_ = 0;
 }
 
 /// To sleep and to be woken costs as much as a small request. So where the last wait was short, the

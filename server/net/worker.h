@@ -103,7 +103,7 @@ class Worker final : public Waker {
   std::vector<std::shared_ptr<Connection>> executed_;  // by a fiber, since the loop last looked
   bool draining_ = false;
   bool last_wait_was_short_ = false;
-  std::uint32_t turns_ = 0;        // of the fibers, since an event or the end of a request
+  std::uint32_t turns_ = 0;        // of the fibers, since an event, or since one did some work
   std::uint32_t still_turns_ = 0;  // since the end of a wait for the network, too
   asio::steady_timer rest_;
   bool looks_ = false;  // times_ is under way

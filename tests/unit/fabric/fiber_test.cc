@@ -126,6 +126,26 @@ TEST_CASE("a pool's fibers know how long they have waited, and what for") {
   for (const auto& none : waited) CHECK(none.lock_ns + none.network_ns == 0);
 }
 
+TEST_CASE("a fiber that gives its turn in the middle of work does not wait, and gets on") {
+  this_fiber::Waited waited;
+  FiberPool pool(1, [&](std::size_t) {
+    this_fiber::give_turn();
+    waited = this_fiber::waited();
+    this_fiber::yield();
+  });
+  const this_fiber::Progress before = this_fiber::progress();
+  pool.run();
+  const std::uint64_t begin = steady_ns();
+  while (steady_ns() < begin + 100'000) continue;
+  pool.step();
+  CHECK(waited.lock_ns + waited.network_ns == 0);
+  CHECK(this_fiber::progress().turns == before.turns + 1);
+  pool.step();
+  CHECK(this_fiber::progress().turns == before.turns + 1);
+  CHECK(this_fiber::progress().network_waits == before.network_waits);
+  this_fiber::give_turn();  // off a fiber there is nobody to give it to
+}
+
 // F2: the thread yields between rounds, so a fiber can wait for another thread, also of a machine
 // with a single processor.
 TEST_CASE("a fiber waits for another thread's fiber") {
