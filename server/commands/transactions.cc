@@ -158,6 +158,11 @@ Status run_alone(const Call& exec, const Plan& plan, Queue queue) {
   return status.ok() ? changed : status;
 }
 
+// Of queue locks a session holds so many at once.
+constexpr std::string_view kTooManyStripes =
+    "it is about the whole store, and locks every stripe: more than --store-options "
+    "locks_per_session allows with this --lock-policy";
+
 void abort_of(const Call& call, std::string_view reason) {
   call.error(fmt::format("EXECABORT Transaction discarded because of: {}", reason));
 }
@@ -203,6 +208,7 @@ void run_exec(const Call& call) {
   if (status == Code::kTimeout) {
     return abort_of(call, fmt::format("{} {}", kTryAgain, status.message()));
   }
+  if (plan.whole && status == Code::kUnavailable) return abort_of(call, kTooManyStripes);
   if (!status.ok()) abort_of(call, status.message());
 }
 

@@ -82,6 +82,21 @@ class Ending(Server):
             self.assertEqual(peer.exit_code(), 0, peer.said())
 
 
+class TooFewLocks(Server):
+    def test_a_transaction_about_the_whole_store_says_which_option_is_too_small(self):
+        if redis_plays_both():
+            self.skipTest("of keywayd only")
+        wire = self.connect(self.start(start_ours, "--lock-policy", "rma-rw"))
+        self.assertEqual(wire.request("MULTI"), b"+OK\r\n")
+        self.assertEqual(wire.request("DBSIZE"), b"+QUEUED\r\n")
+        self.assertRegex(wire.request("EXEC"), b"^-EXECABORT .*--store-options locks_per_session")
+        enough = ("--lock-policy", "rma-rw", "--store-options", "stripes=64&locks_per_session=64")
+        wire = self.connect(self.start(start_ours, *enough))
+        self.assertEqual(wire.request("MULTI"), b"+OK\r\n")
+        self.assertEqual(wire.request("DBSIZE"), b"+QUEUED\r\n")
+        self.assertEqual(wire.request("EXEC"), b"*1\r\n:0\r\n")
+
+
 class UnixSocket(Server):
     """Under a name in the file system, beside the port."""
 
