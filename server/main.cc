@@ -192,6 +192,7 @@ int serve(Options options) {
     mail.stop();
     listener.stop();
     locks.end();
+    service.pause.end();
     for (const auto& worker : workers) {
       worker->drain(std::chrono::seconds(service.settings.shutdown_s));
     }

@@ -42,6 +42,15 @@ void run_client_setname(const Call& call) {
   if (set_name_or_error(call, call.word(2))) call.ok();
 }
 
+namespace {
+
+std::string_view flags_of(const ClientCard& card, std::int64_t queued) {
+  if (queued >= 0) return "x";
+  return card.block.load(std::memory_order_relaxed) == BlockState::kNone ? "N" : "b";
+}
+
+}  // namespace
+
 std::string client_line(const ClientCard& card, std::uint64_t now_ms, std::uint64_t now_ns,
                         std::int64_t queued) {
   constexpr std::uint64_t kMsPerS = 1000;
@@ -57,7 +66,7 @@ std::string client_line(const ClientCard& card, std::uint64_t now_ms, std::uint6
       "tot-mem=0 events=r cmd={} user=default redir=-1 resp={}\n",
       card.id, card.address, card.local_address, card.descriptor, card.name,
       since(card.since_ms, now_ms) / kMsPerS,
-      since(card.seen_ns.load(std::memory_order_relaxed), now_ns) / kNsPerS, queued < 0 ? "N" : "x",
+      since(card.seen_ns.load(std::memory_order_relaxed), now_ns) / kNsPerS, flags_of(card, queued),
       queued, card.waiting_pieces.load(std::memory_order_relaxed),
       card.waiting_bytes.load(std::memory_order_relaxed), last == nullptr ? "NULL" : last->name,
       static_cast<int>(card.version.load(std::memory_order_relaxed)));
@@ -105,10 +114,16 @@ void run_client_help(const Call& call) {
               "    Return information about client connections. Options:",
               "    * TYPE (NORMAL|MASTER|REPLICA|PUBSUB)",
               "      Return clients of specified type.",
+              "UNPAUSE",
+              "    Stop the current client pause, resuming traffic.",
+              "PAUSE <timeout> [WRITE|ALL]",
+              "    Suspend all, or just write, clients for <timeout> milliseconds.",
               "REPLY (ON|OFF|SKIP)",
               "    Control the replies sent to the current connection.",
               "SETNAME <name>",
               "    Assign the name <name> to the current connection.",
+              "UNBLOCK <clientid> [TIMEOUT|ERROR]",
+              "    Unblock the specified blocked client.",
               "NO-EVICT (ON|OFF)",
               "    Protect current client connection from eviction."});
 }

@@ -22,6 +22,10 @@
 namespace keyway::server {
 
 struct Command;
+class Waker;
+
+/// Whether a client's request waits for a named lock; and which CLIENT UNBLOCK has ended that.
+enum class BlockState : std::uint8_t { kNone, kWaits, kTimedOut, kUnblocked, kPaused };
 
 struct ClientCard {
   std::uint64_t id = 0;
@@ -30,10 +34,13 @@ struct ClientCard {
   std::uint64_t since_ms = 0;   // wall clock
   std::function<void()> close;  // may be called by any thread, also when the connection has gone
 
+  Waker* waker = nullptr;  // its worker
+
   // relaxed, all: each is a figure by itself; a command's row is constant.
   std::atomic<const Command*> last{nullptr};
   std::atomic<std::uint64_t> seen_ns{0};  // when it last sent something, by steady_ns()
   std::atomic<resp::Version> version{resp::Version::kResp2};
+  std::atomic<BlockState> block{BlockState::kNone};                // CLIENT UNBLOCK changes it, too
   std::atomic<std::uint64_t> waiting_bytes{0}, waiting_pieces{0};  // of replies
 
   /// Of the connection's name, which the registry guards.

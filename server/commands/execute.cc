@@ -125,6 +125,26 @@ void queue(Client& client, const Service& service, const Command& command,
   out.simple("QUEUED");
 }
 
+bool writes(const Client& client, const Command& command) {
+  if (command.run != run_exec || !after_multi(client)) return (command.flags & kWrite) != 0;
+  for (const Transaction::Queued& queued : client.transaction->queued()) {
+    if ((queued.command->flags & kWrite) != 0) return true;
+  }
+  return false;
+}
+
+/// CLIENT PAUSE. Who cannot wait is not held up.
+bool must_pause(Client& client, Service& service, const Command& command) {
+  if (service.pause.kind() == Pause::Kind::kNone || client.locks.waker == nullptr) [[likely]]
+    return false;
+  if (!service.pause.must_wait(writes(client, command), client.id, *client.locks.waker,
+                               client.paused_until_ns)) {
+    return false;
+  }
+  if (client.card) client.card->block.store(BlockState::kPaused, std::memory_order_relaxed);
+  return true;
+}
+
 /// Runs a request, queues it, or says why not. False where call_command() has not counted it.
 bool run_or_refuse(Client& client, Session& session, Service& service, const Command* named,
                    std::span<const std::string_view> words, resp::ReplyWriter& out) {
@@ -138,6 +158,7 @@ bool run_or_refuse(Client& client, Session& session, Service& service, const Com
     refuse(client, *command, *why, out);
     return false;
   }
+  if (must_pause(client, service, *command)) return true;
   if (after_multi(client) && (command->flags & kUnqueued) == 0) {
     const auto body = [&] { queue(client, service, *command, words, out); };
     if (!has_memory(client, out, body)) client.transaction->refuse();
@@ -153,6 +174,12 @@ bool run_or_refuse(Client& client, Session& session, Service& service, const Com
 }
 
 }  // namespace
+
+void end_pause(Client& client, Service& service) {
+  service.pause.forget(client.id);
+  client.paused_until_ns = 0;
+  if (client.card) client.card->block.store(BlockState::kNone, std::memory_order_relaxed);
+}
 
 void keep_or_leave_out(Client& client, resp::ReplyWriter& out, std::size_t mark) {
   using Replies = Client::Replies;
@@ -175,6 +202,7 @@ Outcome execute(Client& client, Session& session, Service& service, const Comman
   const std::size_t mark = out.mark();
   if (!run_or_refuse(client, session, service, named, words, out)) count_error(client, out, mark);
   if (client.locks.wait) return Outcome::kParked;
+  if (client.paused_until_ns != 0) return Outcome::kPaused;
   keep_or_leave_out(client, out, mark);
   return Outcome::kReplied;
 }

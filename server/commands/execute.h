@@ -32,6 +32,7 @@
 #include "keyway/server/commands/cluster_view.h"
 #include "keyway/server/commands/facts.h"
 #include "keyway/server/commands/password.h"
+#include "keyway/server/commands/pause.h"
 #include "keyway/server/commands/settings.h"
 #include "keyway/server/commands/transaction.h"
 #include "keyway/server/named_locks/client_locks.h"
@@ -55,6 +56,7 @@ struct Client {
 
   std::unique_ptr<Transaction> transaction;  // null unless it watches, or after MULTI
   ClientLocks locks;                         // named locks that it holds, or waits for
+  std::uint64_t paused_until_ns = 0;         // its next request is held up; 0: it is not
 
   std::string value;        // what is read or built: used again, so that reads do not allocate
   std::uint64_t drawn = 0;  // state of RANDOMKEY's draws
@@ -85,6 +87,7 @@ struct Service {
   LatencyEvents latency_events;
   VolumeFigures volumes;
   ClientRegistry clients;
+  Pause pause;
   std::function<void()> shut_down;  // as SIGTERM; may be called by any thread. Empty: it may not
 
   /// As HELLO and INFO name it.
@@ -93,8 +96,9 @@ struct Service {
 
 struct Command;
 
-/// What has become of a request: its reply has been appended, or is to come.
-enum class Outcome : std::uint8_t { kReplied, kParked };
+/// What has become of a request: its reply has been appended, or is to come; or it has not begun,
+/// for there is a pause (Client::paused_until_ns), and is to be executed later.
+enum class Outcome : std::uint8_t { kReplied, kParked, kPaused };
 
 /// Executes one request. `words` has at least one word.
 Outcome execute(Client& client, Session& session, Service& service,
@@ -105,9 +109,14 @@ Outcome execute(Client& client, Session& session, Service& service, const Comman
 
 // Of a client whose request was parked:
 /// When it is to be resumed at the latest, by the steady clock; sooner when Waker::wake() says so.
-inline std::uint64_t resume_at_ns(const Client& client) { return client.locks.wait->look_ns; }
+inline std::uint64_t resume_at_ns(const Client& client) {
+  return client.locks.wait ? client.locks.wait->look_ns : client.paused_until_ns;
+}
 /// Looks whether what the request waits for has come, or its time is over.
 Outcome resume(Client& client, Service& service, resp::ReplyWriter& out);
+
+/// Of a client whose request was held up: it is so no more, until it is executed.
+void end_pause(Client& client, Service& service);
 
 /// Gives up what its request waits for, where it does; that has no reply then.
 void stop_waiting(Client& client, Service& service);

@@ -26,6 +26,10 @@ void run_client_kill(const Call& call);
 void run_client_list(const Call& call);
 void run_client_no_evict(const Call& call);
 void run_client_reply(const Call& call);
+// client_pause.cc
+void run_client_pause(const Call& call);
+void run_client_unblock(const Call& call);
+void run_client_unpause(const Call& call);
 // cluster.cc
 void run_cluster_count_failure_reports(const Call& call);
 void run_cluster_countkeysinslot(const Call& call);

@@ -64,16 +64,40 @@ void take_back(Service& service, std::string_view name, std::uint64_t client) {
   }
 }
 
+/// The client waits no more. What CLIENT UNBLOCK had made of its wait before.
+BlockState end_block(Client& client) {
+  if (!client.card) return BlockState::kNone;
+  // relaxed, here and below: the word alone says who ends the wait.
+  return client.card->block.exchange(BlockState::kNone, std::memory_order_relaxed);
+}
+
+void begin_block(Client& client) {
+  if (!client.card) return;
+  BlockState none = BlockState::kNone;
+  client.card->block.compare_exchange_strong(none, BlockState::kWaits, std::memory_order_relaxed);
+}
+
+/// As by its timeout, or with an error; a lock that it was given meanwhile is given back.
+void answer_unblocked(Client& client, Service& service, BlockState how, resp::ReplyWriter& out) {
+  take_back(service, client.locks.wait->name, client.id);
+  if (how == BlockState::kTimedOut) return out.null();
+  out.error("UNBLOCKED client unblocked via CLIENT UNBLOCK");
+}
+
 /// Answers, or notes when to look again. Which of both.
 Outcome answer(Client& client, Service& service, const Result<Standing>& result,
                resp::ReplyWriter& out) {
   LockWait& wait = *client.locks.wait;
   if (result.ok() && result->kind == Standing::Kind::kWaiting) {
     wait.look_ns = next_look_ns(wait, *result);
+    begin_block(client);
     return Outcome::kParked;
   }
   service.locks->expect_no_wake(client.id);
-  if (!result.ok()) {
+  const BlockState block = end_block(client);
+  if (block == BlockState::kTimedOut || block == BlockState::kUnblocked) {
+    answer_unblocked(client, service, block, out);
+  } else if (!result.ok()) {
     take_back(service, wait.name, client.id);  // it may stand in the queue
     reply_failed(out, result.status());
   } else if (result->kind == Standing::Kind::kGranted) {
@@ -93,7 +117,9 @@ Outcome answer(Client& client, Service& service, const Result<Standing>& result,
 /// server that ends nobody gets a lock any more: it would be lost with the connection.
 Outcome look_again(Client& client, Service& service, resp::ReplyWriter& out) {
   const LockWait& wait = *client.locks.wait;
-  if (service.locks->ending()) {
+  const BlockState block =
+      client.card ? client.card->block.load(std::memory_order_relaxed) : BlockState::kWaits;
+  if (service.locks->ending() || block > BlockState::kWaits) {
     const Status left = service.locks->leave(wait.name, client.id);
     return answer(client, service, left.ok() ? Result<Standing>(Standing{}) : left, out);
   }
@@ -146,6 +172,7 @@ void stop_waiting(Client& client, Service& service) {
   if (!client.locks.wait) return;
   service.locks->expect_no_wake(client.id);
   take_back(service, client.locks.wait->name, client.id);
+  end_block(client);
   client.locks.wait.reset();
 }
 

@@ -26,8 +26,11 @@ constexpr Command kClientRows[] = {
     {"client|kill", -3, Group::kConnection, kOfConfig, {}, "", "", run_client_kill},
     {"client|list", -2, Group::kConnection, kOfConfig, {}, "", kVaries, run_client_list},
     {"client|no-evict", 3, Group::kConnection, kOfConfig, {}, "", "", run_client_no_evict},
+    {"client|pause", -3, Group::kConnection, kOfConfig, {}, "", "", run_client_pause},
     {"client|reply", 3, Group::kConnection, kOfClient, {}, "", "", run_client_reply},
     {"client|setname", 3, Group::kConnection, kOfClient, {}, "", "", run_client_setname},
+    {"client|unblock", -3, Group::kConnection, kOfConfig, {}, "", "", run_client_unblock},
+    {"client|unpause", 2, Group::kConnection, kOfConfig, {}, "", "", run_client_unpause},
 };
 
 constexpr Command kCommandRows[] = {

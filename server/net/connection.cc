@@ -32,6 +32,7 @@ Connection::Connection(Worker& worker, Socket socket, std::uint64_t id, asio::ss
 Connection::~Connection() {
   worker_.service().clients.remove(client_.id);
   worker_.output().tell(told_, 0);
+  if (client_.paused_until_ns != 0) end_pause(client_, worker_.service());
   worker_.left(*this);
 }
 
@@ -43,6 +44,7 @@ void Connection::show() {
   card->local_address = client_.local_address;
   card->descriptor = client_.descriptor;
   card->since_ms = client_.since_ms;
+  card->waker = &worker_;
   card->seen_ns = steady_ns();
   card->close = [&events = worker_.events(), self = weak_from_this()] {
     asio::post(events, [self] {
@@ -118,7 +120,7 @@ void Connection::executed() {
 /// After a step, with replies that are sent or wait.
 void Connection::go_on() {
   if (client_.closing) return writing_ ? enter(State::kEnding) : close();
-  if (client_.locks.wait) return park();
+  if (client_.locks.wait || client_.paused_until_ns != 0) return park();
   if (!may_make_more()) return enter(State::kHeldUp);
   if (more_to_execute_) return execute_more();
   if (unseen_) return step();

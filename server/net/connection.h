@@ -4,8 +4,9 @@
 // fiber of the worker, a batch after the other; send the replies of a batch at once. What the
 // kernel does not take waits in a queue, and the cycle goes on meanwhile: a client may send all
 // that it has to ask before it reads, as far as limits allow (C8). Over TLS a handshake comes
-// first. Where a request waits for something, as KW.LOCK does, the cycle stops there: the
-// connection is parked, without a fiber, until it is woken (connection_parked.cc).
+// first. Where a request waits for something, as KW.LOCK does, or is held up by CLIENT PAUSE, the
+// cycle stops there: the connection is parked, without a fiber, until it is woken
+// (connection_parked.cc).
 // *Thread safety.* Belongs to its worker's thread.
 // *Invariants.*
 //   C1  Reads, executions and writes are each one at a time. While a fiber executes, requests are

@@ -19,6 +19,7 @@ void Connection::execute(Session& session, Batch& batch) {
   unseen_ = false;
   more_to_execute_ = false;
   made_before_ = out_.size();
+  if (client_.paused_until_ns != 0) end_pause(client_, worker_.service());
   try {
     if (client_.locks.wait) {
       resp::ReplyWriter writer(out_, client_.version);
@@ -32,7 +33,8 @@ void Connection::execute(Session& session, Batch& batch) {
 }
 
 void Connection::execute_complete(Session& session, Batch& batch) {
-  while (!client_.closing && !more_to_execute_ && !client_.locks.wait) {
+  while (!client_.closing && !more_to_execute_ && !client_.locks.wait &&
+         client_.paused_until_ns == 0) {
     const auto step = parse(batch);
     batch.prefetch(session);
     const bool all = execute_batch(session, batch);
@@ -66,6 +68,11 @@ bool Connection::execute_batch(Session& session, const Batch& batch) {
     const Batch::Request request = batch[i];
     const Outcome outcome = server::execute(client_, session, worker_.service(), request.command,
                                             request.words, writer);
+    if (outcome == Outcome::kPaused) {  // it is parsed and executed anew
+      if (i != 0) begin_ = batch[i - 1].end;
+      parser_.rewind();
+      return false;
+    }
     const bool parked = outcome == Outcome::kParked;
     more_to_execute_ = !parked && out_.size() - made_before_ >= kMuchToWrite;
     const std::uint64_t most = worker_.service().settings.output_bytes;

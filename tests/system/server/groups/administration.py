@@ -25,6 +25,28 @@ SEQUENCES = {
         CLIENT NO-EVICT OFF
         CLIENT NO-EVICT foo
         CLIENT NO-EVICT
+        CLIENT PAUSE
+        CLIENT PAUSE x
+        CLIENT PAUSE -1
+        CLIENT PAUSE 99999999999999999999
+        CLIENT PAUSE 0
+        CLIENT PAUSE 0 all
+        CLIENT PAUSE 0 Write
+        CLIENT PAUSE 0 FOO
+        CLIENT PAUSE x FOO
+        client pause 0 write x
+        CLIENT UNPAUSE
+        CLIENT UNPAUSE x
+        CLIENT UNBLOCK
+        CLIENT UNBLOCK x
+        CLIENT UNBLOCK x FOO
+        CLIENT UNBLOCK 999999
+        CLIENT UNBLOCK -1
+        CLIENT UNBLOCK 999999 TIMEOUT
+        CLIENT UNBLOCK 999999 error
+        CLIENT UNBLOCK 999999 FOO
+        client unblock 999999 error x
+        CLIENT NO-TOUCH on
         CLIENT REPLY ON
         CLIENT REPLY foo
         CLIENT REPLY

@@ -1,0 +1,50 @@
+// Pause: CLIENT PAUSE, which holds up the requests of all clients, or those that write.
+//
+// *What.* A request that is held up has not begun: its connection waits, without a fiber, and asks
+// again when it is woken or the pause ends.
+// *Thread safety.* Any thread. Who finds no pause pays one load.
+// *Invariants.* P1: a client that was told to wait is woken by lift(), unless it has been
+// forgotten. *Source.* Redis 7.0.15, networking.c (pauseClients): of two pauses the stricter and
+// the longer.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <unordered_map>
+
+#include "keyway/server/named_locks/lock_service.h"
+
+namespace keyway::server {
+
+class Pause {
+ public:
+  enum class Kind : std::uint8_t { kNone, kWrites, kAll };
+
+  /// By the steady clock.
+  void begin(Kind kind, std::uint64_t until_ns);
+  /// Ends it, and wakes who waits.
+  void lift();
+  /// As lift(), for good: the server ends.
+  void end();
+
+  /// What is held up now.
+  Kind kind() const {
+    // relaxed: a hint; must_wait() looks again.
+    return kind_.load(std::memory_order_relaxed);
+  }
+  /// Whether a client's request is held up still; until when, and then it will be woken.
+  bool must_wait(bool writes, std::uint64_t client, Waker& waker, std::uint64_t& until_ns);
+  void forget(std::uint64_t client);
+
+ private:
+  void lift_held();
+
+  std::mutex mutex_;
+  std::atomic<Kind> kind_{Kind::kNone};  // written under the mutex, as what follows
+  std::uint64_t until_ns_ = 0;
+  bool ended_ = false;
+  std::unordered_map<std::uint64_t, Waker*> waiting_;
+};
+
+}  // namespace keyway::server
