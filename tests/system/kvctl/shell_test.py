@@ -123,7 +123,13 @@ class Shell(Case):
         terminal.see('\r\n"first"\r\n.*> ')
         self.leave(terminal)
 
+    def ask_for_no_password(self, peer):
+        with peer.connect() as wire:
+            for request in (("AUTH", "tell-nobody"), ("CONFIG", "SET", "requirepass", "")):
+                self.assertEqual(wire.request(*request), b"+OK\r\n")
+
     def test_passwords_never_enter_the_history(self):
+        self.addCleanup(self.ask_for_no_password, self.keywayd)
         terminal = self.open(self.keywayd)
         for line in ("AUTH tell-nobody", "auth default tell-nobody", 'auth "tell-nobody',
                      "HELLO 3 AUTH default tell-nobody", "CONFIG SET requirepass tell-nobody",
