@@ -1,12 +1,16 @@
 """kvload puts YCSB's workloads on servers, keywayd and Debian's redis-server, over sockets."""
 
 import argparse
+import collections
+import concurrent.futures
 import json
 import os
 import pathlib
+import re
 import shutil
 import sys
 import tempfile
+import time
 import unittest
 import urllib.parse
 
@@ -19,8 +23,10 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "server"
 from certificates import Authority  # noqa: E402
 from peer import Peer, find_redis, free_port  # noqa: E402
 from redis_cluster import RedisCluster  # noqa: E402
+from wire import DEADLINE_S  # noqa: E402
 
 OPERATIONS = 3000
+COUNT = 200_000  # seconds of work
 EXIT_USAGE, EXIT_UNREACHABLE = 2, 3
 
 
@@ -146,6 +152,40 @@ class InRedisCluster(OnServers):
                 self.assertNotEqual(wire.request("DBSIZE"), b":0\r\n")
 
 
+class ComesBack(Server):
+    """Connections that break are made again; what was asked and not answered is in doubt, once."""
+
+    def commands(self):
+        with self.peer.connect() as wire:
+            return int(re.search(rb"total_commands_processed:(\d+)",
+                                 wire.request("INFO", "stats"))[1])
+
+    def wait_for_commands(self, more):
+        until, begin = time.monotonic() + DEADLINE_S, self.commands()
+        while self.commands() < begin + more:
+            self.assertLess(time.monotonic(), until, "kvload asks for nothing")
+
+    def test_a_server_that_is_killed_and_comes_back(self):
+        self.assertEqual(self.on("a", "load", self.uri).returncode, 0)
+        with concurrent.futures.ThreadPoolExecutor() as aside:
+            run = aside.submit(self.on, "a", "run", self.uri, "-p", f"operationcount={COUNT}")
+            self.wait_for_commands(5000)
+            self.peer.die_and_come_back()
+            self.wait_for_commands(5000)
+            done = run.result()
+        _, report = phases(done.stdout)[-1]
+        ends = collections.Counter()
+        for name in ("READ", "UPDATE"):
+            for end, count in report[name].items():
+                if end.startswith("Return="):
+                    ends[end] += count
+        self.assertEqual(sum(ends.values()), COUNT)
+        # The one that came back has nothing of what was loaded, but for fields that were updated.
+        others = sum(ends.values()) - sum(
+            ends[f"Return={end}"] for end in ("OK", "NOT_FOUND", "UNEXPECTED_STATE"))
+        self.assertLessEqual(others, 3, ends)  # of each thread what was under way
+
+
 class OnAPlainPeer(OnServers):
     """Whole records need no more than GET and SET; a field in place needs SETRANGE."""
 
@@ -188,7 +228,7 @@ def main():
     known, rest = parser.parse_known_args()
     Program.kvload, Program.workloads = known.kvload, known.workloads
     OnRedis.program, OnKeyway.program = find_redis(), known.keywayd
-    Passwords.program = OverTls.program = known.keywayd
+    ComesBack.program = OverTls.program = Passwords.program = known.keywayd
     unittest.main(argv=[sys.argv[0], *rest])
 
 

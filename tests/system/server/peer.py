@@ -58,8 +58,9 @@ class Peer:
         self.is_redis = is_redis(self.program)
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="keyway-peer-"))
         self.process = None
+        self.options = options
         try:
-            self._start(options)
+            self._start()
         except BaseException:
             self.end()
             raise
@@ -76,26 +77,38 @@ class Peer:
             options = ("--memory", "64MiB", *options)
         return [self.program, "--port", str(self.port), *options]
 
-    def _start(self, options):
+    def _start(self):
         for _ in range(ATTEMPTS):
             self.port = free_port(self.ranks)
-            self.lines, self._ready = [], threading.Event()
-            # The kernel ends the server should this process be killed.
-            self.process = subprocess.Popen(
-                ["setpriv", "--pdeathsig", "KILL", *self._command(options)], cwd=self.folder,
-                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                text=True, errors="replace")
-            self._reader = threading.Thread(target=self._read_output, daemon=True)
-            self._reader.start()
-            if not self._ready.wait(START_S):
-                raise AssertionError(f"{self.program} is not ready in {START_S} s:\n{self.said()}")
-            if self._announced():
-                self.connect().close()
+            if self._started():
                 return
-            self.process.wait(END_S)
             if "in use" not in self.said():
                 break
         raise AssertionError(f"{self.program} does not start:\n{self.said()}")
+
+    def _started(self):
+        """On its port; false where it ends at once."""
+        self.lines, self._ready = [], threading.Event()
+        # The kernel ends the server should this process be killed.
+        self.process = subprocess.Popen(
+            ["setpriv", "--pdeathsig", "KILL", *self._command(self.options)], cwd=self.folder,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            errors="replace")
+        self._reader = threading.Thread(target=self._read_output, daemon=True)
+        self._reader.start()
+        if not self._ready.wait(START_S):
+            raise AssertionError(f"{self.program} is not ready in {START_S} s:\n{self.said()}")
+        if self._announced():
+            self.connect().close()
+            return True
+        self.process.wait(END_S)
+        return False
+
+    def die_and_come_back(self):
+        """Killed, and started again on the same port."""
+        self._kill()
+        if not self._started():
+            raise AssertionError(f"{self.program} does not come back:\n{self.said()}")
 
     def _announced(self):
         if self.is_redis:
@@ -160,9 +173,12 @@ class Peer:
     def end(self):
         """Whatever state it is in."""
         if self.process is not None:
-            if self.alive():
-                self.process.kill()
-            self.process.wait()
-            self._reader.join(END_S)
-            self.process.stdout.close()
+            self._kill()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _kill(self):
+        if self.alive():
+            self.process.kill()
+        self.process.wait()
+        self._reader.join(END_S)
+        self.process.stdout.close()
