@@ -36,11 +36,13 @@ std::string host_of(const Options& options) {
   return is_any_address(first) ? name_of_host() : first;
 }
 
-// What a process tells the others: "0", its id, its host and its port, or a code and a sentence;
+// What a process tells the others: "0", its id, its host and its ports, or a code and a sentence;
 // each on a line.
 
 std::string said(const Status& ready, const ClusterNode& node) {
-  if (ready.ok()) return fmt::format("0\n{}\n{}\n{}", node.id, node.host, node.port);
+  if (ready.ok()) {
+    return fmt::format("0\n{}\n{}\n{}\n{}", node.id, node.host, node.port, node.tls_port);
+  }
   return fmt::format("{}\n{}", static_cast<int>(ready.code()), ready.message());
 }
 
@@ -65,6 +67,7 @@ Result<ClusterNode> node_of(std::string_view said) {
   node.id = take_line(said);
   node.host = take_line(said);
   node.port = static_cast<std::uint16_t>(number_of(take_line(said)));
+  node.tls_port = static_cast<std::uint16_t>(number_of(take_line(said)));
   return node;
 }
 
@@ -106,8 +109,8 @@ Result<ClusterView> meet(Store& store, const Options& options, const Status& rea
   ClusterView view;
   view.self = store.process();
   view.ranks = store.ranks();
-  const std::uint16_t port = options.port != 0 ? options.port : options.tls_port;
-  const std::string mine = said(ready, {random_id(), host_of(options), port});
+  const std::string mine =
+      said(ready, {random_id(), host_of(options), options.port, options.tls_port});
   for (const std::string& theirs : store.gather_everywhere(mine)) {
     auto node = node_of(theirs);
     if (!node.ok()) {

@@ -60,11 +60,17 @@ Status for_each_key_of(const Call& call, std::uint32_t slot, Visit&& visit) {
 }
 
 void reply_shard_node(resp::ReplyWriter& out, const ClusterNode& node) {
-  out.map(7);
+  out.map(6U + (node.port != 0 ? 1 : 0) + (node.tls_port != 0 ? 1 : 0));
   out.bulk("id");
   out.bulk(node.id);
-  out.bulk("port");
-  out.integer(node.port);
+  if (node.port != 0) {
+    out.bulk("port");
+    out.integer(node.port);
+  }
+  if (node.tls_port != 0) {
+    out.bulk("tls-port");
+    out.integer(node.tls_port);
+  }
   out.bulk("ip");
   out.bulk(node.host);
   out.bulk("endpoint");
@@ -97,7 +103,7 @@ void run_cluster_slots(const Call& call) {
     call.out.integer(slots.last);
     call.out.array(4);
     call.out.bulk(node.host);
-    call.out.integer(node.port);
+    call.out.integer(node.port_for(call.client.tls));
     call.out.bulk(node.id);
     call.out.map(0);
   });
@@ -127,9 +133,10 @@ void run_cluster_nodes(const Call& call) {
   std::string text;
   std::uint32_t epoch = 0;
   for_each_node(*view, [&](const ClusterNode& node, SlotRange slots) {
-    text += fmt::format("{} {}:{}@{} {}master - 0 0 {} connected {}-{}\n", node.id, node.host,
-                        node.port, node.port + kBusOffset, epoch == view->self ? "myself," : "",
-                        epoch, slots.first, slots.last);
+    const std::uint32_t port = node.port_for(call.client.tls);
+    text += fmt::format("{} {}:{}@{} {}master - 0 0 {} connected {}-{}\n", node.id, node.host, port,
+                        port + kBusOffset, epoch == view->self ? "myself," : "", epoch, slots.first,
+                        slots.last);
     ++epoch;
   });
   call.out.verbatim("txt", text);

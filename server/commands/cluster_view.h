@@ -14,9 +14,15 @@
 namespace keyway::server {
 
 struct ClusterNode {
-  std::string id;    // 40 hexadecimal digits
-  std::string host;  // where clients reach it
-  std::uint16_t port = 0;
+  std::string id;              // 40 hexadecimal digits
+  std::string host;            // where clients reach it
+  std::uint16_t port = 0;      // 0: it speaks TLS alone
+  std::uint16_t tls_port = 0;  // 0: it does not speak TLS
+
+  /// Where a client is sent that came over TLS, or in plain text.
+  std::uint16_t port_for(bool tls) const {
+    return port == 0 || (tls && tls_port != 0) ? tls_port : port;
+  }
 };
 
 struct ClusterView {

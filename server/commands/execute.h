@@ -49,6 +49,7 @@ struct Client {
   std::string name;                    // CLIENT SETNAME
   std::string address, local_address;  // "127.0.0.1:1234"
   int descriptor = -1;                 // of its socket, for CLIENT INFO
+  bool tls = false;                    // it came over TLS
   std::uint64_t since_ms = 0;          // wall clock, for CLIENT INFO
   resp::Version version = resp::Version::kResp2;
   bool authenticated = true;  // false: only AUTH, HELLO, QUIT, RESET

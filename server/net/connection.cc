@@ -20,6 +20,7 @@ Connection::Connection(Worker& worker, Socket socket, std::uint64_t id, asio::ss
   std::error_code gone;  // before it was taken: then there is nothing to read either
   client_.address = text_of(socket_.remote_endpoint(gone));
   client_.descriptor = socket_.native_handle();
+  client_.tls = tls_ != nullptr;
   client_.since_ms = wall_ms();
   client_.local_address = text_of(socket_.local_endpoint(gone));
   client_.statistics = &worker.statistics();

@@ -199,7 +199,8 @@ class Ports(Tls):
         port = free_port()
         server = subprocess.Popen(
             [Program.keywayd, "--port", "0", "--tls-port", str(port), "--tls-cert", Files.cert,
-             "--tls-key", Files.key, "--memory", "64MiB"], stdout=subprocess.PIPE, text=True)
+             "--tls-key", Files.key, "--memory", "64MiB", "--cluster", "on"],
+            stdout=subprocess.PIPE, text=True)
         self.addCleanup(server.stdout.close)
         self.addCleanup(server.wait, END_S)
         self.addCleanup(server.terminate)
@@ -209,7 +210,24 @@ class Ports(Tls):
         ours = [line for line in listening.stdout.splitlines() if f"pid={server.pid}," in line]
         self.assertEqual(len(ours), 1, ours)
         self.port = port
-        self.assertEqual(self.connect().request("PING"), PONG)
+        wire = self.connect()
+        self.assertEqual(wire.request("PING"), PONG)
+        self.assertIn(b"\r\n:%d\r\n" % port, wire.request("CLUSTER", "SLOTS"))
+        self.assertNotIn(b"$4\r\nport\r\n", wire.request("CLUSTER", "SHARDS"))
+
+
+class InACluster(Tls):
+    """As Redis with tls-cluster: a client is sent where it can go on as it came."""
+
+    def test_a_client_hears_of_ports_that_speak_as_it_does(self):
+        self.start("--cluster", "on")
+        with self.peer.connect() as plain:
+            for wire, port in ((self.connect(), self.port), (plain, self.peer.port)):
+                self.assertIn(b"\r\n:%d\r\n" % port, wire.request("CLUSTER", "SLOTS"))
+                self.assertIn(b" 127.0.0.1:%d@" % port, wire.request("CLUSTER", "NODES"))
+                # Here are both, by name.
+                self.assertIn(b"$4\r\nport\r\n:%d\r\n$8\r\ntls-port\r\n:%d\r\n" % (
+                    self.peer.port, self.port), wire.request("CLUSTER", "SHARDS"))
 
 
 class Refused(unittest.TestCase):
