@@ -1,4 +1,6 @@
 // E1: whatever the words are, there is one reply, and it is well formed.
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
@@ -65,7 +67,7 @@ const std::vector<std::string> kWords = {"",
 
 std::string request_text(const std::vector<std::string_view>& words) {
   std::string text;
-  for (const std::string_view word : words) text += "'" + std::string(word) + "' ";
+  for (const std::string_view word : words) text += fmt::format("'{}' ", word);
   return text;
 }
 

@@ -1,4 +1,6 @@
 // CLUSTER: whose slots are whose, and that a slot's keys are looked for where they are.
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 #include <map>
 #include <set>
@@ -51,7 +53,7 @@ TEST_CASE("cluster: a slot's keys are counted and named, whichever rank has them
   peer.service.cluster = view_of(3, 1);
   std::map<std::uint32_t, std::set<std::string>> by_slot;
   for (int i = 0; i < 3000; ++i) {
-    const std::string key = "{" + std::to_string(i % 100) + "}:" + std::to_string(i);
+    const std::string key = fmt::format("{{{}}}:{}", i % 100, i);
     by_slot[store::slot_of(key)].insert(key);
     REQUIRE(peer.ask("SET " + key + " v") == "+OK\r\n");
   }

@@ -44,8 +44,7 @@ void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
 void* operator new[](std::size_t bytes, const std::nothrow_t& how) noexcept {
   return operator new(bytes, how);
 }
-// Not inlined: g++ would warn of free() for what it takes for its own operator new's.
-[[gnu::noinline]] void operator delete(void* memory) noexcept {
+void operator delete(void* memory) noexcept {
   held -= malloc_usable_size(memory);
   std::free(memory);
 }
