@@ -27,18 +27,19 @@ class Doctors(Case):
             self.assertEqual(kind, "$")
             return text.decode()
         self.assertIn("latency-monitor-threshold", doctor())
-        self.ask("CONFIG", "SET", "latency-monitor-threshold", "1")
+        self.ask("CONFIG", "SET", "latency-monitor-threshold", "600000")
         self.addCleanup(self.ask, "CONFIG", "SET", "latency-monitor-threshold", "0")
-        self.assertIn("No command took 1 ms", doctor())
+        self.assertIn("No command took 600000 ms", doctor())
+        self.ask("CONFIG", "SET", "latency-monitor-threshold", "1")
         self.ask("SET", "a", "x" * 10_000)
         self.ask("SET", "b", "y" * 5_000)
         self.ask("LCS", "a", "b")  # 50 million steps
-        self.assertIn("* command: in 1 of 1 seconds", doctor())
+        # How many more take a millisecond hangs on the machine.
+        self.assertRegex(doctor(), r"\* command: in [1-9]\d* of [1-9]\d* seconds; ")
         lines = decode(self.ask("LATENCY", "GRAPH", "command"))[1].decode().split("\n")
-        self.assertRegex(lines[0], r"^command - high (\d+) ms, low \1 ms \(all time high \1 ms\)$")
+        self.assertRegex(lines[0], r"^command - high (\d+) ms, low \d+ ms \(all time high \1 ms\)$")
         self.assertEqual(lines[1], "-" * 80)
-        self.assertEqual([line.strip() for line in lines[2:5]], ["", "", ""])
-        self.assertEqual(lines[5], "_" * len(lines[5]))
+        self.assertRegex(lines[5], "^[_o#|]+$")  # tests/unit/server has whole graphs
 
     def test_memory_for_people(self):
         for words in (("DOCTOR", "x"), ("PURGE", "x"), ("PURGE",), ("HELP",), ("NOSUCH",)):
