@@ -10,6 +10,7 @@
 #include "facts_of.h"
 #include "job.h"
 #include "job_voice.h"
+#include "keyway/server/commands/own_usage.h"
 #include "keyway/server/metrics/exporter.h"
 #include "keyway/server/net/listener.h"
 #include "keyway/server/net/process_memory.h"
@@ -34,7 +35,7 @@ Result<Store> open_store(const Options& options) {
   store.memory_bytes = options.memory_bytes;
   store.element_bytes = options.element_bytes;
   store.lock = options.lock;
-  store.sessions = options.workers * options.fibers;
+  store.sessions = options.workers * options.fibers + 1;  // that of tell_volumes()
   return Store::open(store_uri(options), store);
 }
 
@@ -73,6 +74,19 @@ Status make_workers(Store& store, const Options& options, Service& service,
         std::make_unique<Worker>(std::move(sessions), service, options.poll_us, clients, output));
   }
   return {};
+}
+
+/// What is in the memory of this process's ranks. A walk over all chunks of the heap, so no worker
+/// does it; own memory is only looked at, so nothing waits.
+void tell_volumes(Session& session, Service& service) {
+  const VolumeUsage usage = own_usage(session, service.facts);
+  VolumeFigures& told = service.volumes;
+  told.elements.set(usage.elements);
+  told.expiring.set(usage.expiring);
+  told.segment_bytes.set(usage.segment_bytes);
+  told.heap_bytes.set(usage.heap.heap_bytes);
+  told.heap_free_bytes.set(usage.heap.free_bytes);
+  told.raise_peak(used_bytes(usage));
 }
 
 /// A port of the TCP addresses; where it is 0, one that is free, the same for all of them.
@@ -166,6 +180,8 @@ int serve(Options options) {
   Listener listener(events, workers, clients, options.listener, service);
   Status ready = take_own_addresses(options, store->process());
   if (ready.ok()) ready = make_workers(*store, options, service, clients, output, workers);
+  Result<Session> looks = store->session();
+  if (ready.ok()) ready = looks.status();
   if (ready.ok()) ready = listen(listener, options, tls);
   if (ready.ok() && options.expire_cycle_s != 0) {
     workers[0]->sweep(store->process(), std::chrono::seconds(options.expire_cycle_s));
@@ -182,7 +198,7 @@ int serve(Options options) {
     return Pace::kApart;
   });
   Periodic volumes(events, [&] {
-    workers.front()->tell_volumes();
+    tell_volumes(*looks, service);
     return kVolumesApart;
   });
   Periodic mail(events, [&] { return look_for_mail(locks); });

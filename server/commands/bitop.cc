@@ -101,7 +101,8 @@ void run_bitop(const Call& call) {
   Status status = call.session.modify_all(places.keys, body);
   if (status == Code::kMismatch) status = call.session.put(call.word(2), {});  // says why not
   if (!status.ok()) return call.failed(status);
-  for (std::size_t i = 1; i < places.sources.size(); ++i) call.looked_up(i <= sources_there);
+  call.looked_up(true, sources_there);
+  call.looked_up(false, places.sources.size() - 1 - sources_there);
   call.out.integer(static_cast<std::int64_t>(length));
 }
 

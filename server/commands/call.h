@@ -48,10 +48,10 @@ struct Call {
 
   void ok() const { out.simple("OK"); }
   void error(std::string_view sentence) const { out.error(sentence); }
-  /// Counts a key that was to be read, as there or not.
-  void looked_up(bool there) const {
+  /// Counts keys that were to be read, as there or not.
+  void looked_up(bool there, std::uint64_t keys = 1) const {
     if (client.statistics == nullptr) return;
-    (there ? client.statistics->hits : client.statistics->misses).add(1);
+    (there ? client.statistics->hits : client.statistics->misses).add(keys);
   }
   /// "wrong number of arguments for ..."
   void wrong_arity() const;

@@ -12,6 +12,14 @@
 #include "keyway/server/commands/help.h"
 
 namespace keyway::server {
+namespace {
+
+std::string_view flags_of(const ClientCard& card, std::int64_t queued) {
+  if (queued >= 0) return "x";
+  return card.block.load(std::memory_order_relaxed) == BlockState::kNone ? "N" : "b";
+}
+
+}  // namespace
 
 void name_client(const Call& call, std::string_view name) {
   call.client.name = name;
@@ -41,15 +49,6 @@ void run_client_getname(const Call& call) {
 void run_client_setname(const Call& call) {
   if (set_name_or_error(call, call.word(2))) call.ok();
 }
-
-namespace {
-
-std::string_view flags_of(const ClientCard& card, std::int64_t queued) {
-  if (queued >= 0) return "x";
-  return card.block.load(std::memory_order_relaxed) == BlockState::kNone ? "N" : "b";
-}
-
-}  // namespace
 
 std::string client_line(const ClientCard& card, std::uint64_t now_ms, std::uint64_t now_ns,
                         std::int64_t queued) {

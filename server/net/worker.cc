@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "keyway/locks/fabric/fiber_time.h"
-#include "keyway/server/commands/own_usage.h"
 #include "keyway/server/net/process_memory.h"
 
 namespace keyway::server {
@@ -108,22 +107,6 @@ void Worker::tell_locks(std::size_t fiber) {
   told.contended.set(counts.contended);
   told.handed_over.set(counts.handed_over);
   told.timeouts.set(counts.timeouts);
-}
-
-void Worker::tell_volumes() {
-  asio::post(events_, [this] {
-    if (fibers_.busy() == fibers_.size()) return;
-    // Of a fiber that has nothing to do: its session is free. Own memory is only looked at, so
-    // nothing waits.
-    const VolumeUsage usage = own_usage(sessions_[fibers_.next()], service_.facts);
-    VolumeFigures& told = service_.volumes;
-    told.elements.set(usage.elements);
-    told.expiring.set(usage.expiring);
-    told.segment_bytes.set(usage.segment_bytes);
-    told.heap_bytes.set(usage.heap.heap_bytes);
-    told.heap_free_bytes.set(usage.heap.free_bytes);
-    told.raise_peak(used_bytes(usage));
-  });
 }
 
 void Worker::joined(Connection& connection) {

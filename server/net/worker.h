@@ -3,8 +3,7 @@
 // *What.* One thread. What comes on a connection is executed on a fiber that is not busy; where a
 // request waits for a lock, or for the network, its fiber gives way, and the loop goes on with
 // others. A connection that finds every fiber busy waits its turn.
-// *Thread safety.* take(), drain(), wake() and tell_volumes() may be called by any thread; the rest
-// by its own.
+// *Thread safety.* take(), drain() and wake() may be called by any thread; the rest by its own.
 // *Invariants.*
 //   W1  A session and a batch are used by one fiber only, that of their number.
 //   W2  run() returns when the worker drains and its last connection has gone.
@@ -46,9 +45,6 @@ class Worker final : public Waker {
   /// Ends every connection as soon as what has come is answered, and then run(). Who does not read
   /// his answers for so long does not get them.
   void drain(std::chrono::milliseconds patience);
-  /// Tells the service what is in the memory of this process's ranks, soon, unless all fibers are
-  /// busy. Of one worker only.
-  void tell_volumes();
   /// To make a socket on, for take().
   asio::io_context& events() { return events_; }
   /// A client that has come, on a socket of events(). `tls` outlives the worker; null: plain.
