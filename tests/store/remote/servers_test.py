@@ -2,17 +2,15 @@
 
 import argparse
 import pathlib
-import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 import urllib.parse
 
 # How servers are started is the business of the tests of the server.
 SYSTEM = pathlib.Path(__file__).resolve().parent.parent.parent / "system"
 sys.path.insert(0, str(SYSTEM / "server"))
-from certificates import Authority  # noqa: E402
+from certificates import authority_of  # noqa: E402
 from peer import Peer, free_port  # noqa: E402
 from redis_cluster import RedisCluster  # noqa: E402
 
@@ -34,12 +32,8 @@ class Case(unittest.TestCase):
 
 class OverTls(Case):
     def test_the_stores_tests(self):
-        folder = tempfile.mkdtemp(prefix="keyway-store-tls-")
-        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
-        authority = Authority(folder, "authority")
-        cert, key = authority.sign("server")
-        port = free_port()
-        peer = Peer(Program.keywayd, "--tls-port", str(port), "--tls-cert", cert, "--tls-key", key)
+        authority, port = authority_of(self), free_port()
+        peer = Peer(Program.keywayd, *authority.server_options(port))
         self.addCleanup(peer.end)
         trusted = urllib.parse.quote(authority.file)
         self.passes(f"rediss://127.0.0.1:{port}?tls_ca={trusted}", "~[memory]", "~[cluster]")

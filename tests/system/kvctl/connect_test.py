@@ -1,11 +1,11 @@
 """How kvctl reaches a server, who it says is asking, and what it says where that fails."""
 
 import socket
-import subprocess
 import threading
 import unittest
 
 from case import Case, Program, call, main
+from certificates import authority_of
 from peer import free_port
 
 SECRET = "open sesame"
@@ -82,14 +82,12 @@ class Connect(Case):
         self.assert_refuses(self.kvctl(peer, "-n", "9", "PING"), 3, b"no database 9")
 
     def test_tls(self):
-        folder = self.folder()
-        self.make_certificates(folder)
-        port = free_port()
-        self.start(Program.redis, "--tls-port", str(port), "--tls-cert-file", f"{folder}/s.crt",
-                   "--tls-key-file", f"{folder}/s.key", "--tls-ca-cert-file", f"{folder}/ca.crt")
+        authority, port = authority_of(self), free_port()
+        cert, key = authority.sign("server")
+        self.start(Program.redis, "--tls-port", str(port), "--tls-cert-file", cert,
+                   "--tls-key-file", key, "--tls-ca-cert-file", authority.file)
         at = ("-h", "localhost", "-p", port)
-        files = ("--cacert", f"{folder}/ca.crt", "--cert", f"{folder}/s.crt", "--key",
-                 f"{folder}/s.key")
+        files = ("--cacert", authority.file, "--cert", cert, "--key", key)
         self.assert_says(call(Program.kvctl, *at, "--tls", *files, "ECHO", "x"), b"x\n")
         big = b"v" * 2_000_000
         self.assert_says(call(Program.kvctl, *at, "--tls", *files, "-x", "SET", "k", stdin=big),
@@ -98,15 +96,6 @@ class Connect(Case):
                          big + b"\n")
         self.assert_refuses(call(Program.kvctl, *at, "--tls", "PING"), 3, b"TLS")
         self.assert_refuses(call(Program.kvctl, *at, "-t", "5", "PING"), 3)
-
-    def make_certificates(self, folder):
-        def openssl(*words):
-            subprocess.run(["openssl", *words], cwd=folder, check=True, capture_output=True)
-        key = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2")
-        openssl("req", "-x509", *key, "-subj", "/CN=test", "-keyout", "ca.key", "-out", "ca.crt")
-        openssl("req", "-x509", *key, "-subj", "/CN=localhost", "-addext",
-                "subjectAltName=DNS:localhost", "-CA", "ca.crt", "-CAkey", "ca.key", "-keyout",
-                "s.key", "-out", "s.crt")
 
     def test_usage(self):
         for words in (("--nothing",), ("--scan", "--stat"), ("-x",), ("-p", "x", "PING"),

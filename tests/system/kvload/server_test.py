@@ -7,9 +7,7 @@ import json
 import os
 import pathlib
 import re
-import shutil
 import sys
-import tempfile
 import time
 import unittest
 import urllib.parse
@@ -20,7 +18,7 @@ from report import operations, phases
 
 # How servers are started is the business of the tests of the server.
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "server"))
-from certificates import Authority  # noqa: E402
+from certificates import authority_of  # noqa: E402
 from peer import Peer, find_redis, free_port  # noqa: E402
 from redis_cluster import RedisCluster  # noqa: E402
 from wire import DEADLINE_S  # noqa: E402
@@ -124,12 +122,8 @@ class Passwords(Server):
 
 class OverTls(Server):
     def options(self):
-        folder = tempfile.mkdtemp(prefix="keyway-kvload-tls-")
-        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
-        self.authority = Authority(folder, "authority")
-        self.tls_port = free_port()
-        cert, key = self.authority.sign("server")
-        return ("--tls-port", str(self.tls_port), "--tls-cert", cert, "--tls-key", key)
+        self.authority, self.tls_port = authority_of(self), free_port()
+        return self.authority.server_options(self.tls_port)
 
     def test_a_workload(self):
         uri = f"rediss://127.0.0.1:{self.tls_port}"

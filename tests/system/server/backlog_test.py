@@ -9,7 +9,7 @@ import time
 import unittest
 
 from case import main, redis_plays_both, start_ours, start_theirs
-from certificates import Authority
+from certificates import authority_of
 from peer import free_port
 from wire import DEADLINE_S, NoReply, Wire, encode
 
@@ -108,12 +108,8 @@ class ReadsAfterwards(Backlog):
             self.check_reads_afterwards(self.wire(connect(socket.AF_UNIX, path)))
 
     def test_tls(self):
-        folder = tempfile.mkdtemp(prefix="keyway-backlog-")
-        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
-        authority = Authority(folder, "backlog")
-        cert, key = authority.sign("server")
-        port = free_port()
-        self.start_own("--tls-port", str(port), "--tls-cert", cert, "--tls-key", key)
+        authority, port = authority_of(self), free_port()
+        self.start_own(*authority.server_options(port))
         context = ssl.create_default_context(cafile=authority.file)
         plain = connect(socket.AF_INET, ("127.0.0.1", port))
         self.addCleanup(plain.close)

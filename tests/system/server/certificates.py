@@ -1,7 +1,9 @@
 """Certificates for one test, by the program openssl, in a folder of the test's own."""
 
 import pathlib
+import shutil
 import subprocess
+import tempfile
 
 
 def _openssl(folder, *words):
@@ -19,9 +21,9 @@ class Authority:
         self.file = str(self.folder / f"{name}.crt")
 
     def sign(self, name):
-        """The files of a new certificate, which is good for 127.0.0.1, and of its key."""
+        """The files of a new certificate, which is good for this host, and of its key."""
         extensions = self.folder / f"{name}.ext"
-        extensions.write_text("subjectAltName=IP:127.0.0.1\n")
+        extensions.write_text("subjectAltName=IP:127.0.0.1,DNS:localhost\n")
         _openssl(self.folder, "req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
                  "-nodes", "-subj", f"/CN={name}", "-keyout", f"{name}.key", "-out", f"{name}.csr")
         _openssl(self.folder, "x509", "-req", "-in", f"{name}.csr", "-CA", f"{self.name}.crt",
@@ -29,9 +31,21 @@ class Authority:
                  extensions, "-out", f"{name}.crt")
         return str(self.folder / f"{name}.crt"), str(self.folder / f"{name}.key")
 
+    def server_options(self, port):
+        """Of keywayd."""
+        cert, key = self.sign("server")
+        return "--tls-port", str(port), "--tls-cert", cert, "--tls-key", key
+
     def lock_key(self, key):
         """The same key, with a password."""
         locked = key + ".locked"
         _openssl(self.folder, "ec", "-in", key, "-aes256", "-passout", "pass:secret", "-out",
                  locked)
         return locked
+
+
+def authority_of(test):
+    """One whose folder goes with the test."""
+    folder = tempfile.mkdtemp(prefix="keyway-certificates-")
+    test.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+    return Authority(folder, "authority")
