@@ -71,6 +71,15 @@ Result<ClusterNode> node_of(std::string_view said) {
   return node;
 }
 
+/// Blocked, not caught: what a library is waiting for while the process starts is not interrupted.
+void mask_signals(int how) {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGTERM);
+  sigaddset(&set, SIGINT);
+  pthread_sigmask(how, &set, nullptr);
+}
+
 }  // namespace
 
 bool is_of_job(const Options& options) {
@@ -104,6 +113,8 @@ Status take_own_addresses(Options& options, std::uint32_t process) {
   }
   return {};
 }
+
+void hold_signals() { mask_signals(SIG_BLOCK); }
 
 Result<ClusterView> meet(Store& store, const Options& options, const Status& ready) {
   ClusterView view;
@@ -140,6 +151,7 @@ Ending::Ending(asio::io_context& events, Store& store, std::function<void()> end
     begin();
     store_.ask_all_to_end();  // last: a rank that does not answer delays nobody here
   });
+  mask_signals(SIG_UNBLOCK);
   looks_.start();
 }
 

@@ -6,6 +6,8 @@
 // *Invariants.*
 //   J1  No rank serves before every rank can, and where one cannot, all end with its sentence.
 //   J2  A rank that is told to end tells the others; each answers what it has been asked.
+//   J3  A process that is told to end while it starts does so once it has started: a rank that died
+//       would leave the others waiting in MPI, and its launcher with an accident to report.
 #pragma once
 
 #include <asio/signal_set.hpp>
@@ -33,6 +35,9 @@ Status take_own_addresses(Options& options, std::uint32_t process);
 /// Collective: all learn where all are; `ready` says whether this process can serve, where
 /// `options` says. The same failure everywhere when one cannot. J1.
 Result<ClusterView> meet(Store& store, const Options& options, const Status& ready);
+
+/// From here on SIGTERM and SIGINT wait for an Ending to be made. For before other threads are. J3.
+void hold_signals();
 
 /// Calls `end` once, when SIGTERM or SIGINT comes, here or to another rank, or when anybody calls
 /// Store::ask_all_to_end(). J2.

@@ -160,6 +160,7 @@ Status export_metrics(const Service& service, const Options& options,
 }
 
 int serve(Options options) {
+  hold_signals();
   const bool speaks = !is_of_job(options) || tools::speaks_for_job();
   allow_files(options, speaks);
   prepare_memory();

@@ -23,9 +23,9 @@ def _rank_of(pid):
                  if entry.startswith(name)), None)
 
 
-def _ranks_below(pid, program):
+def ranks_below(pid, program):
     """{rank: process id} of the processes of `program` that descend from `pid`."""
-    children = {}
+    program, children = os.path.realpath(program), {}
     for entry in pathlib.Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
@@ -51,7 +51,7 @@ class Job(Peer):
         self.pids = {}
         self._next = 0
         super().__init__(program, *options)
-        self.pids = _ranks_below(self.pid, os.path.realpath(program))
+        self.pids = ranks_below(self.pid, program)
         assert sorted(self.pids) == list(range(ranks)), self.pids
 
     def _command(self, options):
@@ -90,7 +90,7 @@ class Job(Peer):
     def end(self):
         """mpirun ends its ranks when it is told to, not when it is killed."""
         if self.process is not None and self.alive():
-            for pid in _ranks_below(self.pid, os.path.realpath(self.program)).values():
+            for pid in ranks_below(self.pid, self.program).values():
                 with contextlib.suppress(ProcessLookupError):  # mpirun may be ending them
                     os.kill(pid, signal.SIGKILL)
         super().end()

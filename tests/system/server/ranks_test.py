@@ -10,7 +10,7 @@ import time
 import unittest
 
 from case import Program, main
-from job import Job
+from job import Job, ranks_below
 from peer import ATTEMPTS, END_S, START_S, Peer, free_port
 from wire import CLOSED, DEADLINE_S, Wire, decode, encode
 
@@ -31,6 +31,11 @@ def thread_named(name, pid):
         except OSError:
             pass  # it has ended
     raise AssertionError(f"no thread is named {name}")
+
+
+def has_begun(pid):
+    """Whether a rank is in MPI_Init, where threads beside the first are made."""
+    return len(os.listdir(f"/proc/{pid}/task")) > 1
 
 
 def stop(pid):
@@ -82,6 +87,21 @@ class Ending(Started):
                 for wire in wires:
                     self.assertEqual(wire.reply(), CLOSED)
                 self.ends_well(job)
+
+    def test_a_rank_is_told_while_it_starts(self):
+        job = subprocess.Popen(
+            launched(Program.keywayd, "--memory", "64MiB", "--port", str(free_port(Program.ranks))),
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.addCleanup(job.kill)
+        until = time.monotonic() + START_S
+        told = None
+        while told is None:
+            self.assertLess(time.monotonic(), until, "no rank has begun")
+            told = next(filter(has_begun, ranks_below(job.pid, Program.keywayd).values()), None)
+        os.kill(told, signal.SIGTERM)
+        said = job.communicate(timeout=START_S + END_S)[0]
+        self.assertEqual(job.returncode, 0, said)
+        self.assertNotIn("TERMINATION", said)
 
     def test_what_was_sent_to_any_rank_is_answered(self):
         job = self.start("--store-options", "ranks_per_node=1")
