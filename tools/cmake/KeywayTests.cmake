@@ -8,7 +8,7 @@
 #       a script or a program that is not built on Catch2
 #
 # Labels: unit, conformance, models, mpi, system, server, fuzz, tidy, bench, long. `ninja tests_LABEL`
-# builds what the tests of one label need.
+# builds what the quick tests of one label need, `ninja tests_LABEL_long` the executables of the others.
 
 set(KEYWAY_TEST_TIMEOUT_S 180 CACHE STRING "A test that runs longer than this, in s, has hung")
 set(KEYWAY_SANITIZER_SLOWDOWN 4)
@@ -29,8 +29,12 @@ endif()
 # be found by the checks, not by sanitizers, and take long to compile.
 set(KEYWAY_SIM_TESTS ON)
 set(KEYWAY_MUTANT_TESTS ON)
+# One more label for tests that sanitizers make slow, and of which quick ones show as much: what one
+# thread simulates, beside conformance_sim.
+set(KEYWAY_LONG_IF_SANITIZED)
 if(KEYWAY_SANITIZE)
   set(KEYWAY_MUTANT_TESTS OFF)
+  set(KEYWAY_LONG_IF_SANITIZED long)
 endif()
 if(KEYWAY_SANITIZE STREQUAL "thread")
   set(KEYWAY_SIM_TESTS OFF)
@@ -47,6 +51,9 @@ set(KEYWAY_TEST_ENVIRONMENT
 
 foreach(label IN LISTS KEYWAY_TEST_LABELS)
   add_custom_target(tests_${label})
+  if(NOT label STREQUAL "long")
+    add_custom_target(tests_${label}_long)
+  endif()
 endforeach()
 
 # One ctest entry: labels, a time limit, a working folder of its own in the build tree.
@@ -84,6 +91,11 @@ function(keyway_test_executable name)
   target_link_libraries(${name} PRIVATE keyway_build_flags keyway_test_support ${ARG_DEPENDS})
   if(NOT ARG_OWN_MAIN)
     target_link_libraries(${name} PRIVATE keyway_test_main)
+  endif()
+  if(long IN_LIST ARG_LABELS)
+    list(REMOVE_ITEM ARG_LABELS long)
+    list(TRANSFORM ARG_LABELS APPEND _long)
+    list(APPEND ARG_LABELS long)
   endif()
   foreach(label IN LISTS ARG_LABELS)
     add_dependencies(tests_${label} ${name})

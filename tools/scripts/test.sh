@@ -41,7 +41,10 @@ skipped_tests() {
 
 # The system and bench tests install and start what was built: they need all of the release build.
 suite_targets() {
-  if [[ $1 == release ]]; then echo all; else echo "tests_${2// / tests_}"; fi
+  local names="tests_${2// / tests_}"
+  [[ $long == no ]] || names+=" tests_${2// /_long tests_}_long"
+  [[ $1 != release ]] || names=all
+  echo "$names"
 }
 
 # libFuzzer comes with clang, which is large and needed for nothing else: it is used where it is.
