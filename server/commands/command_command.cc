@@ -203,10 +203,6 @@ void run_command_info(const Call& call) {
   }
 }
 
-/// There are no documents on a server: a client that asks for them, as redis-cli does for its
-/// hints, takes their absence well.
-void run_command_docs(const Call& call) { call.out.map(0); }
-
 void run_command_list(const Call& call) {
   const auto everything = [](const Command&) { return true; };
   if (call.count() == 2) return reply_names(call, everything);

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cstdio>
 
-#include "text.h"
+#include "keyway/locks/base/ascii.h"
 
 namespace keyway::kvctl {
 

@@ -203,7 +203,7 @@ TEST_CASE("no memory: reads") {
                            "lcs s k1 idx",
                            "bitcount bits",
                            "object encoding s",
-                           "command docs",
+                           "command docs set client",
                            "command info get",
                            "client list",
                            "echo 'some text that is longer than a short string'",

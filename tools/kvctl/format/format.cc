@@ -6,7 +6,7 @@
 #include <array>
 #include <iterator>
 
-#include "text.h"
+#include "keyway/locks/base/ascii.h"
 
 namespace keyway::kvctl {
 namespace {

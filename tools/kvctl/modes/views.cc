@@ -1,7 +1,7 @@
 // Which words ask for a view instead of a command of the server.
 #include "keyway/kvstore/resp/numbers.h"
+#include "keyway/locks/base/ascii.h"
 #include "modes/modes.h"
-#include "text.h"
 
 namespace keyway::kvctl {
 namespace {

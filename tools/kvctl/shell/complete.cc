@@ -7,12 +7,15 @@
 #include <set>
 #include <span>
 
-#include "catalogue/catalogue.h"
-#include "catalogue/syntax.h"
+#include "keyway/client/catalogue/catalogue.h"
+#include "keyway/client/catalogue/syntax.h"
+#include "keyway/locks/base/ascii.h"
 #include "shell/builtins.h"
-#include "text.h"
 
 namespace keyway::kvctl {
+
+using namespace catalogue;
+
 namespace {
 
 using Words = std::vector<std::string_view>;

@@ -4,12 +4,15 @@
 
 #include <iterator>
 
-#include "catalogue/catalogue.h"
+#include "keyway/client/catalogue/catalogue.h"
+#include "keyway/locks/base/ascii.h"
 #include "shell/builtins.h"
 #include "shell/repl.h"
-#include "text.h"
 
 namespace keyway::kvctl {
+
+using namespace catalogue;
+
 namespace {
 
 std::string entry_text(const Entry& entry) {

@@ -8,8 +8,8 @@
 #include "interrupts.h"
 #include "keyway/kvstore/resp/line_words.h"
 #include "keyway/kvstore/resp/numbers.h"
+#include "keyway/locks/base/ascii.h"
 #include "modes/modes.h"
-#include "text.h"
 
 namespace keyway::kvctl {
 namespace {

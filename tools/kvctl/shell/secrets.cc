@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "keyway/kvstore/resp/line_words.h"
-#include "text.h"
+#include "keyway/locks/base/ascii.h"
 
 namespace keyway::kvctl {
 namespace {

@@ -1,7 +1,7 @@
 // Keys whatever their values are, transactions, and locks by name.
-#include "catalogue/catalogue.h"
+#include "keyway/client/catalogue/catalogue.h"
 
-namespace keyway::kvctl {
+namespace keyway::catalogue {
 namespace {
 
 constexpr Entry kEntries[] = {
@@ -53,4 +53,4 @@ constexpr Entry kEntries[] = {
 
 std::span<const Entry> key_entries() { return kEntries; }
 
-}  // namespace keyway::kvctl
+}  // namespace keyway::catalogue

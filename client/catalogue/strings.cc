@@ -1,7 +1,7 @@
 // Strings and their bits.
-#include "catalogue/catalogue.h"
+#include "keyway/client/catalogue/catalogue.h"
 
-namespace keyway::kvctl {
+namespace keyway::catalogue {
 namespace {
 
 constexpr Entry kEntries[] = {
@@ -48,4 +48,4 @@ constexpr Entry kEntries[] = {
 
 std::span<const Entry> string_entries() { return kEntries; }
 
-}  // namespace keyway::kvctl
+}  // namespace keyway::catalogue

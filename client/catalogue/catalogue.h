@@ -1,4 +1,4 @@
-// Catalogue: the commands that the shell can explain, complete and hint at.
+// Catalogue: the commands that COMMAND DOCS explains, and kvctl completes and hints at.
 //
 // *What.* One entry says how a command is called and what it does, in words of our own. A server
 // may know other commands: these are sent as they are typed. *Thread safety.* Constant. *Source.*
@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace keyway::kvctl {
+namespace keyway::catalogue {
 
 struct Entry {
   std::string_view name;  // capitals; with a subcommand, one blank between
@@ -36,4 +36,4 @@ std::span<const Entry> string_entries();
 std::span<const Entry> key_entries();
 std::span<const Entry> server_entries();
 
-}  // namespace keyway::kvctl
+}  // namespace keyway::catalogue

@@ -1,11 +1,11 @@
-#include "catalogue/catalogue.h"
+#include "keyway/client/catalogue/catalogue.h"
 
 #include <algorithm>
 #include <array>
 
-#include "text.h"
+#include "keyway/locks/base/ascii.h"
 
-namespace keyway::kvctl {
+namespace keyway::catalogue {
 namespace {
 
 constexpr std::array<std::string_view, 8> kGroups = {
@@ -59,4 +59,4 @@ std::vector<const Entry*> subcommands_of(std::string_view name) {
   return found;
 }
 
-}  // namespace keyway::kvctl
+}  // namespace keyway::catalogue

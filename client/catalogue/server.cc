@@ -1,8 +1,13 @@
 // The connection, the server, the cluster.
-#include "catalogue/catalogue.h"
+#include "keyway/client/catalogue/catalogue.h"
 
-namespace keyway::kvctl {
+namespace keyway::catalogue {
 namespace {
+
+constexpr std::string_view kMoves =
+    "Moves slots of a Redis cluster; those of Keyway stay with their ranks.";
+constexpr std::string_view kManages =
+    "Manages nodes or replicas of a Redis cluster; Keyway has its ranks.";
 
 constexpr Entry kEntries[] = {
     {"AUTH", "[username] password", "connection", "Says who you are. Never enters the history."},
@@ -14,6 +19,8 @@ constexpr Entry kEntries[] = {
      "connection", "Closes connections: one by its address, or all that fit."},
     {"CLIENT LIST", "[TYPE NORMAL] [ID id [id ...]]", "connection",
      "The connections, a line each."},
+    {"CLIENT NO-EVICT", "ON | OFF", "connection",
+     "Whether this connection stays where others are closed for want of memory."},
     {"CLIENT PAUSE", "timeout-ms [WRITE|ALL]", "connection",
      "Holds up the requests of all clients, or those that write, for so long."},
     {"CLIENT REPLY", "ON | OFF | SKIP", "connection",
@@ -33,6 +40,8 @@ constexpr Entry kEntries[] = {
     {"COMMAND DOCS", "[command ...]", "server", "What the server says of its commands."},
     {"COMMAND GETKEYS", "command [argument ...]", "server",
      "The keys among the words of a command."},
+    {"COMMAND GETKEYSANDFLAGS", "command [argument ...]", "server",
+     "The keys among the words of a command, and what it does to each."},
     {"COMMAND INFO", "[command ...]", "server", "How commands are called, for clients."},
     {"COMMAND LIST", "[FILTERBY MODULE | ACLCAT | PATTERN name]", "server",
      "The names of the server's commands."},
@@ -74,13 +83,32 @@ constexpr Entry kEntries[] = {
     {"ASKING", "", "cluster", "Follows a redirection of a Redis cluster; Keyway redirects nobody."},
     {"READONLY", "", "cluster", "Lets a replica of Redis be read; Keyway has none."},
     {"READWRITE", "", "cluster", "The end of READONLY."},
+    {"CLUSTER ADDSLOTS", "slot [slot ...]", "cluster", kMoves},
+    {"CLUSTER ADDSLOTSRANGE", "start end [start end ...]", "cluster", kMoves},
+    {"CLUSTER BUMPEPOCH", "", "cluster", kManages},
+    {"CLUSTER COUNT-FAILURE-REPORTS", "node", "cluster", kManages},
     {"CLUSTER COUNTKEYSINSLOT", "slot", "cluster", "How many keys a slot has."},
+    {"CLUSTER DELSLOTS", "slot [slot ...]", "cluster", kMoves},
+    {"CLUSTER DELSLOTSRANGE", "start end [start end ...]", "cluster", kMoves},
+    {"CLUSTER FAILOVER", "[FORCE | TAKEOVER]", "cluster", kManages},
+    {"CLUSTER FLUSHSLOTS", "", "cluster", kMoves},
+    {"CLUSTER FORGET", "node", "cluster", kManages},
     {"CLUSTER GETKEYSINSLOT", "slot count", "cluster", "Keys of a slot."},
     {"CLUSTER INFO", "", "cluster", "The state of the cluster."},
     {"CLUSTER KEYSLOT", "key", "cluster", "The slot of a key, which says whose it is."},
+    {"CLUSTER LINKS", "", "cluster", "The connections between nodes of a Redis cluster."},
+    {"CLUSTER MEET", "ip port [port]", "cluster", kManages},
     {"CLUSTER MYID", "", "cluster", "The name of this rank."},
     {"CLUSTER NODES", "", "cluster", "The ranks, a line each."},
+    {"CLUSTER REPLICAS", "node", "cluster", kManages},
+    {"CLUSTER REPLICATE", "node", "cluster", kManages},
+    {"CLUSTER RESET", "[HARD | SOFT]", "cluster", kManages},
+    {"CLUSTER SAVECONFIG", "", "cluster", kManages},
+    {"CLUSTER SET-CONFIG-EPOCH", "epoch", "cluster", kManages},
+    {"CLUSTER SETSLOT", "slot [IMPORTING node | MIGRATING node | NODE node | STABLE]", "cluster",
+     kMoves},
     {"CLUSTER SHARDS", "", "cluster", "The ranks, and the slots of each."},
+    {"CLUSTER SLAVES", "node", "cluster", kManages},
     {"CLUSTER SLOTS", "", "cluster", "Which slots are whose."},
 };
 
@@ -88,4 +116,4 @@ constexpr Entry kEntries[] = {
 
 std::span<const Entry> server_entries() { return kEntries; }
 
-}  // namespace keyway::kvctl
+}  // namespace keyway::catalogue

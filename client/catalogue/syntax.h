@@ -1,4 +1,4 @@
-// What may follow the words of a command, read off its entry in the catalogue.
+// How arguments are written in the catalogue, and what may follow the words of a command.
 //
 // *Thread safety.* Functions of their arguments; what they return are views of the catalogue.
 #pragma once
@@ -9,13 +9,20 @@
 #include <string_view>
 #include <vector>
 
-namespace keyway::kvctl {
+namespace keyway::catalogue {
 
 /// A word, alternatives ("READ | WRITE"), or what may be left out ("[COUNT count]").
 using Pieces = std::vector<std::string_view>;
 
 /// The pieces of arguments as the catalogue writes them.
 Pieces pieces_of(std::string_view arguments);
+/// Of a piece: "[...]"; "key ..." or "[key ...]".
+bool is_optional(std::string_view piece);
+bool repeats(std::string_view piece);
+/// What may stand in its place, each with pieces of its own.
+std::vector<Pieces> alternatives_of(std::string_view piece);
+/// Of a word: typed as it stands.
+bool is_literal(std::string_view word);
 
 /// The pieces that are still to come behind these words; nothing where there is no place for them.
 std::optional<Pieces> pieces_after(std::string_view arguments,
@@ -24,4 +31,4 @@ std::optional<Pieces> pieces_after(std::string_view arguments,
 /// Words that may come next and are typed as they stand, such as EX and KEEPTTL.
 std::vector<std::string_view> next_literals(const Pieces& pieces);
 
-}  // namespace keyway::kvctl
+}  // namespace keyway::catalogue

@@ -1,24 +1,14 @@
-#include "catalogue/syntax.h"
+#include "keyway/client/catalogue/syntax.h"
 
 #include <algorithm>
 
-#include "text.h"
+#include "keyway/locks/base/ascii.h"
 
-namespace keyway::kvctl {
+namespace keyway::catalogue {
 namespace {
-
-bool is_optional(std::string_view piece) { return piece.starts_with('['); }
 
 std::string_view body_of(std::string_view piece) {
   return is_optional(piece) ? piece.substr(1, piece.size() - 2) : piece;
-}
-
-bool repeats(std::string_view piece) { return body_of(piece).ends_with("..."); }
-
-bool is_literal(std::string_view word) {
-  return word.size() > 1 && std::all_of(word.begin(), word.end(), [](char c) {
-           return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-         });
 }
 
 /// `text`, cut where `at` stands outside of brackets; blanks around parts are left out.
@@ -40,13 +30,6 @@ Pieces cut(std::string_view text, char at) {
   }
   keep(text.size());
   return parts;
-}
-
-/// The alternatives of a piece, each as its own pieces.
-std::vector<Pieces> alternatives_of(std::string_view piece) {
-  std::vector<Pieces> found;
-  for (const std::string_view part : cut(body_of(piece), '|')) found.push_back(cut(part, ' '));
-  return found;
 }
 
 /// Takes the piece at `at` away and puts what follows its first word in front of all others.
@@ -80,6 +63,22 @@ bool take_optional(Pieces& pieces) {
 }
 
 }  // namespace
+
+bool is_optional(std::string_view piece) { return piece.starts_with('['); }
+
+bool repeats(std::string_view piece) { return body_of(piece).ends_with("..."); }
+
+bool is_literal(std::string_view word) {
+  return word.size() > 1 && std::all_of(word.begin(), word.end(), [](char c) {
+           return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+         });
+}
+
+std::vector<Pieces> alternatives_of(std::string_view piece) {
+  std::vector<Pieces> found;
+  for (const std::string_view part : cut(body_of(piece), '|')) found.push_back(cut(part, ' '));
+  return found;
+}
 
 Pieces pieces_of(std::string_view arguments) {
   Pieces pieces;
@@ -121,4 +120,4 @@ std::vector<std::string_view> next_literals(const Pieces& pieces) {
   return found;
 }
 
-}  // namespace keyway::kvctl
+}  // namespace keyway::catalogue

@@ -1,11 +1,11 @@
 // What may come next behind words of a command.
-#include "syntax.h"
+#include "keyway/client/catalogue/syntax.h"
 
 #include <catch2/catch.hpp>
 
-#include "catalogue.h"
+#include "keyway/client/catalogue/catalogue.h"
 
-using namespace keyway::kvctl;
+using namespace keyway::catalogue;
 
 namespace {
 
@@ -27,13 +27,13 @@ std::string after(std::string_view arguments, const Words& words) {
 
 }  // namespace
 
-TEST_CASE("kvctl: arguments have pieces") {
+TEST_CASE("catalogue: arguments have pieces") {
   CHECK(pieces_of(kSet).size() == 5);
   CHECK(pieces_of("name READ | WRITE [LEASE ms]") == Pieces{"name", "READ | WRITE", "[LEASE ms]"});
   CHECK(pieces_of("").empty());
 }
 
-TEST_CASE("kvctl: words that were typed take their pieces away") {
+TEST_CASE("catalogue: words that were typed take their pieces away") {
   CHECK(after(kSet, {"k", "v"}) == "[NX | XX | IFEQ old]+[GET]+[EX s | KEEPTTL]");
   CHECK(after(kSet, {"k", "v", "get"}) == "[NX | XX | IFEQ old]+[EX s | KEEPTTL]");
   CHECK(after(kSet, {"k", "v", "ex"}) == "s+[NX | XX | IFEQ old]+[GET]");
@@ -47,13 +47,13 @@ TEST_CASE("kvctl: words that were typed take their pieces away") {
   CHECK(after("[protover [AUTH username password]]", {"3", "auth", "u"}) == "password");
 }
 
-TEST_CASE("kvctl: options are words as they stand") {
+TEST_CASE("catalogue: options are words as they stand") {
   CHECK(next_literals(pieces_of("[NX | XX | IFEQ old] [GET]")) == Words{"NX", "XX", "IFEQ", "GET"});
   CHECK(next_literals(pieces_of("READ | WRITE [LEASE ms]")) == Words{"READ", "WRITE"});
   CHECK(next_literals(pieces_of("key [REPLACE]")).empty());
 }
 
-TEST_CASE("kvctl: every entry of the catalogue can be read") {
+TEST_CASE("catalogue: every entry can be read") {
   for (const Entry& entry : all_entries()) {
     CAPTURE(entry.name);
     CHECK(find_entry(Words{entry.name.substr(0, entry.name.find(' ')),

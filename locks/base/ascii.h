@@ -1,4 +1,4 @@
-// Small things about words that ASCII's two cases do not tell apart.
+// Words that ASCII's two cases do not tell apart.
 //
 // *Thread safety.* Functions of their arguments.
 #pragma once
@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace keyway::kvctl {
+namespace keyway {
 
 constexpr char upper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; }
 
@@ -23,10 +23,18 @@ constexpr bool same_word(std::string_view a, std::string_view b) {
   return a.size() == b.size() && begins_with(a, b);
 }
 
+constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
+
+inline std::string in_lower_case(std::string_view word) {
+  std::string text(word);
+  std::transform(text.begin(), text.end(), text.begin(), lower);
+  return text;
+}
+
 inline std::string in_capitals(std::string_view word) {
   std::string text(word);
   std::transform(text.begin(), text.end(), text.begin(), upper);
   return text;
 }
 
-}  // namespace keyway::kvctl
+}  // namespace keyway

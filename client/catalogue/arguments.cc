@@ -1,0 +1,112 @@
+#include "keyway/client/catalogue/arguments.h"
+
+#include <algorithm>
+#include <iterator>
+#include <span>
+#include <utility>
+
+#include "keyway/client/catalogue/syntax.h"
+#include "keyway/locks/base/ascii.h"
+
+namespace keyway::catalogue {
+namespace {
+
+using Arguments = std::vector<Argument>;
+
+Arguments arguments_of_pieces(std::span<const std::string_view> pieces);
+
+Argument block_of(Arguments parts) {
+  if (parts.size() == 1) return std::move(parts.front());
+  Argument block;
+  block.form = Form::kBlock;
+  block.parts = std::move(parts);
+  return block;
+}
+
+/// "EX s": a word behind a token; "GET": a literal; "start end": a block.
+Argument argument_of(std::span<const std::string_view> alternative) {
+  if (!is_literal(alternative.front())) return block_of(arguments_of_pieces(alternative));
+  Argument argument;
+  argument.form = Form::kLiteral;
+  if (alternative.size() > 1) {
+    argument = block_of(arguments_of_pieces(alternative.subspan(1)));
+    if (!argument.token.empty() || argument.optional) {
+      Argument inner = std::exchange(argument, {});
+      argument.form = Form::kBlock;
+      argument.parts.push_back(std::move(inner));
+    }
+  }
+  argument.token = alternative.front();
+  return argument;
+}
+
+Argument argument_of_piece(std::string_view piece) {
+  Argument argument;
+  const auto alternatives = alternatives_of(piece);
+  if (alternatives.size() == 1) {
+    argument = argument_of(alternatives.front());
+  } else {
+    argument.form = Form::kOneOf;
+    for (const Pieces& one : alternatives) argument.parts.push_back(argument_of(one));
+  }
+  argument.optional |= is_optional(piece);
+  return argument;
+}
+
+/// "[key value ...]": behind "key value" it says that these may come again; elsewhere it stands for
+/// as many as there are.
+void add_repeated(Arguments& arguments, std::string_view piece) {
+  Pieces names = alternatives_of(piece).front();
+  names.pop_back();  // the dots
+  const std::size_t count = names.size();
+  const bool again =
+      arguments.size() >= count &&
+      std::equal(names.begin(), names.end(), arguments.end() - static_cast<std::ptrdiff_t>(count),
+                 [](std::string_view name, const Argument& a) { return a.name == name; });
+  Argument repeated;
+  if (again) {
+    const auto from = arguments.end() - static_cast<std::ptrdiff_t>(count);
+    repeated = block_of({std::make_move_iterator(from), std::make_move_iterator(arguments.end())});
+    arguments.erase(from, arguments.end());
+  } else {
+    repeated = block_of(arguments_of_pieces(names));
+    repeated.optional = true;
+  }
+  repeated.multiple = true;
+  arguments.push_back(std::move(repeated));
+}
+
+Arguments arguments_of_pieces(std::span<const std::string_view> pieces) {
+  Arguments arguments;
+  for (const std::string_view piece : pieces) {
+    if (is_optional(piece) && repeats(piece)) {
+      add_repeated(arguments, piece);
+    } else if (is_optional(piece) || piece.find('|') != std::string_view::npos) {
+      arguments.push_back(argument_of_piece(piece));
+    } else {
+      Argument& argument = arguments.emplace_back();
+      argument.form = is_literal(piece) ? Form::kLiteral : Form::kWord;
+      (is_literal(piece) ? argument.token : argument.name) = piece;
+    }
+  }
+  return arguments;
+}
+
+}  // namespace
+
+std::vector<Argument> arguments_of(std::string_view text) {
+  return arguments_of_pieces(pieces_of(text));
+}
+
+std::string name_of(const Argument& argument) {
+  if (argument.form == Form::kWord) return std::string(argument.name);
+  if (argument.form == Form::kLiteral) return in_lower_case(argument.token);
+  std::string name;
+  for (const Argument& part : argument.parts) {
+    if (!name.empty()) name += '_';
+    name += name_of(part);
+  }
+  return name;
+}
+
+}  // namespace keyway::catalogue
