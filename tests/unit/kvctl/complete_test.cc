@@ -32,6 +32,7 @@ TEST_CASE("kvctl: the first word is completed to commands, in the case in which 
 
 TEST_CASE("kvctl: subcommands and options are completed") {
   CHECK(complete("client get").words == Words{"getname"});
+  CHECK(complete("CLUSTER ").words.size() == 26);
   CHECK(complete("CLUSTER k").words == Words{"keyslot"});
   CHECK(complete("set k v k").words == Words{"keepttl"});
   CHECK(complete("set k v EX 10 ").words == Words{"GET", "IFEQ", "NX", "XX"});
