@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "keyway/locks/base/ascii.h"
+#include "keyway/locks/base/words.h"
 
 namespace keyway::catalogue {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "keyway/locks/base/ascii.h"
+#include "keyway/locks/base/words.h"
 
 namespace keyway::catalogue {
 namespace {

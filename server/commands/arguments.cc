@@ -11,17 +11,9 @@
 
 #include "keyway/kvstore/resp/numbers.h"
 #include "keyway/locks/base/clock.h"
+#include "keyway/locks/base/words.h"
 
 namespace keyway::server {
-
-bool is_option(std::string_view word, std::string_view option) {
-  if (word.size() != option.size()) return false;
-  for (std::size_t i = 0; i < word.size(); ++i) {
-    const char c = word[i];
-    if ((c >= 'A' && c <= 'Z' ? c + 32 : c) != option[i]) return false;
-  }
-  return true;
-}
 
 std::optional<std::int64_t> integer_or_error(const Call& call, std::size_t i,
                                              std::string_view error) {
@@ -59,10 +51,10 @@ void format_long_real(long double value, std::string& out) {
 }
 
 std::optional<TimeUnit> unit_of_option(std::string_view word) {
-  if (is_option(word, "ex")) return TimeUnit{.seconds = true};
-  if (is_option(word, "px")) return TimeUnit{};
-  if (is_option(word, "exat")) return TimeUnit{.seconds = true, .absolute = true};
-  if (is_option(word, "pxat")) return TimeUnit{.absolute = true};
+  if (is_word(word, "ex")) return TimeUnit{.seconds = true};
+  if (is_word(word, "px")) return TimeUnit{};
+  if (is_word(word, "exat")) return TimeUnit{.seconds = true, .absolute = true};
+  if (is_word(word, "pxat")) return TimeUnit{.absolute = true};
   return std::nullopt;
 }
 

@@ -14,9 +14,6 @@
 
 namespace keyway::server {
 
-/// Whether a word is this option, which is in lower case.
-bool is_option(std::string_view word, std::string_view option);
-
 /// The integer of the i-th word; where it is none, says so and returns nothing.
 std::optional<std::int64_t> integer_or_error(const Call& call, std::size_t i,
                                              std::string_view error = kNoInteger);

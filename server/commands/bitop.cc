@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "keyway/locks/base/words.h"
 #include "keyway/server/commands/arguments.h"
 #include "keyway/server/commands/handlers.h"
 
@@ -12,10 +13,10 @@ namespace {
 enum class BitOperation : std::uint8_t { kAnd, kOr, kXor, kNot };
 
 std::optional<BitOperation> operation_of(std::string_view word) {
-  if (is_option(word, "and")) return BitOperation::kAnd;
-  if (is_option(word, "or")) return BitOperation::kOr;
-  if (is_option(word, "xor")) return BitOperation::kXor;
-  if (is_option(word, "not")) return BitOperation::kNot;
+  if (is_word(word, "and")) return BitOperation::kAnd;
+  if (is_word(word, "or")) return BitOperation::kOr;
+  if (is_word(word, "xor")) return BitOperation::kXor;
+  if (is_word(word, "not")) return BitOperation::kNot;
   return std::nullopt;
 }
 

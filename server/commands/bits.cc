@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstring>
 
+#include "keyway/locks/base/words.h"
 #include "keyway/server/commands/arguments.h"
 #include "keyway/server/commands/handlers.h"
 
@@ -75,8 +76,8 @@ struct Asked {
 };
 
 bool unit_or_error(const Call& call, std::size_t i, Asked& asked) {
-  asked.in_bits = is_option(call.word(i), "bit");
-  if (asked.in_bits || is_option(call.word(i), "byte")) return true;
+  asked.in_bits = is_word(call.word(i), "bit");
+  if (asked.in_bits || is_word(call.word(i), "byte")) return true;
   call.error(kSyntaxError);
   return false;
 }

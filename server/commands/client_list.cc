@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "keyway/locks/base/clock.h"
+#include "keyway/locks/base/words.h"
 #include "keyway/server/commands/arguments.h"
 #include "keyway/server/commands/client_line.h"
 #include "keyway/server/commands/handlers.h"
@@ -16,9 +17,9 @@ constexpr std::string_view kNoSuchClient = "ERR No such client";
 
 /// Whether there are clients of a type: all are normal ones. Nothing for what is no type.
 std::optional<bool> is_type_of_all(std::string_view word) {
-  if (is_option(word, "normal")) return true;
+  if (is_word(word, "normal")) return true;
   for (const std::string_view other : {"slave", "replica", "pubsub", "master"}) {
-    if (is_option(word, other)) return false;
+    if (is_word(word, other)) return false;
   }
   return std::nullopt;
 }
@@ -71,8 +72,8 @@ bool take_user(const Call& call, std::size_t i) {
 }
 
 bool take_skip_me(const Call& call, std::size_t i, Killed& killed) {
-  if (is_option(call.word(i), "yes") || is_option(call.word(i), "no")) {
-    killed.skip_me = is_option(call.word(i), "yes");
+  if (is_word(call.word(i), "yes") || is_word(call.word(i), "no")) {
+    killed.skip_me = is_word(call.word(i), "yes");
     return true;
   }
   call.error(kSyntaxError);
@@ -82,13 +83,13 @@ bool take_skip_me(const Call& call, std::size_t i, Killed& killed) {
 /// One option and its value, from the i-th word on. False after an error.
 bool take_kill_option(const Call& call, std::size_t i, Killed& killed) {
   const std::string_view option = call.word(i);
-  if (is_option(option, "id")) return take_id(call, i + 1, killed);
-  if (is_option(option, "type")) return take_type(call, i + 1, killed);
-  if (is_option(option, "user")) return take_user(call, i + 1);
-  if (is_option(option, "skipme")) return take_skip_me(call, i + 1, killed);
-  if (is_option(option, "addr")) {
+  if (is_word(option, "id")) return take_id(call, i + 1, killed);
+  if (is_word(option, "type")) return take_type(call, i + 1, killed);
+  if (is_word(option, "user")) return take_user(call, i + 1);
+  if (is_word(option, "skipme")) return take_skip_me(call, i + 1, killed);
+  if (is_word(option, "addr")) {
     killed.address = call.word(i + 1);
-  } else if (is_option(option, "laddr")) {
+  } else if (is_word(option, "laddr")) {
     killed.local_address = call.word(i + 1);
   } else {
     call.error(kSyntaxError);
@@ -138,12 +139,12 @@ void reply_list(const Call& call, Takes&& takes) {
 
 void run_client_list(const Call& call) {
   if (call.count() == 2) return reply_list(call, [](const ClientCard&) { return true; });
-  if (call.count() == 4 && is_option(call.word(2), "type")) {
+  if (call.count() == 4 && is_word(call.word(2), "type")) {
     const auto all = is_type_of_all(call.word(3));
     if (!all) return unknown_type(call, call.word(3));
     return reply_list(call, [&](const ClientCard&) { return *all; });
   }
-  if (call.count() < 4 || !is_option(call.word(2), "id")) return call.error(kSyntaxError);
+  if (call.count() < 4 || !is_word(call.word(2), "id")) return call.error(kSyntaxError);
   const auto ids = ids_or_error(call, 3);
   if (!ids) return;
   reply_list(call, [&](const ClientCard& card) {
@@ -167,12 +168,12 @@ void run_client_kill(const Call& call) {
 /// execute() leaves out the replies.
 void run_client_reply(const Call& call) {
   Client& client = call.client;
-  if (is_option(call.word(2), "on")) {
+  if (is_word(call.word(2), "on")) {
     client.replies = Client::Replies::kOn;
     call.ok();
-  } else if (is_option(call.word(2), "off")) {
+  } else if (is_word(call.word(2), "off")) {
     client.replies = Client::Replies::kOff;
-  } else if (is_option(call.word(2), "skip")) {
+  } else if (is_word(call.word(2), "skip")) {
     if (client.replies != Client::Replies::kOff) client.replies = Client::Replies::kSkipNext;
   } else {
     call.error(kSyntaxError);
@@ -181,7 +182,7 @@ void run_client_reply(const Call& call) {
 
 /// Nobody is evicted.
 void run_client_no_evict(const Call& call) {
-  const bool known = is_option(call.word(2), "on") || is_option(call.word(2), "off");
+  const bool known = is_word(call.word(2), "on") || is_word(call.word(2), "off");
   return known ? call.ok() : call.error(kSyntaxError);
 }
 

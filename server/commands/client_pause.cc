@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "keyway/locks/base/clock.h"
+#include "keyway/locks/base/words.h"
 #include "keyway/server/commands/arguments.h"
 #include "keyway/server/commands/handlers.h"
 
@@ -24,9 +25,9 @@ void run_client_pause(const Call& call) {
   constexpr std::uint64_t kMostMs = std::numeric_limits<std::uint64_t>::max() / kNsPerMs / 2;
   if (call.count() > 4) return too_many_words(call);
   Pause::Kind kind = Pause::Kind::kAll;
-  if (call.count() == 4 && is_option(call.word(3), "write")) {
+  if (call.count() == 4 && is_word(call.word(3), "write")) {
     kind = Pause::Kind::kWrites;
-  } else if (call.count() == 4 && !is_option(call.word(3), "all")) {
+  } else if (call.count() == 4 && !is_word(call.word(3), "all")) {
     return call.error("ERR CLIENT PAUSE mode must be WRITE or ALL");
   }
   const auto ms = integer_or_error(call, 2, "ERR timeout is not an integer or out of range");
@@ -45,9 +46,9 @@ void run_client_unpause(const Call& call) {
 void run_client_unblock(const Call& call) {
   if (call.count() > 4) return too_many_words(call);
   BlockState how = BlockState::kTimedOut;
-  if (call.count() == 4 && is_option(call.word(3), "error")) {
+  if (call.count() == 4 && is_word(call.word(3), "error")) {
     how = BlockState::kUnblocked;
-  } else if (call.count() == 4 && !is_option(call.word(3), "timeout")) {
+  } else if (call.count() == 4 && !is_word(call.word(3), "timeout")) {
     return call.error("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR");
   }
   const auto id = integer_or_error(call, 2);

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "keyway/locks/base/words.h"
 #include "keyway/server/commands/arguments.h"
 #include "keyway/server/commands/command.h"
 #include "keyway/server/commands/glob.h"
@@ -178,7 +179,7 @@ std::string_view access_by(const Command& command, std::span<const std::string_v
   if (!command.access.ends_with("variable_flags")) return command.access;
   const auto options = words.subspan(3);
   const bool gets = std::any_of(options.begin(), options.end(),
-                                [](std::string_view word) { return is_option(word, "get"); });
+                                [](std::string_view word) { return is_word(word, "get"); });
   return gets ? "RW access update" : "OW update";
 }
 
@@ -206,20 +207,20 @@ void run_command_info(const Call& call) {
 void run_command_list(const Call& call) {
   const auto everything = [](const Command&) { return true; };
   if (call.count() == 2) return reply_names(call, everything);
-  if (call.count() != 5 || !is_option(call.word(2), "filterby")) return call.error(kSyntaxError);
+  if (call.count() != 5 || !is_word(call.word(2), "filterby")) return call.error(kSyntaxError);
   const std::string_view wanted = call.word(4);
-  if (is_option(call.word(3), "module")) {
+  if (is_word(call.word(3), "module")) {
     return reply_names(call, [](const Command&) { return false; });
   }
-  if (is_option(call.word(3), "aclcat")) {
+  if (is_word(call.word(3), "aclcat")) {
     return reply_names(call, [&](const Command& command) {
       const Words categories = categories_of(command);
       return std::any_of(categories.begin(), categories.end(), [&](std::string_view category) {
-        return is_option(wanted, category.substr(1));
+        return is_word(wanted, category.substr(1));
       });
     });
   }
-  if (is_option(call.word(3), "pattern")) {
+  if (is_word(call.word(3), "pattern")) {
     return reply_names(
         call, [&](const Command& command) { return glob_match(wanted, command.name, true); });
   }

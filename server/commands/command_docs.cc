@@ -1,13 +1,11 @@
 // COMMAND DOCS: what people are to know of commands, as shells show it.
 #include <algorithm>
-#include <array>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "keyway/client/catalogue/arguments.h"
 #include "keyway/client/catalogue/catalogue.h"
-#include "keyway/locks/base/ascii.h"
 #include "keyway/server/commands/command.h"
 #include "keyway/server/commands/handlers.h"
 
@@ -15,7 +13,7 @@ namespace keyway::server {
 namespace {
 
 using catalogue::Argument;
-using catalogue::Form;
+using catalogue::Type;
 
 std::vector<std::string_view> words_of(const Command& command) {
   const std::size_t bar = command.name.find('|');
@@ -23,36 +21,15 @@ std::vector<std::string_view> words_of(const Command& command) {
   return {command.name.substr(0, bar), command.name.substr(bar + 1)};
 }
 
-/// Says of a command's arguments, one after the other, which are keys, and what the others are.
-class Types {
+/// Which key specification the keys among a command's arguments have, one after the other.
+class KeyPlaces {
  public:
-  explicit Types(const Command& command)
-      : has_keys_(has_keys(command)),
+  explicit KeyPlaces(const Command& command)
+      : has_keys_(server::has_keys(command)),
         last_(static_cast<int>(std::count(command.access.begin(), command.access.end(), ';'))) {}
 
-  std::string_view of(const Argument& argument) const {
-    constexpr std::array kKeys = {"key", "key1", "key2", "newkey", "source", "destination"};
-    constexpr std::array kIntegers = {"bit",    "client-id", "epoch", "port",       "count",
-                                      "cursor", "decrement", "end",   "id",         "increment",
-                                      "index",  "length",    "ms",    "offset",     "protover",
-                                      "s",      "slot",      "start", "timeout-ms", "token"};
-    const auto is_one_of = [&](std::span<const char* const> names) {
-      return std::find(names.begin(), names.end(), argument.name) != names.end();
-    };
-    switch (argument.form) {
-      case Form::kLiteral: return "pure-token";
-      case Form::kOneOf: return "oneof";
-      case Form::kBlock: return "block";
-      case Form::kWord: break;
-    }
-    if (has_keys_ && is_one_of(kKeys)) return "key";
-    if (argument.name == "pattern") return "pattern";
-    if (argument.name.starts_with("unix-")) return "unix-time";
-    return is_one_of(kIntegers) ? "integer" : "string";
-  }
-
-  /// Which of the command's key specifications the next key has.
-  int take_key() { return std::min(next_++, last_); }
+  bool has_keys() const { return has_keys_; }
+  int take() { return std::min(next_++, last_); }
 
  private:
   bool has_keys_;
@@ -60,21 +37,20 @@ class Types {
   int next_ = 0;
 };
 
-void reply_arguments(resp::ReplyWriter& out, std::span<const Argument> arguments, Types& types);
+void reply_arguments(resp::ReplyWriter& out, std::span<const Argument> arguments, KeyPlaces& keys);
 
-void reply_argument(resp::ReplyWriter& out, const Argument& argument, Types& types) {
-  const std::string_view type = types.of(argument);
-  const bool is_key = type == "key";
+void reply_argument(resp::ReplyWriter& out, const Argument& argument, KeyPlaces& keys) {
+  const bool is_key = keys.has_keys() && argument.type == Type::kKey;
   const bool has_token = !argument.token.empty();
   const bool has_flags = argument.optional || argument.multiple;
   out.map(2 + is_key + has_token + has_flags + !argument.parts.empty());
   out.bulk("name");
   out.bulk(name_of(argument));
   out.bulk("type");
-  out.bulk(type);
+  out.bulk(name_of(is_key || argument.type != Type::kKey ? argument.type : Type::kString));
   if (is_key) {
     out.bulk("key_spec_index");
-    out.integer(types.take_key());
+    out.integer(keys.take());
   }
   if (has_token) {
     out.bulk("token");
@@ -88,13 +64,13 @@ void reply_argument(resp::ReplyWriter& out, const Argument& argument, Types& typ
   }
   if (!argument.parts.empty()) {
     out.bulk("arguments");
-    reply_arguments(out, argument.parts, types);
+    reply_arguments(out, argument.parts, keys);
   }
 }
 
-void reply_arguments(resp::ReplyWriter& out, std::span<const Argument> arguments, Types& types) {
+void reply_arguments(resp::ReplyWriter& out, std::span<const Argument> arguments, KeyPlaces& keys) {
   out.array(arguments.size());
-  for (const Argument& argument : arguments) reply_argument(out, argument, types);
+  for (const Argument& argument : arguments) reply_argument(out, argument, keys);
 }
 
 /// Of one that the catalogue does not have: a family of subcommands, or the HELP of one.
@@ -117,9 +93,9 @@ void reply_docs(resp::ReplyWriter& out, const Command& command) {
   out.bulk("group");
   out.bulk(entry ? entry->group : group_of(words.front()));
   if (!arguments.empty()) {
-    Types types(command);
+    KeyPlaces keys(command);
     out.bulk("arguments");
-    reply_arguments(out, arguments, types);
+    reply_arguments(out, arguments, keys);
   }
   if (subcommands.empty()) return;
   out.bulk("subcommands");

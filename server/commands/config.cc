@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "keyway/locks/base/words.h"
 #include "keyway/server/commands/arguments.h"
 #include "keyway/server/commands/glob.h"
 #include "keyway/server/commands/handlers.h"
@@ -19,15 +20,15 @@ constexpr std::string_view kCluster = "cluster-enabled";  // told apart from the
 const Parameter* find_parameter(std::string_view name) {
   const auto all = parameters();
   const auto found = std::find_if(all.begin(), all.end(), [&](const Parameter& parameter) {
-    return is_option(name, parameter.name);
+    return is_word(name, parameter.name);
   });
   return found == all.end() ? nullptr : &*found;
 }
 
 bool is_fixed(const Service& service, std::string_view name) {
-  if (is_option(name, kCluster)) return true;
+  if (is_word(name, kCluster)) return true;
   return std::any_of(service.facts.parameters.begin(), service.facts.parameters.end(),
-                     [&](const auto& fixed) { return is_option(name, fixed.first); });
+                     [&](const auto& fixed) { return is_word(name, fixed.first); });
 }
 
 void refuse(const Call& call, std::string_view name, std::string_view why) {
@@ -62,7 +63,7 @@ void run_config_get(const Call& call) {
   std::map<std::string, std::string, std::less<>> found;
   const auto look_at = [&](std::string_view name, std::string_view value) {
     for (const std::string_view pattern : call.words.subspan(2)) {
-      if (is_option(pattern, name)) {
+      if (is_word(pattern, name)) {
         found.emplace(pattern, value);
       } else if (glob_match(pattern, name, true)) {
         found.emplace(name, value);

@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "keyway/kvstore/resp/numbers.h"
+#include "keyway/locks/base/words.h"
 #include "keyway/server/commands/arguments.h"
 #include "keyway/server/commands/client_name.h"
 #include "keyway/server/commands/handlers.h"
@@ -51,14 +52,14 @@ void set_version(const Call& call, resp::Version version) {
 bool take_hello_options(const Call& call) {
   for (std::size_t i = 2; i < call.count(); ++i) {
     const std::size_t more = call.count() - 1 - i;
-    if (is_option(call.word(i), "auth") && more >= 2) {
+    if (is_word(call.word(i), "auth") && more >= 2) {
       if (!may_enter(call.service, call.word(i + 1), call.word(i + 2))) {
         call.error(kWrongPassword);
         return false;
       }
       call.client.authenticated = true;
       i += 2;
-    } else if (is_option(call.word(i), "setname") && more >= 1) {
+    } else if (is_word(call.word(i), "setname") && more >= 1) {
       if (!set_name_or_error(call, call.word(++i))) return false;
     } else {
       call.error(fmt::format("ERR Syntax error in HELLO option '{}'", call.word(i)));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "keyway/locks/base/clock.h"
+#include "keyway/locks/base/words.h"
 #include "keyway/locks/fabric/fiber_time.h"
 #include "keyway/server/commands/arguments.h"
 #include "keyway/server/commands/command.h"
@@ -24,8 +25,8 @@ std::vector<std::string_view> without_secrets(const Call& call) {
   };
   if (call.command.name == "auth") hide(1, words.size());
   for (std::size_t i = 1; i < words.size(); ++i) {
-    if (call.command.name == "hello" && is_option(words[i], "auth")) hide(i + 1, 2);
-    if (call.command.name == "config|set" && is_option(words[i], "requirepass")) hide(i + 1, 1);
+    if (call.command.name == "hello" && is_word(words[i], "auth")) hide(i + 1, 2);
+    if (call.command.name == "config|set" && is_word(words[i], "requirepass")) hide(i + 1, 1);
   }
   return words;
 }

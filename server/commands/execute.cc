@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "keyway/locks/base/give_back.h"
+#include "keyway/locks/base/words.h"
 #include "keyway/server/commands/arguments.h"
 #include "keyway/server/commands/command.h"
 #include "keyway/server/commands/handlers.h"
@@ -42,9 +43,7 @@ void reply_unknown_subcommand(const Command& command, std::string_view word,
 
 /// What a browser sends that a page of somebody else's has told to: nothing is read behind it. As
 /// Redis does.
-bool is_web_page(std::string_view word) {
-  return is_option(word, "post") || is_option(word, "host:");
-}
+bool is_web_page(std::string_view word) { return is_word(word, "post") || is_word(word, "host:"); }
 
 /// The command, or its subcommand, that the words name, of which the first named `command`; where
 /// there is none, says so and returns null.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "keyway/locks/base/clock.h"
+#include "keyway/locks/base/words.h"
 #include "keyway/server/commands/arguments.h"
 #include "keyway/server/commands/handlers.h"
 
@@ -20,13 +21,13 @@ struct Conditions {
 std::optional<Conditions> conditions_or_error(const Call& call) {
   Conditions found;
   for (const std::string_view word : call.words.subspan(3)) {
-    if (is_option(word, "nx")) {
+    if (is_word(word, "nx")) {
       found.absent = true;
-    } else if (is_option(word, "xx")) {
+    } else if (is_word(word, "xx")) {
       found.present = true;
-    } else if (is_option(word, "gt")) {
+    } else if (is_word(word, "gt")) {
       found.later = true;
-    } else if (is_option(word, "lt")) {
+    } else if (is_word(word, "lt")) {
       found.sooner = true;
     } else {
       call.error(fmt::format("ERR Unsupported option {}", word));

@@ -1,5 +1,7 @@
 #include "keyway/server/commands/glob.h"
 
+#include "keyway/locks/base/words.h"
+
 #include <utility>
 
 namespace keyway::server {
@@ -32,10 +34,7 @@ class Matcher {
   }
 
  private:
-  signed char cased(char c) const {
-    const bool fold = any_case_ && c >= 'A' && c <= 'Z';
-    return static_cast<signed char>(fold ? c + 32 : c);
-  }
+  signed char cased(char c) const { return static_cast<signed char>(any_case_ ? lower(c) : c); }
 
   std::size_t left() const { return pattern_.size() - at_; }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "keyway/locks/base/words.h"
 #include "keyway/server/commands/arguments.h"
 #include "keyway/server/commands/handlers.h"
 #include "keyway/server/commands/stripe_name.h"
@@ -20,13 +21,13 @@ struct HotOptions {
 std::optional<HotOptions> hot_options_or_error(const Call& call) {
   HotOptions options;
   for (std::size_t i = 1; i < call.count(); ++i) {
-    if (is_option(call.word(i), "count") && i + 1 < call.count()) {
+    if (is_word(call.word(i), "count") && i + 1 < call.count()) {
       const auto count = integer_or_error(call, ++i);
       if (!count) return std::nullopt;
       options.count = *count;
-    } else if (is_option(call.word(i), "reads")) {
+    } else if (is_word(call.word(i), "reads")) {
       options.writes = false;
-    } else if (is_option(call.word(i), "writes")) {
+    } else if (is_word(call.word(i), "writes")) {
       options.reads = false;
     } else {
       options.count = 0;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "keyway/locks/base/words.h"
 #include "keyway/server/commands/arguments.h"
 #include "keyway/server/commands/handlers.h"
 
@@ -41,9 +42,9 @@ constexpr Section kSections[] = {
 
 /// Whether a word of the request asks for a section.
 bool asks_for(std::string_view word, const Section& section) {
-  if (is_option(word, "default")) return section.in == In::kDefault;
-  if (is_option(word, "all") || is_option(word, "everything")) return true;
-  return is_option(word, section.name);
+  if (is_word(word, "default")) return section.in == In::kDefault;
+  if (is_word(word, "all") || is_word(word, "everything")) return true;
+  return is_word(word, section.name);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "keyway/locks/base/words.h"
 #include "keyway/server/commands/arguments.h"
 #include "keyway/server/commands/handlers.h"
 
@@ -48,7 +49,7 @@ void run_dbsize(const Call& call) {
 void run_flush(const Call& call) {
   const bool known =
       call.count() == 1 ||
-      (call.count() == 2 && (is_option(call.word(1), "sync") || is_option(call.word(1), "async")));
+      (call.count() == 2 && (is_word(call.word(1), "sync") || is_word(call.word(1), "async")));
   if (!known) return call.error(kSyntaxError);
   const Status status = call.session.whole().clear();
   if (!status.ok()) return call.failed(status);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "keyway/locks/base/clock.h"
+#include "keyway/locks/base/words.h"
 #include "keyway/server/commands/arguments.h"
 #include "keyway/server/commands/handlers.h"
 #include "keyway/server/commands/lock_wait.h"
@@ -35,7 +36,7 @@ bool take_options(const Call& call, std::size_t i, std::initializer_list<Option>
   const std::uint64_t longest = call.service.locks->limits().longest_ms;
   for (; i < call.count(); i += 2) {
     const auto option = std::find_if(options.begin(), options.end(), [&](const Option& known) {
-      return is_option(call.word(i), known.word);
+      return is_word(call.word(i), known.word);
     });
     if (option == options.end() || i + 1 == call.count()) {
       call.error(kSyntaxError);
@@ -91,8 +92,8 @@ std::string_view mode_of(const LockState& lock) {
 
 void run_kw_lock(const Call& call) {
   if (!names_lock(call)) return;
-  const bool writes = is_option(call.word(2), "write");
-  if (!writes && !is_option(call.word(2), "read")) {
+  const bool writes = is_word(call.word(2), "write");
+  if (!writes && !is_word(call.word(2), "read")) {
     return call.error("ERR the mode of a lock is READ or WRITE");
   }
   LockRequest request{.name = call.key(), .mode = writes ? LockMode::kWrite : LockMode::kRead};

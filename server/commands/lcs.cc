@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "keyway/locks/base/words.h"
 #include "keyway/server/commands/arguments.h"
 #include "keyway/server/commands/handlers.h"
 
@@ -21,13 +22,13 @@ struct LcsOptions {
 std::optional<LcsOptions> options_or_error(const Call& call) {
   LcsOptions options;
   for (std::size_t i = 3; i < call.count(); ++i) {
-    if (is_option(call.word(i), "idx")) {
+    if (is_word(call.word(i), "idx")) {
       options.matches = true;
-    } else if (is_option(call.word(i), "len")) {
+    } else if (is_word(call.word(i), "len")) {
       options.length = true;
-    } else if (is_option(call.word(i), "withmatchlen")) {
+    } else if (is_word(call.word(i), "withmatchlen")) {
       options.match_lengths = true;
-    } else if (is_option(call.word(i), "minmatchlen") && i + 1 < call.count()) {
+    } else if (is_word(call.word(i), "minmatchlen") && i + 1 < call.count()) {
       const auto least = integer_or_error(call, ++i);
       if (!least) return std::nullopt;
       options.least = *least;

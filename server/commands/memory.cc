@@ -2,6 +2,7 @@
 
 #include "keyway/kvstore/bucket.h"
 #include "keyway/kvstore/size_class.h"
+#include "keyway/locks/base/words.h"
 #include "keyway/server/commands/arguments.h"
 #include "keyway/server/commands/handlers.h"
 #include "keyway/server/commands/help.h"
@@ -37,7 +38,7 @@ void reply_named(const Call& call, std::string_view name, double value) {
 /// SAMPLES is for values of many parts, which are not here.
 void run_memory_usage(const Call& call) {
   for (std::size_t i = 3; i < call.count(); i += 2) {
-    if (!is_option(call.word(i), "samples") || i + 1 == call.count()) {
+    if (!is_word(call.word(i), "samples") || i + 1 == call.count()) {
       return call.error(kSyntaxError);
     }
     const auto samples = integer_or_error(call, i + 1);

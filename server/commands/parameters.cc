@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "keyway/kvstore/resp/numbers.h"
+#include "keyway/locks/base/words.h"
 #include "keyway/server/commands/arguments.h"
 
 namespace keyway::server {
@@ -26,7 +27,7 @@ std::optional<std::int64_t> size_in(std::string_view text) {
   auto value = resp::parse_integer(text.substr(0, digits));
   if (!value || digits == text.size()) return value;
   for (const auto& [unit, bytes] : kUnits) {
-    if (!is_option(text.substr(digits), unit)) continue;
+    if (!is_word(text.substr(digits), unit)) continue;
     std::int64_t product = 0;
     if (__builtin_mul_overflow(*value, bytes, &product)) return std::nullopt;
     return product;
@@ -107,7 +108,7 @@ std::optional<OutputLimit> output_limit_of(std::string_view text) {
 std::string no_output_limit(const Service&, std::string_view text) {
   const auto limit = output_limit_of(text);
   if (!limit) return "Wrong number of arguments in buffer limit configuration.";
-  if (!is_option(limit->words[0], "normal")) {
+  if (!is_word(limit->words[0], "normal")) {
     return "Invalid client class specified in buffer limit configuration.";
   }
   const auto soft = size_in(limit->words[2]);

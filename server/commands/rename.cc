@@ -3,6 +3,7 @@
 #include <limits>
 #include <vector>
 
+#include "keyway/locks/base/words.h"
 #include "keyway/server/commands/arguments.h"
 #include "keyway/server/commands/handlers.h"
 
@@ -63,9 +64,9 @@ struct CopyOptions {
 std::optional<CopyOptions> copy_options_or_error(const Call& call) {
   CopyOptions options;
   for (std::size_t i = 3; i < call.count(); ++i) {
-    if (is_option(call.word(i), "replace")) {
+    if (is_word(call.word(i), "replace")) {
       options.replaces = true;
-    } else if (is_option(call.word(i), "db") && i + 1 < call.count()) {
+    } else if (is_word(call.word(i), "db") && i + 1 < call.count()) {
       const auto index = integer_or_error(call, ++i);
       if (!index) return std::nullopt;
       using Int = std::numeric_limits<int>;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "keyway/locks/base/rng.h"
+#include "keyway/locks/base/words.h"
 #include "keyway/server/commands/arguments.h"
 #include "keyway/server/commands/glob.h"
 #include "keyway/server/commands/handlers.h"
@@ -42,14 +43,14 @@ std::optional<ScanOptions> scan_options_or_error(const Call& call) {
   ScanOptions options;
   for (std::size_t i = 2; i < call.count(); i += 2) {
     const bool paired = i + 1 < call.count();
-    if (paired && is_option(call.word(i), "count")) {
+    if (paired && is_word(call.word(i), "count")) {
       const auto count = integer_or_error(call, i + 1);
       if (!count) return std::nullopt;
       options.count = *count;
-    } else if (paired && is_option(call.word(i), "match")) {
+    } else if (paired && is_word(call.word(i), "match")) {
       options.pattern = call.word(i + 1);
-    } else if (paired && is_option(call.word(i), "type")) {
-      options.strings = is_option(call.word(i + 1), "string");
+    } else if (paired && is_word(call.word(i), "type")) {
+      options.strings = is_word(call.word(i + 1), "string");
     } else {
       options.count = 0;
     }

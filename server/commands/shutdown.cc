@@ -1,5 +1,6 @@
 // SHUTDOWN.
 
+#include "keyway/locks/base/words.h"
 #include "keyway/server/commands/arguments.h"
 #include "keyway/server/commands/handlers.h"
 
@@ -17,15 +18,15 @@ struct ShutdownOptions {
 std::optional<ShutdownOptions> options_of(const Call& call) {
   ShutdownOptions options;
   for (const std::string_view word : call.words.subspan(1)) {
-    if (is_option(word, "nosave")) {
+    if (is_word(word, "nosave")) {
       options.no_save = true;
-    } else if (is_option(word, "save")) {
+    } else if (is_word(word, "save")) {
       options.save = true;
-    } else if (is_option(word, "force")) {
+    } else if (is_word(word, "force")) {
       options.force = true;
-    } else if (is_option(word, "abort")) {
+    } else if (is_word(word, "abort")) {
       options.abort = true;
-    } else if (!is_option(word, "now")) {
+    } else if (!is_word(word, "now")) {
       return std::nullopt;
     }
   }

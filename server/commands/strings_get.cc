@@ -1,6 +1,7 @@
 // GET, GETDEL, GETEX, GETSET, STRLEN.
 
 #include "keyway/locks/base/clock.h"
+#include "keyway/locks/base/words.h"
 #include "keyway/server/commands/arguments.h"
 #include "keyway/server/commands/handlers.h"
 
@@ -30,7 +31,7 @@ std::optional<ExpiryOptions> expiry_options(const Call& call, std::size_t first)
     if (unit && i + 1 < call.count() && !options.persists && unit == options.unit.value_or(*unit)) {
       options.unit = unit;
       options.time_at = ++i;
-    } else if (is_option(call.word(i), "persist") && !options.unit) {
+    } else if (is_word(call.word(i), "persist") && !options.unit) {
       options.persists = true;
     } else {
       return std::nullopt;

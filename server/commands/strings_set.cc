@@ -1,5 +1,6 @@
 // SET, SETNX, SETEX, PSETEX.
 
+#include "keyway/locks/base/words.h"
 #include "keyway/server/commands/arguments.h"
 #include "keyway/server/commands/handlers.h"
 
@@ -20,15 +21,15 @@ struct SetOptions {
 bool take_option(const Call& call, std::size_t& i, SetOptions& options) {
   const std::string_view word = call.word(i);
   const bool last = i + 1 == call.count();
-  if (is_option(word, "nx") && options.when != PutIf::kPresent && !options.if_equal) {
+  if (is_word(word, "nx") && options.when != PutIf::kPresent && !options.if_equal) {
     options.when = PutIf::kAbsent;
-  } else if (is_option(word, "xx") && options.when != PutIf::kAbsent && !options.if_equal) {
+  } else if (is_word(word, "xx") && options.when != PutIf::kAbsent && !options.if_equal) {
     options.when = PutIf::kPresent;
-  } else if (is_option(word, "get")) {
+  } else if (is_word(word, "get")) {
     options.gets = true;
-  } else if (is_option(word, "keepttl") && !options.unit) {
+  } else if (is_word(word, "keepttl") && !options.unit) {
     options.keeps_expiry = true;
-  } else if (is_option(word, "ifeq") && !last && options.when == PutIf::kAlways) {
+  } else if (is_word(word, "ifeq") && !last && options.when == PutIf::kAlways) {
     options.if_equal = call.word(++i);
   } else if (const auto unit = unit_of_option(word);
              unit && !last && !options.keeps_expiry && unit == options.unit.value_or(*unit)) {

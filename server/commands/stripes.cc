@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "keyway/locks/base/words.h"
 #include "keyway/server/commands/arguments.h"
 #include "keyway/server/commands/handlers.h"
 
@@ -43,7 +44,7 @@ std::vector<Stripe> most_contended(Session& session, std::uint32_t rank, std::si
 /// The rows that are asked for; where that is no number above 0, says so and returns nothing.
 std::optional<std::int64_t> count_or_error(const Call& call) {
   if (call.count() == 1) return kUsualCount;
-  if (call.count() == 3 && is_option(call.word(1), "count")) {
+  if (call.count() == 3 && is_word(call.word(1), "count")) {
     const auto count = integer_or_error(call, 2);
     if (!count || *count > 0) return count;
   }

@@ -1,6 +1,7 @@
 #include <array>
 #include <functional>
 
+#include "keyway/locks/base/words.h"
 #include "keyway/server/commands/command.h"
 #include "keyway/server/commands/handlers.h"
 #include "keyway/server/commands/server_rows.h"
@@ -265,17 +266,6 @@ constexpr Command kRows[] = {
      run_stripes},
 };
 
-constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
-
-/// Whether `word` is `name`, which is in lower case.
-constexpr bool is_name(std::string_view word, std::string_view name) {
-  if (word.size() != name.size()) return false;
-  for (std::size_t i = 0; i < word.size(); ++i) {
-    if (lower(word[i]) != name[i]) return false;
-  }
-  return true;
-}
-
 // The rows by name: open addressing over slots, made by the compiler.
 constexpr std::size_t kSlots = 256;
 static_assert(std::size(kRows) < kSlots / 2);
@@ -305,7 +295,7 @@ const Command* find_command(std::string_view name) {
   if (name.size() > kLongest) return nullptr;
   for (std::size_t slot = slot_of_name(name); kIndex[slot] != 0; slot = (slot + 1) % kSlots) {
     const Command& row = kRows[kIndex[slot] - 1];
-    if (is_name(name, row.name)) return &row;
+    if (is_word(name, row.name)) return &row;
   }
   return nullptr;
 }
@@ -368,7 +358,7 @@ const Command& command_of(std::size_t number) {
 
 const Command* find_subcommand(const Command& command, std::string_view name) {
   for (const Command& row : subcommands_of(command)) {
-    if (is_name(name, row.name.substr(command.name.size() + 1))) return &row;
+    if (is_word(name, row.name.substr(command.name.size() + 1))) return &row;
   }
   return nullptr;
 }

@@ -32,7 +32,8 @@ keyway_sources_of(keyway_commands server/commands sources)
 add_library(keyway_local_commands STATIC ${sources})
 target_include_directories(keyway_local_commands PUBLIC ${PROJECT_BINARY_DIR}/include/commands)
 target_link_libraries(keyway_local_commands
-  PUBLIC keyway_local_named_locks keyway::catalogue keyway::resp keyway::statistics PRIVATE keyway_build_flags)
+  PUBLIC keyway_local_named_locks keyway::catalogue keyway::resp keyway::statistics
+  PRIVATE keyway_build_flags)
 
 find_package(CLI11 REQUIRED)
 find_package(OpenSSL 3 REQUIRED)

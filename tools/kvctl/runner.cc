@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cstdio>
 
-#include "keyway/locks/base/ascii.h"
+#include "keyway/locks/base/words.h"
 
 namespace keyway::kvctl {
 

@@ -16,10 +16,10 @@ std::string shown(const std::vector<Argument>& arguments, std::string_view betwe
 /// "+" multiple.
 std::string shown(const Argument& argument) {
   std::string text(argument.token);
-  if (!text.empty() && argument.form != Form::kLiteral) text += ':';
-  if (argument.form == Form::kWord) text += argument.name;
-  if (argument.form == Form::kOneOf) text += '(' + shown(argument.parts, "|") + ')';
-  if (argument.form == Form::kBlock) text += '{' + shown(argument.parts, " ") + '}';
+  if (!text.empty() && argument.type != Type::kLiteral) text += ':';
+  if (argument.parts.empty()) text += argument.name;
+  if (argument.type == Type::kOneOf) text += '(' + shown(argument.parts, "|") + ')';
+  if (argument.type == Type::kBlock) text += '{' + shown(argument.parts, " ") + '}';
   return text + (argument.optional ? "?" : "") + (argument.multiple ? "+" : "");
 }
 
@@ -34,13 +34,13 @@ std::string shown(const std::vector<Argument>& arguments, std::string_view betwe
 
 std::string read(std::string_view text) { return shown(arguments_of(text), " "); }
 
-/// Whether every part of a tree is as its form says.
+/// Whether every part of a tree is as its type says.
 bool is_whole(const Argument& argument) {
-  const bool parts = argument.form == Form::kOneOf || argument.form == Form::kBlock;
+  const bool parts = argument.type == Type::kOneOf || argument.type == Type::kBlock;
   if (parts ? argument.parts.empty() : !argument.parts.empty()) return false;
-  if (argument.form == Form::kOneOf && argument.parts.size() < 2) return false;
-  if (argument.name.empty() == (argument.form == Form::kWord)) return false;
-  if (argument.form == Form::kLiteral && argument.token.empty()) return false;
+  if (argument.type == Type::kOneOf && argument.parts.size() < 2) return false;
+  if (argument.name.empty() != (parts || argument.type == Type::kLiteral)) return false;
+  if (argument.type == Type::kLiteral && argument.token.empty()) return false;
   return std::all_of(argument.parts.begin(), argument.parts.end(), is_whole) &&
          !name_of(argument).empty();
 }
@@ -79,6 +79,13 @@ TEST_CASE("catalogue: names of arguments") {
   CHECK(name_of(set[0]) == "key");
   CHECK(name_of(set[1]) == "nx_s");
   CHECK(name_of(set[2]) == "a_b");
+}
+
+TEST_CASE("catalogue: types of words") {
+  const auto words = arguments_of("key pattern unix-ms count member");
+  const std::vector<Type> types = {Type::kKey, Type::kPattern, Type::kUnixTime, Type::kInteger,
+                                   Type::kString};
+  for (std::size_t i = 0; i < types.size(); ++i) CHECK(words[i].type == types[i]);
 }
 
 TEST_CASE("catalogue: the arguments of every entry are whole") {

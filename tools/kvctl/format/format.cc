@@ -6,7 +6,7 @@
 #include <array>
 #include <iterator>
 
-#include "keyway/locks/base/ascii.h"
+#include "keyway/locks/base/words.h"
 
 namespace keyway::kvctl {
 namespace {

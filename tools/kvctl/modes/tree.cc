@@ -2,7 +2,7 @@
 
 #include "format/node_reader.h"
 #include "keyway/kvstore/resp/numbers.h"
-#include "keyway/locks/base/ascii.h"
+#include "keyway/locks/base/words.h"
 
 namespace keyway::kvctl {
 

@@ -1,6 +1,6 @@
 // Which words ask for a view instead of a command of the server.
 #include "keyway/kvstore/resp/numbers.h"
-#include "keyway/locks/base/ascii.h"
+#include "keyway/locks/base/words.h"
 #include "modes/modes.h"
 
 namespace keyway::kvctl {

@@ -9,7 +9,7 @@
 
 #include "keyway/client/catalogue/catalogue.h"
 #include "keyway/client/catalogue/syntax.h"
-#include "keyway/locks/base/ascii.h"
+#include "keyway/locks/base/words.h"
 #include "shell/builtins.h"
 
 namespace keyway::kvctl {
@@ -51,13 +51,9 @@ Words words_of(std::string_view line) {
 
 /// In the case in which the word was begun.
 std::string in_case_of(std::string_view begun, std::string_view word) {
-  const bool lower =
+  const bool is_lower =
       std::any_of(begun.begin(), begun.end(), [](char c) { return c >= 'a' && c <= 'z'; });
-  std::string text(word);
-  if (!lower) return in_capitals(text);
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return text;
+  return is_lower ? in_lower_case(word) : in_capitals(word);
 }
 
 std::size_t words_in_name(const Entry& entry) {

@@ -5,7 +5,7 @@
 #include <iterator>
 
 #include "keyway/client/catalogue/catalogue.h"
-#include "keyway/locks/base/ascii.h"
+#include "keyway/locks/base/words.h"
 #include "shell/builtins.h"
 #include "shell/repl.h"
 

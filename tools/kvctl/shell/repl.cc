@@ -8,7 +8,7 @@
 #include "interrupts.h"
 #include "keyway/kvstore/resp/line_words.h"
 #include "keyway/kvstore/resp/numbers.h"
-#include "keyway/locks/base/ascii.h"
+#include "keyway/locks/base/words.h"
 #include "modes/modes.h"
 
 namespace keyway::kvctl {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "keyway/kvstore/resp/line_words.h"
-#include "keyway/locks/base/ascii.h"
+#include "keyway/locks/base/words.h"
 
 namespace keyway::kvctl {
 namespace {
