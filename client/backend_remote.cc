@@ -1,6 +1,6 @@
 #include "keyway/client/backend_remote.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "keyway/client/wire/uri.h"
 

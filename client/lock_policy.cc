@@ -1,6 +1,6 @@
 #include "keyway/client/lock_policy.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <iterator>

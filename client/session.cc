@@ -1,6 +1,6 @@
 // Session: each call goes to the store's session of the same name.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <limits>
 

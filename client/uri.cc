@@ -1,6 +1,6 @@
 // Store URIs: "scheme:?name=value&name=value". One table says what each name means.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "keyway/client/client.h"
 #include "keyway/client/lock_policy.h"

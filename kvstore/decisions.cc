@@ -1,6 +1,6 @@
 #include "keyway/kvstore/decisions.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <vector>

@@ -1,6 +1,6 @@
 #include "keyway/kvstore/geometry.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <bit>

@@ -1,13 +1,15 @@
 #include "job.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <csignal>
 #include <random>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "job_voice.h"

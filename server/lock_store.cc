@@ -1,6 +1,6 @@
 #include "lock_store.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "job.h"
 

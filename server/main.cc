@@ -1,5 +1,5 @@
 // keywayd: the server.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <pthread.h>
 #include <sys/resource.h>
 

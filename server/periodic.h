@@ -6,6 +6,7 @@
 #include <asio/steady_timer.hpp>
 #include <chrono>
 #include <functional>
+#include <system_error>
 #include <utility>
 
 namespace keyway::server {

@@ -3,7 +3,7 @@
 // its target, which holds the default, as it is.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <concepts>
 #include <cstdint>

@@ -1,7 +1,7 @@
 #include "keyway/workloads/status_line.h"
 
 #include <fmt/chrono.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "keyway/client/remote/errors.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <string>
 

@@ -1,6 +1,6 @@
 #include "keyway/client/remote/exchange.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <string>
 #include <utility>

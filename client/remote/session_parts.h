@@ -1,7 +1,7 @@
 // What the parts of Session share. Internal to client/remote.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <charconv>

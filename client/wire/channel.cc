@@ -1,6 +1,6 @@
 #include "keyway/client/wire/channel.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <poll.h>
 
 #include <algorithm>

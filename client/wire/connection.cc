@@ -1,6 +1,6 @@
 #include "keyway/client/wire/connection.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <utility>

@@ -1,6 +1,6 @@
 #include "keyway/client/wire/handshake.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <vector>
 

@@ -1,6 +1,6 @@
 #include "keyway/client/wire/resolve.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <asio/io_context.hpp>
 #include <chrono>

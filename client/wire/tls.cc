@@ -1,6 +1,6 @@
 #include "keyway/client/wire/tls.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 

@@ -3,6 +3,7 @@
 
 #include <asio/ssl/context.hpp>
 #include <string>
+#include <system_error>
 
 #include "keyway/client/wire/options.h"
 #include "keyway/locks/base/status.h"

@@ -1,6 +1,6 @@
 #include "keyway/client/wire/uri.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <iterator>

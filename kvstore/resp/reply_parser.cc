@@ -1,6 +1,6 @@
 #include "keyway/kvstore/resp/reply_parser.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <limits>
 #include <utility>

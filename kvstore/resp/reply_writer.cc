@@ -1,6 +1,6 @@
 #include "keyway/kvstore/resp/reply_writer.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <charconv>

@@ -1,6 +1,6 @@
 #include "keyway/kvstore/resp/request_parser.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstring>

@@ -1,6 +1,6 @@
 #include "keyway/locks/base/topology.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <hwloc.h>
 
 #include <algorithm>

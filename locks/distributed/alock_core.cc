@@ -1,6 +1,6 @@
 #include "keyway/locks/distributed/alock_core.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace keyway::locks {
 namespace {

@@ -1,6 +1,6 @@
 #include "keyway/locks/distributed/any_lock.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>

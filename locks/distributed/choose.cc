@@ -1,6 +1,6 @@
 #include "keyway/locks/distributed/choose.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #include "keyway/locks/distributed/counter_map.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <limits>
 #include <optional>

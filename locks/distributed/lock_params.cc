@@ -1,6 +1,6 @@
 #include "keyway/locks/distributed/lock_params.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "keyway/locks/base/text_values.h"
 

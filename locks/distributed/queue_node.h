@@ -14,7 +14,7 @@
 // Scherer's timed queue locks (PPoPP'01), with the node kept out of use instead of unlinked.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdint>
 #include <vector>

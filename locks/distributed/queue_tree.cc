@@ -1,6 +1,6 @@
 #include "keyway/locks/distributed/queue_tree.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace keyway::locks {
 namespace {

@@ -1,6 +1,6 @@
 #include "keyway/locks/fabric/agent_slots.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

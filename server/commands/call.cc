@@ -1,6 +1,6 @@
 #include "keyway/server/commands/call.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "keyway/server/commands/command.h"
 

@@ -1,6 +1,6 @@
 // CLIENT ...
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // CLIENT LIST, KILL, REPLY, NO-EVICT.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // CLIENT PAUSE, UNPAUSE, UNBLOCK: what holds up clients, and what lets them go on.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <limits>
 

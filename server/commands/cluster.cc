@@ -3,7 +3,7 @@
 // Clients of Redis Cluster learn here where each slot's rank is, and then win locality by going
 // there. Nobody has to: any rank serves any key.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <optional>

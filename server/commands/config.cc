@@ -1,6 +1,6 @@
 // CONFIG ...
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

@@ -1,6 +1,6 @@
 // PING, ECHO, QUIT, SELECT, AUTH, HELLO, RESET, TIME.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>

@@ -1,8 +1,9 @@
 // INCR, DECR, INCRBY, DECRBY, INCRBYFLOAT.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "keyway/kvstore/resp/numbers.h"

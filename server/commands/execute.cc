@@ -1,6 +1,6 @@
 #include "keyway/server/commands/execute.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <new>
 #include <optional>

@@ -1,6 +1,6 @@
 // EXPIRE, PEXPIRE, EXPIREAT, PEXPIREAT, TTL, PTTL, EXPIRETIME, PEXPIRETIME, PERSIST.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "keyway/locks/base/clock.h"
 #include "keyway/locks/base/words.h"

@@ -1,6 +1,6 @@
 #include "keyway/server/commands/help.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace keyway::server {
 

@@ -1,6 +1,7 @@
 #include "keyway/server/commands/info_writer.h"
 
 #include <array>
+#include <iterator>
 
 namespace keyway::server {
 

@@ -4,9 +4,10 @@
 // *Source.* Redis 7.0, server.c (genRedisInfoString, bytesToHuman).
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>

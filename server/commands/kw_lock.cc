@@ -1,6 +1,6 @@
 // KW.LOCK, KW.UNLOCK, KW.RENEW, KW.LOCKINFO, KW.HELP: named locks for clients.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

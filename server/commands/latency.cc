@@ -1,8 +1,9 @@
 // LATENCY ...
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "keyway/locks/base/clock.h"
 #include "keyway/server/commands/command.h"

@@ -1,6 +1,6 @@
 #include "keyway/server/commands/latency_graph.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <span>

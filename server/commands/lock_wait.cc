@@ -1,6 +1,6 @@
 #include "keyway/server/commands/lock_wait.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <new>

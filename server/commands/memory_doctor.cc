@@ -1,7 +1,9 @@
 // MEMORY DOCTOR, PURGE, MALLOC-STATS: the memory of the process and of the store, for people.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <malloc.h>
+
+#include <iterator>
 
 #include "keyway/server/commands/handlers.h"
 #include "keyway/server/commands/info_writer.h"

@@ -1,6 +1,6 @@
 // SLOWLOG ..., KW.SLOWLOG.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <limits>

@@ -3,7 +3,7 @@
 // *Thread safety.* Functions of their arguments.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <charconv>
 #include <string>

@@ -1,6 +1,6 @@
 // MULTI, EXEC, DISCARD, WATCH, UNWATCH.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <utility>

@@ -1,6 +1,6 @@
 #include "keyway/server/metrics/exporter.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <prometheus/collectable.h>
 #include <prometheus/exposer.h>
 

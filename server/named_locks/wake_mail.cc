@@ -1,6 +1,6 @@
 #include "keyway/server/named_locks/wake_mail.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <cstring>

@@ -1,11 +1,12 @@
 #include "keyway/server/net/address.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/un.h>
 
 #include <asio/ip/tcp.hpp>
 #include <asio/local/stream_protocol.hpp>
 #include <cstring>
+#include <system_error>
 
 namespace keyway::server {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <asio/post.hpp>
+#include <system_error>
 #include <utility>
 
 #include "keyway/locks/base/clock.h"

@@ -30,6 +30,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <system_error>
 
 #include "keyway/kvstore/resp/reply_writer.h"
 #include "keyway/kvstore/resp/request_parser.h"

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <asio/buffer.hpp>
 #include <new>
+#include <system_error>
 
 #include "keyway/locks/base/check.h"
 #include "keyway/locks/base/give_back.h"

@@ -1,6 +1,7 @@
 // Connection: replies, from what a batch has made to what the client has taken.
 #include <asio/buffer.hpp>
 #include <new>
+#include <system_error>
 
 #include "keyway/locks/base/give_back.h"
 #include "keyway/server/net/connection.h"

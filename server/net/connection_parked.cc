@@ -1,5 +1,7 @@
 // Connection: what happens while a request waits for something.
 #include "keyway/locks/base/clock.h"
+
+#include <system_error>
 #include "keyway/server/net/connection.h"
 #include "keyway/server/net/worker.h"
 

@@ -1,6 +1,6 @@
 #include "keyway/server/net/listener.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -11,6 +11,7 @@
 #include <asio/ip/tcp.hpp>
 #include <asio/local/stream_protocol.hpp>
 #include <asio/write.hpp>
+#include <system_error>
 #include <utility>
 
 namespace keyway::server {

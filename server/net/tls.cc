@@ -1,7 +1,9 @@
 #include "keyway/server/net/tls.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <openssl/ssl.h>
+
+#include <system_error>
 
 namespace keyway::server {
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <asio/post.hpp>
 #include <new>
+#include <system_error>
 #include <utility>
 
 #include "keyway/locks/fabric/fiber_time.h"

@@ -1,6 +1,6 @@
 #include "keyway/server/statistics/slow_log.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 //
 // A round's input depends on the seed, the round and the corpus alone. When one ends the process,
 // its number is printed, and the command that runs it again.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>

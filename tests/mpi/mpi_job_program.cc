@@ -6,7 +6,7 @@
 //                standard input ends; then all close and rank 0 prints "closed"
 //     exit       the same, but the last rank leaves with exit(3) at once
 //     bad-rank   rank 0 issues an operation to a rank that does not exist
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <poll.h>
 #include <unistd.h>
 

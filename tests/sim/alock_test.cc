@@ -1,7 +1,7 @@
 // ALock and its reader-writer form: every order of a few agents, with atomics of the two classes
 // that are not atomic with one another. The lock is at rank 0; agents there are local, others
 // remote.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <catch2/catch.hpp>
 #include <string>

@@ -1,7 +1,7 @@
 // Explorations as the tests ask for them: what is explored, and what is required of each.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <catch2/catch.hpp>
 #include <cstdint>

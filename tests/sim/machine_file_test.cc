@@ -1,5 +1,5 @@
 // Machine files: every figure is read, and what is wrong is named in one sentence.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <catch2/catch.hpp>
 #include <string>

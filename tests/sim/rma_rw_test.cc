@@ -1,5 +1,5 @@
 // RMA-RW in every order: design section 5, R1 to R7, and the bounds that t_r and t_l1 promise.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <catch2/catch.hpp>
 

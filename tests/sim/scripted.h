@@ -1,7 +1,7 @@
 // Scripted: a program for the explorer made of lambdas, one per agent, on a few words.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <functional>
 #include <memory>

@@ -1,5 +1,5 @@
 // RMA-MCS on machines of two and three levels: every order of a few agents, drawn orders of many.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <catch2/catch.hpp>
 

@@ -1,7 +1,7 @@
 // The heap never leaks: live, free and leased bytes are the heap, on every rank, at rest.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <catch2/catch.hpp>
 
 #include <optional>

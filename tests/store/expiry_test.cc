@@ -1,6 +1,8 @@
 // Expiry: it hides an element at its time, and each kind of write keeps or drops it as client.h
 // says. Times long past and far ahead stand for "expired" and "not yet": no test waits.
 #include "accounting.h"
+
+#include <algorithm>
 #include "keyway/locks/base/clock.h"
 
 using namespace keyway;

@@ -5,7 +5,7 @@
 // across processes. An operation took effect at some instant between `invoked` and `answered`.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdint>
 #include <cstring>

@@ -1,6 +1,6 @@
 // Catch2's main for tests that run as an MPI job, compiled once (keyway_mpi_test_main).
 #define CATCH_CONFIG_RUNNER
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <catch2/catch.hpp>
 
 #include <cstdio>

@@ -135,4 +135,15 @@ PLANTED = {
         ({"docs/a.md": "and/or read/update /no/such /dev/shm /usr/include a/b/c 127.0.0.1 10.1.0.2\n"
           "https://www.apache.org/licenses/LICENSE-2.0 build/dev/x\n"}, []),
     ],
+    "standard_headers_are_included": [
+        (_cc("kvstore/a.cc", "#include <string>\nstd::vector<std::string> all;\n"), ["kvstore/a.cc:2"]),
+        (_cc("kvstore/a.cc", "\nauto text = fmt::format(format);\n"), ["kvstore/a.cc:2"]),
+        (_cc("kvstore/a.cc", "#include <fmt/core.h>\nauto text = fmt::join(all);\n"), ["kvstore/a.cc:2"]),
+        (_cc("kvstore/a.cc", "std::unheard_of x;\n"), ["kvstore/a.cc:1"]),
+        ({"kvstore/a.cc": '#include "keyway/locks/base/b.h"\nstd::vector<int> all;\n',
+          "locks/base/b.h": _HEADER + "#include <vector>\n"}, []),
+        ({"tools/kvload/stores/a.cc": '#include "b.h"\nstd::vector<int> all;\n',
+          "tools/kvload/b.h": _HEADER + "#include <vector>\n"}, []),
+        (_cc("kvstore/a.cc", "// std::vector is too large here\nconst char* text = \"std::map\";\n"), []),
+    ],
 }

@@ -8,10 +8,11 @@ import sys
 import tomllib
 
 import rules_code
+import rules_includes
 import rules_structure
 from source import Finding, Tree
 
-RULES = {rule.__name__: rule for rule in rules_structure.RULES + rules_code.RULES}
+RULES = {rule.__name__: rule for rule in rules_structure.RULES + rules_code.RULES + rules_includes.RULES}
 EXCEPTIONS = "tests/tidy/exceptions.toml"
 
 

@@ -4,7 +4,7 @@
 // The floor of a read is a pair of atomic adds, that of a write a pair of compare-and-swaps, on one
 // word of the thread's own. Lock and floor are measured in turn, in batches; prints one JSON line
 // with the slower thread's median ratio.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdint>

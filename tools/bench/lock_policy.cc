@@ -4,7 +4,7 @@
 //
 // PARTS: VISITS:READS:LOCAL of each, shares from 0 to 1, with commas between. Prints one JSON line
 // for each LOCK (tools/policy/policy_run.h says what is in it).
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 // bench_memory ELEMENTS: bytes of memory per element of 16 B + 100 B beyond those 116, with the
 // store sized so that this many elements are its default load. Prints one number.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdio>
 #include <cstdlib>

@@ -6,7 +6,7 @@
 // no work between; on the shm fabric and on a simulated one, whose machine is measured first unless
 // a file is given. Prints one JSON line per lock and number of agents: the upper quartile of
 // REPEATS throughputs.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <atomic>

@@ -4,7 +4,7 @@
 // Two ranks. Rank 0 measures, in turn, `rounds` times; rank 1 serves. Prints one line of JSON: the
 // medians of ns per get and per floor, and of the ratio round by round.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <mpi.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "keyway/tools/calibrate/calibrate.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

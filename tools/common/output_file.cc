@@ -1,6 +1,6 @@
 #include "output_file.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <fstream>
 

@@ -1,6 +1,6 @@
 #include "provenance.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <fstream>
 

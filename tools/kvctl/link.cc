@@ -1,6 +1,6 @@
 #include "link.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <chrono>
 #include <vector>

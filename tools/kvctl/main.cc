@@ -1,5 +1,5 @@
 // kvctl: the shell of Keyway and of any Redis server.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <cstdio>

@@ -1,6 +1,6 @@
 #include "runner.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <charconv>
 #include <cstdio>

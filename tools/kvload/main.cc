@@ -1,5 +1,5 @@
 // kvload: puts a workload on a key-value store and reports throughput and latency.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdio>

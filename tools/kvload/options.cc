@@ -1,8 +1,9 @@
 #include "options.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iterator>
 
 #include "keyway/locks/base/status.h"

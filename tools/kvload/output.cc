@@ -1,8 +1,9 @@
 #include "output.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdio>
+#include <iostream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "arena.h"
 #include "keyway/locks/distributed/any_lock.h"

@@ -1,10 +1,11 @@
 #include "options.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <iterator>
 
 #include "benches/all.h"
 #include "keyway/locks/distributed/any_lock.h"

@@ -15,7 +15,7 @@
 // *Thread safety.* None, as the explorer.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <chrono>
 #include <cstdint>

@@ -1,6 +1,6 @@
 #include "keyway/tools/lockcheck/lock_shape.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <fmt/ranges.h>
 
 namespace keyway::lockcheck {

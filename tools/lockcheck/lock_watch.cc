@@ -1,6 +1,6 @@
 #include "keyway/tools/lockcheck/lock_watch.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

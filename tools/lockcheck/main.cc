@@ -1,5 +1,5 @@
 // lockcheck: explores the orders in which agents can use a lock.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdio>

@@ -10,7 +10,7 @@
 // *Thread safety.* None, as the explorer.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <chrono>

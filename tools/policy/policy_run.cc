@@ -1,6 +1,6 @@
 #include "keyway/tools/policy/policy_run.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <memory>

@@ -1,6 +1,6 @@
 #include "keyway/locks/fabric/mpi/mpi_agreement.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <string>
 #include <vector>

@@ -1,6 +1,6 @@
 #include "keyway/locks/fabric/mpi/mpi_fabric.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

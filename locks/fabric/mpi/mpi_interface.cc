@@ -1,6 +1,6 @@
 #include "keyway/locks/fabric/mpi/mpi_interface.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>

@@ -1,6 +1,6 @@
 #include "keyway/locks/fabric/mpi/mpi_library.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <array>
 #include <cstdlib>

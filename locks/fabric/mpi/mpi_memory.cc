@@ -1,6 +1,6 @@
 #include "keyway/locks/fabric/mpi/mpi_memory.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/mman.h>
 #include <sys/statvfs.h>
 

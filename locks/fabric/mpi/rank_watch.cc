@@ -1,6 +1,6 @@
 #include "keyway/locks/fabric/mpi/rank_watch.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>

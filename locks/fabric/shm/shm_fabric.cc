@@ -1,6 +1,6 @@
 #include "keyway/locks/fabric/shm/shm_fabric.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/mman.h>
 
 #include <cerrno>

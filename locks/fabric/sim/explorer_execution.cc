@@ -1,7 +1,7 @@
 // One execution: what can happen next, and what a step does.
 #include "keyway/locks/fabric/sim/explorer_execution.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

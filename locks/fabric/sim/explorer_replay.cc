@@ -1,5 +1,5 @@
 // How the explorer goes through one order, and what it finds there.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <string_view>

@@ -1,5 +1,5 @@
 // What an execution says to people.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "keyway/locks/fabric/sim/explorer_execution.h"
 

@@ -1,6 +1,6 @@
 #include "keyway/locks/fabric/sim/machine_file.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

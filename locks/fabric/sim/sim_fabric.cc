@@ -1,6 +1,6 @@
 #include "keyway/locks/fabric/sim/sim_fabric.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <utility>
 

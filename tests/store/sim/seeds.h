@@ -1,7 +1,7 @@
 // Which seeds a simulated test runs, and what it prints when one fails.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <catch2/catch.hpp>
 #include <cstdint>

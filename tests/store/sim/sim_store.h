@@ -6,7 +6,7 @@
 // *Thread safety.* None: one thread simulates.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <chrono>
 #include <memory>

@@ -5,7 +5,7 @@
 //
 // Agents are threads with a connection each, to the ports in turn. They play many short rounds,
 // each on keys of its own. Prints what was wrong, and exits with 1; or how much was right.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <atomic>
 #include <charconv>

@@ -3,6 +3,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+
 #include "keyway/client/catalogue/catalogue.h"
 
 using namespace keyway::catalogue;

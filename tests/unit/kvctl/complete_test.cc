@@ -2,6 +2,9 @@
 #include "complete.h"
 
 #include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
 #include <catch2/catch.hpp>
 
 #include "repl.h"

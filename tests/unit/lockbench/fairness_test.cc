@@ -3,6 +3,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <cstdint>
+#include <vector>
+
 using namespace keyway::lockbench;
 
 namespace {

@@ -3,6 +3,10 @@
 
 #include <catch2/catch.hpp>
 
+#include <cstddef>
+#include <string>
+#include <string_view>
+
 using namespace keyway;
 using namespace keyway::lockbench;
 

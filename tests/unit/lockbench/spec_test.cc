@@ -3,6 +3,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <string>
+#include <vector>
+
 using keyway::lockbench::parse_spec;
 
 namespace {

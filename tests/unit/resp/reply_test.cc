@@ -1,5 +1,6 @@
 // Replies: as bytes in both versions, and out of bytes that come in pieces.
 #include <catch2/catch.hpp>
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>

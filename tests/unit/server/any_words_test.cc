@@ -1,5 +1,5 @@
 // E1: whatever the words are, there is one reply, and it is well formed.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <catch2/catch.hpp>
 #include <string>

@@ -1,5 +1,5 @@
 // CLUSTER: whose slots are whose, and that a slot's keys are looked for where they are.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <catch2/catch.hpp>
 #include <map>

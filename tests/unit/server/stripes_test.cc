@@ -1,5 +1,5 @@
 // KW.STRIPES: the locks of stripes, of a store that chooses them and of one that does not.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <catch2/catch.hpp>
 #include <string>

@@ -1,7 +1,8 @@
 // The table of commands: how it is searched, and that each row counts its words.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <set>
 #include <string>
 #include <vector>

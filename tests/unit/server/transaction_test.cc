@@ -1,9 +1,10 @@
 // EXEC is one step, all or nothing; what a connection queues and watches is bounded (X3); every
 // command answers in a transaction as outside of one (X2).
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <string>
 #include <vector>
 

@@ -1,6 +1,7 @@
 #include "keyway/workloads/key_name.h"
 
 #include <catch2/catch.hpp>
+#include <algorithm>
 #include <limits>
 #include <set>
 

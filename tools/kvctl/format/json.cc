@@ -1,5 +1,5 @@
 // Replies as one line of JSON.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 #include <nlohmann/json.hpp>

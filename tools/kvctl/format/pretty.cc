@@ -1,5 +1,5 @@
 // Replies for people: what they are, and which number each element has.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <iterator>
 

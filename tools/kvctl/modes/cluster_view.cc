@@ -1,5 +1,5 @@
 // `cluster`: the ranks, and what each holds and does.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdio>
 

@@ -1,5 +1,5 @@
 // --hotkeys: the keys that are used most, as keywayd has sampled them.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "modes/modes.h"
 #include "modes/tree.h"

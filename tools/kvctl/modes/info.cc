@@ -1,7 +1,8 @@
 #include "modes/info.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 

@@ -1,5 +1,5 @@
 // --latency, --latency-history, --latency-dist: how long a PING takes, as a client sees it.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>

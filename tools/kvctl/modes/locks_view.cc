@@ -1,5 +1,5 @@
 // `locks`: the locks of the stripes of all ranks, the most contended first.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdio>

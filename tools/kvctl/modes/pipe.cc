@@ -3,7 +3,7 @@
 // Requests are read here, lines or RESP, and sent as RESP: so a mistake in them is told by its
 // place, and each reply is known to belong to one. So much is under way at one time that the server
 // does not wait for us, and no more.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <array>

@@ -1,6 +1,6 @@
 #include "modes/ranks.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "modes/scanner.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "interrupts.h"
 #include "modes/tree.h"

@@ -1,5 +1,5 @@
 // --bigkeys, --memkeys: which keys are the largest, and how sizes are spread.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // --stat: a line about the server, again and again.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdio>
 

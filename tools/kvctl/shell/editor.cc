@@ -1,6 +1,6 @@
 #include "shell/editor.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <histedit.h>
 #include <poll.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 // What `help` prints.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <fmt/ranges.h>
 
 #include <iterator>

@@ -1,6 +1,6 @@
 #include "shell/repl.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <chrono>
 #include <cstdio>

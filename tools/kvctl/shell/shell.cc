@@ -1,6 +1,6 @@
 #include "shell/shell.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdio>
 #include <iostream>

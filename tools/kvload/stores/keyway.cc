@@ -1,6 +1,6 @@
 // Our own store: embedded (local:), one-sided over MPI (mpi:), or over a socket (redis://,
 // rediss://, unix:), where any server will do that knows Redis' commands on strings.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,7 +1,7 @@
 // The baseline rocksdb:PATH: a RocksDB database with its default options, write-ahead log
 // included. RocksDB has no atomic read-modify-write of its own here, so updates take a mutex of
 // the key's stripe.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <rocksdb/db.h>
 
 #include <array>

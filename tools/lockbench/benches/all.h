@@ -4,7 +4,7 @@
 // does inside the critical section and after it. kEmptySection saves a look at the clock.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <string>
 #include <string_view>
