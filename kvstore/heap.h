@@ -136,6 +136,3 @@ class Heap {
 };
 
 }  // namespace keyway::store
-
-#include "keyway/kvstore/heap_lease.h"
-#include "keyway/kvstore/heap_run.h"

@@ -1,4 +1,4 @@
-// Heap<E>: leasing, handing out and freeing the blocks of cut chunks. Included by heap.h.
+// Heap<E>: leasing, handing out and freeing the blocks of cut chunks. Included by session_impl.h.
 #pragma once
 
 #include <algorithm>

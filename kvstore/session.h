@@ -328,12 +328,3 @@ class Session {
 };
 
 }  // namespace keyway::store
-
-#include "keyway/kvstore/session_lines.h"
-#include "keyway/kvstore/session_multi.h"
-#include "keyway/kvstore/session_read.h"
-#include "keyway/kvstore/session_reserve.h"
-#include "keyway/kvstore/session_stripe.h"
-#include "keyway/kvstore/session_transaction.h"
-#include "keyway/kvstore/session_walk.h"
-#include "keyway/kvstore/session_write.h"

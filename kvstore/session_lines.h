@@ -1,5 +1,5 @@
 // Session<E>: the lines of a bucket under change, what is counted of it, and the blocks that it
-// makes free. Included by session.h.
+// makes free. Included by session_impl.h.
 #pragma once
 
 #include <algorithm>

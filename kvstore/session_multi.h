@@ -1,4 +1,4 @@
-// Session<E>: several keys in one call. Included by session.h.
+// Session<E>: several keys in one call. Included by session_impl.h.
 //
 // get_many() is a batch of single gets that overlaps their cache misses; the others are atomic:
 // they hold the locks of all their stripes at once, on whatever ranks these are (K5). Transactions

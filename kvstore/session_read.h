@@ -1,7 +1,7 @@
-// Session<E>: finding and reading one key. Included by session.h.
+// Session<E>: finding and reading one key. Included by session_impl.h.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "keyway/kvstore/session.h"
 #include "keyway/locks/base/prefetch.h"

@@ -1,4 +1,4 @@
-// Session<E>: making sure that several writes cannot fail half-way. Included by session.h.
+// Session<E>: making sure that several writes cannot fail half-way. Included by session_impl.h.
 #pragma once
 
 #include <algorithm>

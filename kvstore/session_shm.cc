@@ -1,5 +1,7 @@
 #include "keyway/kvstore/session_shm.h"
 
+#include "keyway/kvstore/session_impl.h"
+
 namespace keyway::store {
 
 template class Heap<fabric::ShmEndpoint>;

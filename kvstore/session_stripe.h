@@ -1,4 +1,4 @@
-// Session<E>: the locks of stripes, whose kinds may change. Included by session.h.
+// Session<E>: the locks of stripes, whose kinds may change. Included by session_impl.h.
 #pragma once
 
 #include "keyway/kvstore/session.h"

@@ -1,5 +1,5 @@
 // Session<E>: transactions of several keys, and the marks by which one knows that keys have not
-// changed since. Included by session.h.
+// changed since. Included by session_impl.h.
 //
 // A body decides on copies of the elements, and what it leaves changed is written once room for all
 // of it is leased: all or nothing.

@@ -1,4 +1,4 @@
-// Session<E>: scans, sweeps and reports. Included by session.h.
+// Session<E>: scans, sweeps and reports. Included by session_impl.h.
 //
 // A bucket's place never changes, so a walk in the order of (rank, bucket) meets every element
 // that is there throughout, exactly once: Redis SCAN's guarantee and a little more.

@@ -1,4 +1,4 @@
-// Session<E>: changing one key. Included by session.h.
+// Session<E>: changing one key. Included by session_impl.h.
 //
 // Every write is a mutator: under the stripe's lock it is shown the element, or nothing, and says
 // what is to become of it. put, compare-and-set, increment and the others are mutators of a few
@@ -235,7 +235,7 @@ Result<std::int64_t> Session<E>::increment(std::string_view key, std::int64_t de
       if (error != std::errc() || stop != end) return Decision::fail(Code::kNotANumber);
     }
     if (__builtin_add_overflow(before, delta, &sum)) return Decision::fail(Code::kNotANumber);
-    built_ = fmt::to_string(sum);
+    built_ = std::to_string(sum);
     return Decision::write(built_, expiry_of(old));
   });
   if (!status.ok()) return status;

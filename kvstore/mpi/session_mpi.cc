@@ -1,5 +1,7 @@
 #include "keyway/kvstore/mpi/session_mpi.h"
 
+#include "keyway/kvstore/session_impl.h"
+
 namespace keyway::store {
 
 template class Heap<fabric::MpiEndpoint>;

@@ -3,10 +3,10 @@
 // used again too early, shows here. Fibers, so that a seed replays a failure.
 #include <catch2/catch.hpp>
 
-#include "keyway/kvstore/session.h"
 #include "recorded.h"
 #include "stage.h"
 #include "tests/conformance/deferred_fabric.h"
+#include "tests/store/deferred_session.h"
 #include "tests/support/linearizability.h"
 #include "transfers.h"
 #include "volumes.h"
@@ -15,7 +15,6 @@ using namespace keyway;
 using namespace keyway::test;
 using conformance::DeferredEndpoint;
 using conformance::DeferredFabric;
-using LazySession = store::Session<DeferredEndpoint>;
 
 namespace {
 

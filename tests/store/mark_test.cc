@@ -9,16 +9,15 @@
 #include <tuple>
 
 #include "accounting.h"
-#include "keyway/kvstore/session.h"
 #include "keyway/locks/base/clock.h"
 #include "keyway/locks/base/rng.h"
 #include "tests/conformance/deferred_fabric.h"
+#include "tests/store/deferred_session.h"
 #include "volumes.h"
 
 using namespace keyway;
 using namespace keyway::test;
 using store::KeyMark;
-using LazySession = store::Session<conformance::DeferredEndpoint>;
 
 namespace {
 

@@ -3,6 +3,7 @@
 // simulated runs find what they are for: the same endpoint without the defect passes.
 #include <span>
 
+#include "keyway/kvstore/session_impl.h"
 #include "tests/store/sim/faulty_endpoint.h"
 #include "tests/store/sim/seeds.h"
 #include "tests/store/sim/sim_runs.h"
