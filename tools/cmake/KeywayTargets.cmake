@@ -16,6 +16,7 @@ function(keyway_library name)
     add_library(${target} ${ARG_SOURCES})
     set(scope PUBLIC)
     target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:keyway_build_flags>)
+    keyway_precompiled(${target} keyway_library_headers)
   else()
     add_library(${target} INTERFACE)
     set(scope INTERFACE)
@@ -43,17 +44,20 @@ function(keyway_program name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE keyway_build_flags ${ARG_DEPENDS})
+  keyway_precompiled(${name} keyway_program_headers)
   install(TARGETS ${name})
 endfunction()
 
-# keyway_cold_sources(FILE...): what runs once, such as the reading of a command line. CLI11 is all
-# headers, and optimizing it costs half a minute a file; so do the checks of undefined behaviour in it.
+# keyway_cold_sources(FILE...): what runs once, such as the reading of a command line. The libraries
+# for that are all headers; optimizing CLI11 costs half a minute a file, and so do the checks of
+# undefined behaviour in it.
 function(keyway_cold_sources)
   set(options -O1)
   if(KEYWAY_SANITIZE)
     set(options -O0 -fno-sanitize=undefined)
   endif()
-  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "${options}")
+  # A precompiled header is for sources that are optimized as it is.
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "${options}" SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 
 # keyway_apart_sources(FILE...): each is compiled by itself also where a target's sources are joined
