@@ -94,7 +94,7 @@ TEST_CASE("switch: a reader, a writer and a switcher, from RMA-RW to ALock and b
 }
 
 TEST_CASE("switch: a reader, a writer and a switcher, the kinds of the papers, every order",
-          "[.long]") {
+          "[.long][switch]") {
   for (const Kinds& kinds :
        {Kinds{"d-mcs", "rma-rw"}, Kinds{"rma-rw", "d-mcs"}, Kinds{"d-mcs", "alock"},
         Kinds{"alock", "d-mcs"}, Kinds{"rma-rw", "alock-rw"}, Kinds{"alock-rw", "alock"},

@@ -15,6 +15,8 @@ keyway_test_packages=(
   python3 gnuplot-nox iproute2 openssl procps util-linux spin
   redis-tools python3-redis libhiredis-dev
 )
+# What ./keyway test --all needs beyond that: libFuzzer comes with clang.
+keyway_all_packages=(clang libclang-rt-14-dev)
 # What the benchmarks need beyond what runs the store: rows, plots, namespaces.
 keyway_bench_packages=(python3 gnuplot-nox iproute2 redis-tools util-linux)
 readonly keyway_exit_usage=2
@@ -68,12 +70,10 @@ install_packages() {
     die "apt-get could not install ${missing[*]}; see above"
 }
 
-# build_preset PRESET TESTS [TARGET...]: configured once, then built; nothing to do takes a second.
-# TESTS is ON or OFF: whoever only runs the store does not need what the tests need. A folder that
-# has the tests keeps them.
-build_preset() {
+# configure_preset PRESET TESTS: once. TESTS is ON or OFF: whoever only runs the store does not need
+# what the tests need. A folder that has the tests keeps them.
+configure_preset() {
   local preset=$1 tests=$2
-  shift 2
   if [[ ! -f build/$preset/build.ninja ]] ||
     { [[ $tests == ON ]] && grep -qx 'KEYWAY_TESTS:.*=OFF' "build/$preset/CMakeCache.txt"; }; then
     mkdir -p "build/$preset"
@@ -81,5 +81,12 @@ build_preset() {
     cmake --preset "$preset" -DKEYWAY_TESTS="$tests" >"build/$preset/configure.log" 2>&1 ||
       { cat "build/$preset/configure.log" >&2; die "configuring $preset failed; see above"; }
   fi
+}
+
+# build_preset PRESET TESTS [TARGET...]: configured once, then built; nothing to do takes a second.
+build_preset() {
+  local preset=$1
+  configure_preset "$1" "$2"
+  shift 2
   cmake --build --preset "$preset" --target "${@:-all}" >&2 || die "building $preset failed; see above"
 }

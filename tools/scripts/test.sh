@@ -1,36 +1,32 @@
-# ./keyway test: every test on every build that counts. Sourced by ./keyway.
+# ./keyway test: builds what the tests asked for run, and runs them. Sourced by ./keyway.
 
-# suite PRESET LABELS: builds what the labels need and runs them. Fails when a test fails.
-suite() {
-  local preset=$1 labels=$2 started=$SECONDS result=passed skipped
-  local -a select=() targets
-  if [[ -n $only ]]; then
-    # A label that this preset does not run is no failure of it.
-    [[ $labels == all || " $labels " == *" $only "* ]] || return 0
-    labels=$only
-  fi
-  [[ $labels == all ]] || select+=(-L "^(${labels// /|})\$")
-  [[ $long == yes || $only == long ]] || select+=(-LE '^long$')
-  [[ -z $regex ]] || select+=(-R "$regex")
-  say "testing $preset ($labels)"
-  read -ra targets < <(suite_targets "$preset" "$labels")
-  build_preset "$preset" ON "${targets[@]}"
-  if [[ $(count_tests "$preset" "${select[@]}") -eq 0 ]]; then
-    # A name that only some builds have is no failure of the others.
-    [[ -n $regex ]] || die "build/$preset has no test labelled $labels; this must not pass unseen"
-    return 0
-  fi
-  ctest --test-dir "build/$preset" --output-on-failure --output-junit tests.xml \
-    -j "$(nproc)" "${select[@]}" ||
-    { result=FAILED; failed=yes; }
+# What the first tests of a fresh clone are: they need the least of the build.
+readonly keyway_first_labels='unit|tidy|models'
+
+# run_tests PRESET TARGETS LABELS WITHOUT: builds, then runs the tests that have one of LABELS, or any
+# where it is empty, and none of WITHOUT; several are a|b. TARGETS is all, or needed: what those tests
+# run. Counts what ran; fails when a test fails.
+run_tests() {
+  local preset=$1 targets=$2 labels=$3 without=$4 result=0 count skipped
+  set --
+  [[ -z $labels ]] || set -- "$@" -L "^($labels)\$"
+  [[ $long == yes || $only == long ]] || without+=${without:+|}long
+  [[ -z $without ]] || set -- "$@" -LE "^($without)\$"
+  [[ -z $regex ]] || set -- "$@" -R "$regex"
+  configure_preset "$preset" ON
+  count=$(ctest --test-dir "build/$preset" -N "$@" | sed -n 's/^Total Tests: //p')
+  [[ $count -gt 0 ]] || return 0
+  [[ $targets == all ]] ||
+    targets=$(python3 -B tools/scripts/needed_targets.py "build/$preset" -- "$@")
+  # shellcheck disable=SC2086
+  [[ -z $targets ]] || build_preset "$preset" ON $targets
+  ctest --test-dir "build/$preset" --output-on-failure --no-tests=error --output-junit tests.xml \
+    -j "$((2 * $(nproc)))" "$@" || result=1
+  tests_run=$((tests_run + count))
   # A test that could not run here is not one that passed, and is not to be overlooked.
   skipped=$(skipped_tests "$preset")
-  [[ -z $skipped ]] || result+=", NOT RUN: $skipped"
-  summary+=("$(printf '%-8s %-24s %s, %d s' "$preset" "$labels" "$result" $((SECONDS - started)))")
-}
-
-count_tests() {
-  ctest --test-dir "build/$1" -N "${@:2}" | sed -n 's/^Total Tests: //p'
+  [[ -z $skipped ]] || not_run+=" $skipped"
+  return "$result"
 }
 
 # The names of those that the last run skipped.
@@ -39,29 +35,40 @@ skipped_tests() {
     paste -sd ' '
 }
 
-# The system and bench tests install and start what was built: they need all of the release build.
-suite_targets() {
-  local names="tests_${2// / tests_}"
-  [[ $long == no ]] || names+=" tests_${2// /_long tests_}_long"
-  [[ $1 != release ]] || names=all
-  echo "$names"
-}
-
-# libFuzzer comes with clang, which is large and needed for nothing else: it is used where it is.
-fuzz_suite() {
-  if command -v clang++ >/dev/null; then
-    suite fuzz fuzz
-  elif [[ -z $regex && ($only == fuzz || -z $only) ]]; then
-    summary+=("$(printf '%-8s %-24s NOT RUN: clang++ is missing (clang, libclang-rt-14-dev)' fuzz fuzz)")
+# suite PRESET LABELS: the tests with these labels, or all of them, on one build.
+suite() {
+  local preset=$1 labels=$2 started=$SECONDS result=passed tests_run=0 not_run=''
+  if [[ -n $only ]]; then
+    # A label that this preset does not run is no failure of it.
+    [[ $labels == all || " $labels " == *" $only "* ]] || return 0
+    labels=$only
   fi
+  say "testing $preset ($labels)"
+  if [[ $labels != all ]]; then
+    run_tests "$preset" needed "${labels// /|}" '' || result=FAILED
+  elif [[ -n $regex ]]; then
+    run_tests "$preset" needed '' '' || result=FAILED
+  else
+    run_tests "$preset" needed "$keyway_first_labels" '' || result=FAILED
+    run_tests "$preset" all '' "$keyway_first_labels" || result=FAILED
+  fi
+  if [[ $tests_run -eq 0 ]]; then
+    # A name that only some builds have is no failure of the others.
+    [[ -n $regex ]] || die "build/$preset has no test labelled $labels; this must not pass unseen"
+    return 0
+  fi
+  [[ $result == passed ]] || failed=yes
+  [[ -z $not_run ]] || result+=", NOT RUN:$not_run"
+  summary+=("$(printf '%-8s %-24s %d tests %s, %d s' \
+    "$preset" "$labels" "$tests_run" "$result" $((SECONDS - started)))")
 }
 
 keyway_test() {
-  local quick=no long=no only='' regex='' failed=no
+  local all=no long=no only='' regex='' failed=no
   local -a summary=()
   while [[ $# -gt 0 ]]; do
     case "$1" in
-      --quick) quick=yes ;;
+      --all) all=yes ;;
       --long) long=yes ;;
       --only) need_value "$1" $#; only=$2; shift ;;
       -R) need_value "$1" $#; regex=$2; shift ;;
@@ -74,15 +81,17 @@ keyway_test() {
     '' | unit | conformance | models | mpi | system | server | fuzz | tidy | bench | long) ;;
     *) die "'$only' is no label; use unit, conformance, models, mpi, system, server, fuzz, tidy, bench or long" ;;
   esac
+  [[ $only != fuzz ]] || all=yes
 
   install_packages "${keyway_run_packages[@]}" "${keyway_test_packages[@]}"
+  [[ $all == no ]] || install_packages "${keyway_all_packages[@]}"
   [[ $only == fuzz ]] || suite release all
-  if [[ $quick == no ]]; then
+  if [[ $all == yes ]]; then
     suite openmpi mpi
     suite asan 'unit conformance server'
     suite tsan 'unit conformance server'
+    suite fuzz fuzz
   fi
-  [[ $quick == yes ]] || fuzz_suite
   [[ ${#summary[@]} -gt 0 ]] || die "no test is called '$regex' and labelled '${only:-anything}'"
   printf '\n'
   printf '%s\n' "${summary[@]}"

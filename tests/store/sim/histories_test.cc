@@ -116,7 +116,7 @@ TEST_CASE("store in simulation: longer runs by more seeds", "[.long]") {
 }
 
 // Prints what builds are compared by.
-TEST_CASE("store in simulation: prints of some runs", "[.print]") {
+TEST_CASE("store in simulation: prints of some runs", "[.long][print]") {
   for_each_run(kSmall[0], 2, [](const SimPlan& plan) {
     const SimPrint print = check_history(plan, {4, 2, 4, 8});
     WARN(fmt::format("{} seed {}: history {:016x}, {} ns, {} events", plan.lock, plan.seed,

@@ -1,0 +1,124 @@
+"""Lists what the tests of a build folder run: a line for each test case of each ctest entry, with the
+entry's labels, and the sizes and the sanitizers that the case is compiled with. Two such lists,
+before and after a change, show by diff what was dropped or made smaller.
+
+With --check, fails when a test case is compiled and no ctest entry runs it."""
+
+import argparse
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+# What makes a test smaller or larger than it is written.
+SIZES = re.compile(r"-D(KEYWAY_(?:SIM_SMALL|TEST_DIVISOR|FUZZ\w*)=?\w*)")
+LAUNCHER_WORDS = ("-launcher", "fork", "-n", "-R")
+
+
+def entries(build):
+    """(name, labels, command) of every ctest entry."""
+    shown = subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1"],
+                           capture_output=True, text=True, check=True).stdout
+    for test in json.loads(shown)["tests"]:
+        labels = next((p["value"] for p in test["properties"] if p["name"] == "LABELS"), [])
+        yield test["name"], labels, test.get("command", [])
+
+
+def definitions(build):
+    """Definitions that set sizes, by the folder in which a target is compiled."""
+    found = {}
+    for command in json.loads((build / "compile_commands.json").read_text()):
+        target = re.search(r"-o (\S+)/CMakeFiles/(\w+)\.dir/", command["command"])
+        if target:
+            sizes = found.setdefault(f"{target.group(1)}/{target.group(2)}", set())
+            sizes.update(SIZES.findall(command["command"]))
+    return found
+
+
+def sanitizers(build):
+    cache = (build / "CMakeCache.txt").read_text()
+    return re.search(r"^KEYWAY_SANITIZE:\w+=(.*)$", cache, re.MULTILINE).group(1) or "none"
+
+
+class Catch:
+    """The programs on Catch2 among those of a build folder, and the cases that they select."""
+
+    def __init__(self, build):
+        self.build = build
+        self.known = {}
+
+    def _ask(self, program, words):
+        key = (program, tuple(words))
+        if key not in self.known:
+            done = subprocess.run([program, "--list-test-names-only", *words], capture_output=True,
+                                  text=True, check=False, timeout=60, cwd=program.parent)
+            # Catch2 2.13 answers with the number of cases.
+            cases = [line for line in done.stdout.splitlines() if line.strip()]
+            self.known[key] = cases if done.returncode == len(cases) % 256 else []
+        return self.known[key]
+
+    def program(self, command):
+        """The program of a command that is ours and on Catch2, and the words behind it."""
+        for at, word in enumerate(command):
+            path = pathlib.Path(word)
+            if path.is_relative_to(self.build) and path.is_file() and path.suffix == "" \
+                    and b"--list-test-names-only" in path.read_bytes():
+                return path, [w for w in command[at + 1:]]
+        return None, []
+
+    def all_cases(self, program):
+        return self._ask(program, ["*,[.]"])
+
+    def selected(self, program, words):
+        """What the words of an entry select; without any, all that is not hidden."""
+        spec = [w for w in words if w.startswith(("[", "~")) or (w and not w.startswith("-")
+                                                                  and not w.startswith("/") and not w.isdigit())]
+        return self._ask(program, spec or ["~[.]"])
+
+
+def describe(build):
+    """Every line, and the cases that no entry runs."""
+    catch, sizes, sanitizer = Catch(build), definitions(build), sanitizers(build)
+    lines, run, programs = [], {}, {}
+    for name, labels, command in entries(build):
+        program, words = catch.program(command)
+        about = [name, "+".join(labels)]
+        if program is None:
+            own = [w for w in command if "/" not in w and w not in LAUNCHER_WORDS]
+            lines.append("\t".join(about + ["", sanitizer, " ".join(own)]))
+            continue
+        folder = program.relative_to(build).as_posix()
+        size = " ".join(sorted(sizes.get(folder, ())))
+        programs[folder] = program
+        for case in catch.selected(program, words):
+            run.setdefault(folder, set()).add(case)
+            lines.append("\t".join(about + [size, sanitizer, case]))
+    forgotten = [f"{folder}: {case}" for folder, program in sorted(programs.items())
+                 for case in catch.all_cases(program) if case not in run.get(folder, ())]
+    return sorted(lines), forgotten
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("build", nargs="+", type=pathlib.Path, help="build folders, all built")
+    parser.add_argument("--check", action="store_true")
+    args = parser.parse_args()
+    failed = False
+    for build in args.build:
+        lines, forgotten = describe(build.resolve())
+        if args.check:
+            if not lines:
+                sys.exit(f"{build} has no tests; this checks nothing")
+            for case in forgotten:
+                print(f"no ctest entry runs this test case: {case}")
+            print(f"{build.name}: {len(lines)} cases, {len(forgotten)} forgotten")
+            failed = failed or bool(forgotten)
+        else:
+            for line in lines:
+                print(f"{build.name}\t{line}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,60 @@
+"""Names the ninja targets that the selected tests of a build folder run, one on a line.
+
+A test names what it runs in its command: programs and libraries by their paths. One that is given the
+build folder itself needs all of it."""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import subprocess
+
+
+def commands(build):
+    """The words of each test's command, by its name, as the generated files have them: ctest itself
+    does not tell the commands of programs that are not built yet."""
+    found = {}
+    for file in pathlib.Path(build).rglob("CTestTestfile.cmake"):
+        for line in file.read_text().splitlines():
+            if match := re.match(r"add_test\((?:\[(=*)\[)?([\w.+-]+)(?:\]\1\])? (.*)\)$", line):
+                found[match.group(2)] = re.findall(r'"((?:[^"\\]|\\.)*)"', match.group(3))
+    return found
+
+
+def selected(build, select):
+    """The commands of the tests that ctest would run."""
+    shown = subprocess.run(["ctest", "--test-dir", build, "--show-only=json-v1", *select],
+                           capture_output=True, text=True, check=True).stdout
+    known = commands(build)
+    return [known[test["name"]] for test in json.loads(shown)["tests"]]
+
+
+def outputs(build):
+    """Every file that ninja makes by linking, relative to the build folder."""
+    shown = subprocess.run(["ninja", "-C", build, "-t", "targets", "all"],
+                           capture_output=True, text=True, check=True).stdout
+    rules = (line.rsplit(": ", 1) for line in shown.splitlines() if ": " in line)
+    return {name for name, rule in rules if "LINKER" in rule}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("build", help="a build folder")
+    parser.add_argument("select", nargs="*", help="options of ctest, behind --")
+    args = parser.parse_args()
+    build = pathlib.Path(args.build).resolve()
+    made, needed = outputs(args.build), set()
+    for command in selected(args.build, args.select):
+        for word in command:
+            # A word may be OPTION=PATH.
+            path = pathlib.Path(os.path.normpath(word.rpartition("=")[2]))
+            if path == build:
+                needed.add("all")
+            elif path.is_relative_to(build) and (name := path.relative_to(build).as_posix()) in made:
+                needed.add(name)
+    print("\n".join(["all"] if "all" in needed else sorted(needed)))
+
+
+if __name__ == "__main__":
+    main()
