@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -20,26 +21,68 @@ std::string text_of(double value) {
   return fmt::format("{:.17g}", value);
 }
 
+using HeadText = std::array<char, 24>;
+
+/// A type and a number, on a line.
+std::string_view head(HeadText& text, char type, std::uint64_t value) {
+  text[0] = type;
+  char* end = std::to_chars(&text[1], text.data() + text.size(), value).ptr;
+  *end++ = '\r';
+  *end++ = '\n';
+  return {text.data(), static_cast<std::size_t>(end - text.data())};
+}
+
 }  // namespace
+
+void ReplyWriter::back_to(std::size_t mark) {
+  if (mark > out_.size()) return;
+  out_.resize(mark);
+  if (!dropped_) return;
+  dropped_ = false;
+  allowed_ = mark;  // the next reply asks for its own
+}
+
+/// A buffer that grows is copied, and both copies are there meanwhile. Doubling alone would so take
+/// twice the limit; a last step from below half of it to all of it does not.
+bool ReplyWriter::make_room(std::size_t needed) {
+  if (dropped_) return false;
+  if (needed > allowed_) {
+    allowed_ = budget_->allow(needed);
+    if (needed > allowed_) {
+      dropped_ = true;
+      return false;
+    }
+  }
+  if (needed <= out_.capacity()) return true;
+  const std::size_t most = budget_ == nullptr ? kUnlimited : budget_->most();
+  const std::size_t next = std::max(needed, 2 * out_.capacity());
+  out_.reserve(next > most / 2 ? std::max(most, needed) : next);
+  return true;
+}
+
+void ReplyWriter::append(std::string_view bytes) {
+  if (fits(bytes.size())) out_ += bytes;
+}
+
+void ReplyWriter::put_before(std::size_t mark, std::string_view bytes) {
+  if (fits(bytes.size())) out_.insert(mark, bytes);
+}
 
 void ReplyWriter::line(char type, std::string_view text) {
   KW_DCHECK(text.find_first_of(kEnd) == std::string_view::npos);
+  if (!fits(1 + text.size() + kEnd.size())) return;
   out_ += type;
   out_ += text;
   out_ += kEnd;
 }
 
-/// One append: replies are many, and short.
 void ReplyWriter::count(char type, std::uint64_t value) {
-  std::array<char, 24> text;
-  text[0] = type;
-  char* end = std::to_chars(&text[1], text.data() + text.size(), value).ptr;
-  *end++ = '\r';
-  *end++ = '\n';
-  out_.append(text.data(), end);
+  HeadText text;
+  append(head(text, type, value));
 }
 
 void ReplyWriter::error(std::string_view sentence) {
+  if (!fits(1 + sentence.size() + kEnd.size())) return;
   out_ += '-';
   for (const char c : sentence) out_ += c == '\r' || c == '\n' ? ' ' : c;
   out_ += kEnd;
@@ -52,15 +95,17 @@ void ReplyWriter::integer(std::int64_t value) {
 }
 
 void ReplyWriter::bulk(std::string_view bytes) {
-  count('$', bytes.size());
-  out_.reserve(out_.size() + bytes.size() + kEnd.size());  // once, where they are many
+  HeadText text;
+  const std::string_view size = head(text, '$', bytes.size());
+  if (!fits(size.size() + bytes.size() + kEnd.size())) return;  // once: replies are many, and short
+  out_ += size;
   out_ += bytes;
   out_ += kEnd;
 }
 
-void ReplyWriter::null() { out_ += is_3() ? "_\r\n" : "$-1\r\n"; }
+void ReplyWriter::null() { append(is_3() ? "_\r\n" : "$-1\r\n"); }
 
-void ReplyWriter::null_array() { out_ += is_3() ? "_\r\n" : "*-1\r\n"; }
+void ReplyWriter::null_array() { append(is_3() ? "_\r\n" : "*-1\r\n"); }
 
 void ReplyWriter::boolean(bool value) {
   if (is_3()) {
@@ -90,6 +135,7 @@ void ReplyWriter::verbatim(std::string_view format, std::string_view text) {
   KW_CHECK(format.size() == 3);
   if (!is_3()) return bulk(text);
   count('=', text.size() + 4);
+  if (!fits(format.size() + 1 + text.size() + kEnd.size())) return;
   out_ += format;
   out_ += ':';
   out_ += text;

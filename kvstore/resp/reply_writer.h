@@ -2,12 +2,18 @@
 //
 // *What.* RESP3 has types that RESP2 has not; to a client of RESP2 each is written as Redis writes
 // it: a map as an array of keys and values, a double as a string, a boolean as 0 or 1.
+// A budget bounds the buffer. When a reply does not fit, the writer drops it: it appends nothing
+// more until the caller takes the reply back.
 // *Thread safety.* One connection's.
+// *Invariants.*
+//   A1  The buffer never exceeds what the budget has allowed.
+//   A2  A writer with a dropped reply appends nothing.
 // *Source.* The protocol's specification; Redis 7.0, networking.c (addReply...).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -15,15 +21,35 @@ namespace keyway::resp {
 
 enum class Version : std::uint8_t { kResp2 = 2, kResp3 = 3 };
 
+/// How large the buffer of replies may grow. A writer asks rarely: once for each step of a long
+/// reply, and never for short ones.
+class ReplyBudget {
+ public:
+  /// The size that the buffer may grow to, where a reply needs `needed`. Less than that: it may
+  /// not.
+  virtual std::size_t allow(std::size_t needed) = 0;
+  /// No size beyond this will be allowed.
+  virtual std::size_t most() const = 0;
+
+ protected:
+  ~ReplyBudget() = default;
+};
+
 class ReplyWriter {
  public:
-  /// The buffer outlives the writer.
+  /// The buffer outlives the writer, and may grow as far as its memory reaches.
   explicit ReplyWriter(std::string& out, Version version = Version::kResp2)
       : out_(out), version_(version) {}
+  /// The buffer may grow to `allowed`, and further when `budget` says so. Both outlive the writer.
+  ReplyWriter(std::string& out, Version version, ReplyBudget& budget, std::size_t allowed)
+      : out_(out), budget_(&budget), allowed_(allowed), version_(version) {}
 
-  /// Where the next reply begins; back_to() takes back what was written since.
-  std::size_t mark() const { return out_.size(); }
-  void back_to(std::size_t mark) { out_.resize(mark); }
+  /// Where the next reply begins; back_to() takes back what was written since. A mark that is set
+  /// behind a dropped reply takes nothing back.
+  std::size_t mark() const { return out_.size() + (dropped_ ? 1 : 0); }
+  void back_to(std::size_t mark);
+  /// Whether a reply did not fit its budget: then the bytes since its beginning are not a reply.
+  bool is_dropped() const { return dropped_; }
 
   Version version() const { return version_; }
   void set_version(Version version) { version_ = version; }
@@ -57,14 +83,31 @@ class ReplyWriter {
   void set(std::uint64_t elements);
   /// What was not asked for.
   void push(std::uint64_t elements);
+  /// Inserts the beginning of a reply whose rest was written since a mark: the number of an array's
+  /// elements, where only the end of a walk tells it.
+  void put_before(std::size_t mark, std::string_view bytes);
 
  private:
+  static constexpr std::size_t kUnlimited = std::numeric_limits<std::size_t>::max();
+
   bool is_3() const { return version_ == Version::kResp3; }
   void line(char type, std::string_view text);
   void count(char type, std::uint64_t value);
+  void append(std::string_view bytes);
+  /// Whether so many bytes may be appended; there is room for them then. A1, A2.
+  bool fits(std::size_t bytes) {
+    const std::size_t needed = out_.size() + bytes;
+    if (needed <= allowed_ && needed <= out_.capacity()) [[likely]]
+      return true;
+    return make_room(needed);
+  }
+  bool make_room(std::size_t needed);
 
   std::string& out_;
+  ReplyBudget* budget_ = nullptr;     // null: no limit
+  std::size_t allowed_ = kUnlimited;  // size of the buffer
   Version version_;
+  bool dropped_ = false;
 };
 
 }  // namespace keyway::resp

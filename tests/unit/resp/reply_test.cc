@@ -1,4 +1,5 @@
 // Replies: as bytes in both versions, and out of bytes that come in pieces.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <algorithm>
 #include <cmath>
@@ -211,6 +212,105 @@ TEST_CASE("resp: a reply that was begun can be taken back") {
   writer.back_to(before);
   writer.error("ERR no");
   CHECK(bytes == ":1\r\n-ERR no\r\n");
+}
+
+TEST_CASE("resp: what is known only at the end is put before what was written") {
+  std::string bytes;
+  ReplyWriter writer(bytes);
+  writer.integer(1);
+  const std::size_t mark = writer.mark();
+  writer.bulk("a");
+  writer.bulk("b");
+  writer.put_before(mark, "*2\r\n");
+  CHECK(bytes == ":1\r\n*2\r\n$1\r\na\r\n$1\r\nb\r\n");
+}
+
+/// Allows so much, in steps.
+struct Budget final : ReplyBudget {
+  std::size_t limit;
+  std::size_t step;
+  int asked = 0;
+  Budget(std::size_t limit_is, std::size_t step_is) : limit(limit_is), step(step_is) {}
+  std::size_t allow(std::size_t needed) override {
+    ++asked;
+    return needed > limit ? 0 : std::min(limit, needed + step);
+  }
+  std::size_t most() const override { return limit; }
+};
+
+TEST_CASE("A1, A2: nothing is written beyond the budget, whatever the type, nor after it") {
+  const std::string text(100, 'x');
+  for (const Version version : {Version::kResp2, Version::kResp3}) {
+    for (int type = 0; type < 9; ++type) {
+      CAPTURE(type);
+      Budget budget(150, 0);
+      std::string bytes;
+      ReplyWriter writer(bytes, version, budget, 0);
+      while (bytes.size() <= budget.limit && !writer.is_dropped()) {
+        switch (type) {
+          case 0: writer.simple("OK"); break;
+          case 1: writer.error(text); break;
+          case 2: writer.integer(-7); break;
+          case 3: writer.bulk(text); break;
+          case 4: writer.null(); break;
+          case 5: writer.null_array(); break;
+          case 6: writer.verbatim("txt", text); break;
+          case 7: writer.map(3); break;
+          default: writer.put_before(writer.mark(), "*1\r\n"); break;
+        }
+      }
+      CHECK(writer.is_dropped());
+      CHECK(bytes.size() <= budget.limit);
+      const std::string before = bytes;
+      writer.null();
+      writer.put_before(0, ":1\r\n");
+      CHECK(bytes == before);
+    }
+  }
+}
+
+TEST_CASE("resp: who takes a dropped reply back may write again") {
+  Budget budget(50, 0);
+  std::string bytes;
+  ReplyWriter writer(bytes, Version::kResp2, budget, 0);
+  writer.simple("OK");
+  const std::size_t before = writer.mark();
+  writer.array(2);
+  writer.bulk(std::string(100, 'x'));
+  REQUIRE(writer.is_dropped());
+  const std::size_t behind = writer.mark();  // of a command that knows nothing of it
+  CHECK_FALSE(writer.is_error(behind));
+  writer.back_to(behind);
+  CHECK(writer.is_dropped());
+  writer.error("ERR no");
+  writer.back_to(before);
+  CHECK_FALSE(writer.is_dropped());
+  writer.error("ERR no");
+  CHECK(bytes == "+OK\r\n-ERR no\r\n");
+}
+
+TEST_CASE("A1: a buffer that grows to its limit, and its copy meanwhile, take no more than that") {
+  constexpr std::size_t kLimit = 1 << 20;
+  for (const std::size_t element : {10, 1000, 300'000}) {
+    CAPTURE(element);
+    Budget budget(kLimit, 1 << 16);
+    std::string bytes;
+    ReplyWriter writer(bytes, Version::kResp2, budget, 1 << 15);
+    const std::string value(element, 'x');
+    std::size_t copied = 0;
+    while (!writer.is_dropped()) {
+      const std::size_t capacity = bytes.capacity();
+      const std::size_t size = bytes.size();
+      writer.bulk(value);
+      if (bytes.capacity() == capacity) continue;
+      copied += size;
+      REQUIRE(2 * size <= kLimit);  // the moment at which both are there
+      REQUIRE(bytes.capacity() <= kLimit);
+    }
+    CHECK(bytes.size() > kLimit - 2 * element - 100);
+    CHECK(copied <= 2 * kLimit);
+    CHECK(budget.asked <= 2 + static_cast<int>(kLimit >> 16));
+  }
 }
 
 }  // namespace
