@@ -141,13 +141,13 @@ void declare_limits(CLI::App& app, Options& options, Texts& texts) {
                      "bytes of requests that a client may have sent and that are not complete"),
       "KEYWAYD_CLIENT_QUERY_BUFFER_LIMIT");
   env(app.add_option("--client-output-buffer-limit", texts.output_buffer,
-                     "bytes of replies that may wait for a client, beyond which it is sent away; "
-                     "the last of them may be larger while it is made"),
+                     "bytes of replies that may wait for a client, also while one is made; beyond "
+                     "that it is sent away; 0: no limit"),
       "KEYWAYD_CLIENT_OUTPUT_BUFFER_LIMIT");
   env(app.add_option("--client-output-memory", texts.output_memory,
                      "bytes of replies that may wait for all clients; a client for whom there are "
                      "more than 256 KiB, and more than is left of this, is not read from until it "
-                     "takes some"),
+                     "takes some, and sent away where a longer reply has no room"),
       "KEYWAYD_CLIENT_OUTPUT_MEMORY");
   env(app.add_option("--proto-max-bulk-len", texts.largest_word, "longest key or value taken"),
       "KEYWAYD_PROTO_MAX_BULK_LEN");

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <vector>
+#include <string>
 
 #include "keyway/locks/base/rng.h"
 #include "keyway/locks/base/words.h"
@@ -14,9 +14,13 @@
 namespace keyway::server {
 namespace {
 
-void reply_keys(const Call& call, const std::vector<std::string>& keys) {
-  call.out.array(keys.size());
-  for (const std::string& key : keys) call.out.bulk(key);
+/// The beginning of a reply whose keys have been written since a mark.
+template <class Write>
+void begin_reply(const Call& call, std::size_t mark, Write&& write) {
+  std::string beginning;
+  resp::ReplyWriter out(beginning, call.out.version());
+  write(out);
+  call.out.put_before(mark, beginning);
 }
 
 /// As strtoul reads one, without blanks before it: it takes a sign, and nothing for 0.
@@ -67,17 +71,23 @@ std::optional<ScanOptions> scan_options_or_error(const Call& call) {
 /// Not at one instant: a key that comes or goes meanwhile may be there or not.
 void run_keys(const Call& call) {
   constexpr std::uint64_t kAtOnce = 1024;
-  std::vector<std::string> keys;
+  const std::size_t mark = call.out.mark();
+  std::uint64_t found = 0;
   const auto look_at = [&](std::string_view key, std::string_view) {
-    if (glob_match(call.word(1), key)) keys.emplace_back(key);
+    if (!glob_match(call.word(1), key)) return;
+    call.out.bulk(key);
+    ++found;
   };
   std::uint64_t cursor = 0;
   do {
     const auto next = call.session.whole().scan(cursor, kAtOnce, look_at);
-    if (!next.ok()) return call.failed(next.status());
+    if (!next.ok()) {
+      call.out.back_to(mark);
+      return call.failed(next.status());
+    }
     cursor = *next;
-  } while (cursor != 0);
-  reply_keys(call, keys);
+  } while (cursor != 0 && !call.out.is_dropped());
+  begin_reply(call, mark, [&](resp::ReplyWriter& out) { out.array(found); });
 }
 
 /// A cursor that no scan returned has nothing behind it, as in Redis.
@@ -86,17 +96,25 @@ void run_scan(const Call& call) {
   if (!cursor) return call.error("ERR invalid cursor");
   const auto options = scan_options_or_error(call);
   if (!options) return;
-  std::vector<std::string> keys;
+  const std::size_t mark = call.out.mark();
+  std::uint64_t found = 0;
   const auto look_at = [&](std::string_view key, std::string_view) {
     const bool fits = !options->pattern || glob_match(*options->pattern, key);
-    if (fits && options->strings) keys.emplace_back(key);
+    if (!fits || !options->strings) return;
+    call.out.bulk(key);
+    ++found;
   };
   const auto next =
       call.session.whole().scan(*cursor, static_cast<std::uint64_t>(options->count), look_at);
-  if (!next.ok() && next.code() != Code::kInvalidArgument) return call.failed(next.status());
-  call.out.array(2);
-  call.out.bulk(fmt::to_string(next.ok() ? *next : 0));
-  reply_keys(call, keys);
+  if (!next.ok() && next.code() != Code::kInvalidArgument) {
+    call.out.back_to(mark);
+    return call.failed(next.status());
+  }
+  begin_reply(call, mark, [&](resp::ReplyWriter& out) {
+    out.array(2);
+    out.bulk(fmt::to_string(next.ok() ? *next : 0));
+    out.array(found);
+  });
 }
 
 /// A key that follows a random place in the order of hashes: one behind a gap comes more often.

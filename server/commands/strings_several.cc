@@ -1,6 +1,7 @@
 // MGET, MSET, MSETNX: atomic, on whatever ranks their keys are.
 
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include "keyway/server/commands/handlers.h"
@@ -22,39 +23,55 @@ std::vector<KeyValue> pairs_or_error(const Call& call) {
   return pairs;
 }
 
-/// MGET of keys among which there are some that cannot be in the store.
-void get_odd_keys(const Call& call) {
-  const auto values = values_of(call.session, call.words.subspan(1));
-  if (!values.ok()) return call.failed(values.status());
-  call.out.array(values->size());
-  for (const auto& value : *values) {
-    call.looked_up(value.has_value());
-    if (value) {
-      call.out.bulk(*value);
-    } else {
-      call.out.null();
-    }
+/// Ends a read whose reply has been dropped: the locks of all its keys are held meanwhile, and each
+/// value of another rank is a round trip. Thrown as bad_alloc is, through the same guards.
+struct Dropped {};
+
+void reply_value(const Call& call, const ElementState* element) {
+  call.looked_up(element != nullptr);
+  if (element != nullptr) {
+    call.out.bulk(element->value);
+  } else {
+    call.out.null();
   }
+  if (call.out.is_dropped()) throw Dropped();
+}
+
+/// The values of the keys that can be in the store, and nothing for each other one between them.
+Status reply_values(const Call& call, std::span<const std::string_view> keys) {
+  std::vector<std::string_view> storable;
+  std::span<const std::string_view> read = keys;
+  if (!std::all_of(keys.begin(), keys.end(), is_storable)) {
+    std::copy_if(keys.begin(), keys.end(), std::back_inserter(storable), is_storable);
+    read = storable;
+  }
+  std::size_t next = 0;  // of `keys`
+  const auto pass_odd_keys = [&] {
+    for (; next < keys.size() && !is_storable(keys[next]); ++next) reply_value(call, nullptr);
+  };
+  const Status status = call.session.read_all(read, [&](std::size_t, const ElementState* element) {
+    pass_odd_keys();
+    reply_value(call, element);
+    ++next;
+  });
+  if (status.ok()) pass_odd_keys();
+  return status;
 }
 
 }  // namespace
 
 void run_mget(const Call& call) {
   const auto keys = call.words.subspan(1);
-  if (!std::all_of(keys.begin(), keys.end(), is_storable)) return get_odd_keys(call);
   const std::size_t before = call.out.mark();
   call.out.array(keys.size());
-  const Status status = call.session.read_all(keys, [&](std::size_t, const ElementState* element) {
-    call.looked_up(element != nullptr);
-    if (element != nullptr) {
-      call.out.bulk(element->value);
-    } else {
-      call.out.null();
-    }
-  });
-  if (status.ok()) return;
-  call.out.back_to(before);
-  call.failed(status);
+  try {
+    const Status status = reply_values(call, keys);
+    if (status.ok()) return;
+    call.out.back_to(before);
+    call.failed(status);
+  } catch (const Dropped&) {
+    return;  // the connection is cut off
+  }
 }
 
 void run_mset(const Call& call) {

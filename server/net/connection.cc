@@ -116,7 +116,12 @@ void Connection::executed() {
   executing_ = false;
   if (left_) return;
   if (overflowed_) return close();
-  if (out_.empty() || send()) go_on();
+  if (out_.empty()) {
+    if (told_ != 0) tell_output();
+  } else if (!send()) {
+    return;
+  }
+  go_on();
 }
 
 /// After a step, with replies that are sent or wait.

@@ -21,7 +21,8 @@
 //   C7  What the client of a connection that has ended held or waited for is given back.
 //   C8  Replies that wait are bounded: beyond the limit of one client (output_bytes) it is cut off;
 //       beyond kMuchToWrite, where what all may keep is used up (OutputMemory), it is not read from
-//       until it has taken some.
+//       until it has taken some. A long reply is bounded so while it is made: where it does not
+//       fit, it is dropped, and its client cut off.
 // *Source.* Design section 7.
 #pragma once
 
@@ -48,7 +49,8 @@ namespace keyway::server {
 class Worker;
 struct TlsLayer;
 
-class Connection : public std::enable_shared_from_this<Connection> {
+class Connection final : public std::enable_shared_from_this<Connection>,
+                         private resp::ReplyBudget {
  public:
   using Socket = asio::generic::stream_protocol::socket;
 
@@ -111,6 +113,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void taken(std::error_code error, std::size_t bytes);
   bool may_make_more() const;
   void tell_output();
+  resp::ReplyWriter writer();
+  std::size_t allow(std::size_t needed) override;
+  std::size_t most() const override;
 
   // connection_parked.cc
   void park();
@@ -121,6 +126,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// Replies are sent before more of a pipeline is executed. A client may keep so many waiting,
   /// whatever others do.
   static constexpr std::size_t kMuchToWrite = 256 << 10;
+  /// One execution may make so much, whatever others keep: a part of many replies, and a last reply
+  /// as long as that. Only longer replies meet the limit of OutputMemory.
+  static constexpr std::size_t kFreeToMake = 2 * kMuchToWrite;
+  /// A long reply claims memory in such steps.
+  static constexpr std::size_t kClaimed = 1 << 20;
   static constexpr std::size_t kLeastWanted = 4 << 10;
   static constexpr std::size_t kMostWanted = 32 << 10;
   /// A buffer that grew is given back when it is empty.
@@ -142,6 +152,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::size_t made_before_ = 0;        // of out_, when the execution began
   ReplyQueue queue_;                   // replies that wait for the client
   std::size_t told_ = 0;               // of them, to OutputMemory
+  std::size_t allowed_ = 0;            // while it executes: what out_ may come to, of what is told
   std::uint32_t born_s_ = 0;
   std::uint32_t since_s_ = 0;  // in this state, by the worker's clock
   std::uint32_t taken_s_ = 0;  // when the client last took some of queue_, or had none to take

@@ -19,11 +19,12 @@ void Connection::execute(Session& session, Batch& batch) {
   unseen_ = false;
   more_to_execute_ = false;
   made_before_ = out_.size();
+  allowed_ = 0;
   if (client_.paused_until_ns != 0) end_pause(client_, worker_.service());
   try {
     if (client_.locks.wait) {
-      resp::ReplyWriter writer(out_, client_.version);
-      if (server::resume(client_, worker_.service(), writer) == Outcome::kParked) return;
+      resp::ReplyWriter replies = writer();
+      if (server::resume(client_, worker_.service(), replies) == Outcome::kParked) return;
     }
     execute_complete(session, batch);
   } catch (const std::bad_alloc&) {  // not even the refusal of a request has room (C5)
@@ -40,7 +41,7 @@ void Connection::execute_complete(Session& session, Batch& batch) {
     const bool all = execute_batch(session, batch);
     if (!all || step == resp::RequestParser::Step::kRequest) continue;
     if (step == resp::RequestParser::Step::kError) {
-      resp::ReplyWriter(out_, client_.version).error("ERR " + parser_.error());
+      writer().error("ERR " + parser_.error());
       client_.closing = true;
     }
     return;
@@ -63,11 +64,11 @@ resp::RequestParser::Step Connection::parse(Batch& batch) {
 
 /// False when it has stopped before the end: then what it has not come to is parsed again, later.
 bool Connection::execute_batch(Session& session, const Batch& batch) {
-  resp::ReplyWriter writer(out_, client_.version);
+  resp::ReplyWriter replies = writer();
   for (std::size_t i = 0; i < batch.size(); ++i) {
     const Batch::Request request = batch[i];
     const Outcome outcome = server::execute(client_, session, worker_.service(), request.command,
-                                            request.words, writer);
+                                            request.words, replies);
     if (outcome == Outcome::kPaused) {  // it is parsed and executed anew
       if (i != 0) begin_ = batch[i - 1].end;
       parser_.rewind();
@@ -75,8 +76,7 @@ bool Connection::execute_batch(Session& session, const Batch& batch) {
     }
     const bool parked = outcome == Outcome::kParked;
     more_to_execute_ = !parked && out_.size() - made_before_ >= kMuchToWrite;
-    const std::uint64_t most = worker_.service().settings.output_bytes;
-    if (most != 0 && out_.size() + queue_.bytes() > most) {
+    if (replies.is_dropped()) {
       give_back(out_, 0);  // as Redis does: no word about it
       overflowed_ = client_.closing = true;
     }

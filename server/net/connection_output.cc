@@ -1,4 +1,5 @@
 // Connection: replies, from what a batch has made to what the client has taken.
+#include <algorithm>
 #include <asio/buffer.hpp>
 #include <new>
 #include <system_error>
@@ -26,6 +27,7 @@ bool Connection::send() {
     }
     if (sent == out_.size()) {
       give_back(out_, kKept);
+      if (told_ != 0) tell_output();  // it was a long reply
       return true;
     }
   }
@@ -92,12 +94,45 @@ bool Connection::may_make_more() const {
 
 void Connection::tell_output() {
   const std::size_t kept = queue_.empty() ? 0 : queue_.bytes() + out_.size();
-  const std::size_t beyond = kept > kMuchToWrite ? kept - kMuchToWrite : 0;
+  // What is being made has claimed its memory.
+  const std::size_t claimed = executing_ && allowed_ != 0 ? queue_.bytes() + allowed_ : kept;
+  const std::size_t beyond = claimed > kMuchToWrite ? claimed - kMuchToWrite : 0;
   if (beyond != told_) worker_.output().tell(told_, beyond);
   told_ = beyond;
   // relaxed: figures by themselves.
   client_.card->waiting_bytes.store(kept, std::memory_order_relaxed);
   client_.card->waiting_pieces.store(queue_.pieces(), std::memory_order_relaxed);
+}
+
+/// For what is executed now: C8.
+resp::ReplyWriter Connection::writer() {
+  const std::size_t allowed = std::min(most(), std::max(made_before_ + kFreeToMake, allowed_));
+  return resp::ReplyWriter(out_, client_.version, *this, allowed);
+}
+
+/// What out_ may come to, beside what waits: one client's limit, and all that OutputMemory could
+/// give.
+std::size_t Connection::most() const {
+  const std::uint64_t limit = worker_.service().settings.output_bytes;
+  std::uint64_t most = worker_.output().limit() + kMuchToWrite + kFreeToMake;
+  if (limit != 0) most = std::min(most, limit);
+  return most - std::min<std::uint64_t>(most, queue_.bytes());
+}
+
+/// Without a claim as far as one execution may go, then as much as the memory of all has left.
+std::size_t Connection::allow(std::size_t needed) {
+  const std::size_t most = this->most();
+  if (needed > most) return 0;
+  const std::size_t free = made_before_ + kFreeToMake;
+  if (needed <= free) return std::min(free, most);
+  // Many elements at once, and what is needed where there is no room for as many.
+  for (const std::size_t size : {std::min(needed + kClaimed, most), needed}) {
+    const std::size_t beyond = queue_.bytes() + size - kMuchToWrite;
+    if (beyond > told_ && !worker_.output().claim(told_, beyond)) continue;
+    told_ = std::max(told_, beyond);
+    return allowed_ = size;
+  }
+  return 0;
 }
 
 }  // namespace keyway::server

@@ -2,7 +2,7 @@
 //
 // *What.* A connection tells what it keeps beyond its first part, and asks before it makes more. It
 // may keep as much as is left. So one client that reads only after all is sent has half of the
-// memory at most, and there is room for the next.
+// memory at most, and there is room for the next. A long reply claims its memory while it is made.
 // *Thread safety.* Any thread.
 // *Invariants.* O1: what is told is at most the limit, and one part of each connection above it.
 // *Source.* Choudhury and Hahne, Dynamic queue length thresholds for shared-memory packet switches,
@@ -22,6 +22,19 @@ class OutputMemory {
   void tell(std::uint64_t before, std::uint64_t now) {
     // relaxed: a figure, which orders nothing. It wraps, and comes out right.
     used_.fetch_add(now - before, std::memory_order_relaxed);
+  }
+  std::uint64_t limit() const { return limit_; }
+  /// As tell(), of a connection that wants to keep more. False, and nothing is told, where that
+  /// exceeds the limit.
+  bool claim(std::uint64_t before, std::uint64_t now) {
+    const std::uint64_t more = now - before;
+    std::uint64_t used = used_.load(std::memory_order_relaxed);
+    do {
+      if (used > limit_ || more > limit_ - used) return false;
+      // relaxed, both: as in tell().
+    } while (!used_.compare_exchange_weak(used, used + more, std::memory_order_relaxed,
+                                          std::memory_order_relaxed));
+    return true;
   }
   /// Whether a connection that keeps so many bytes may add to them.
   bool has_room(std::uint64_t kept) const {

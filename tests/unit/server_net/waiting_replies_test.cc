@@ -1,6 +1,9 @@
 // Replies that wait for their client: their order, their number, and what all may keep.
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <random>
+#include <thread>
+#include <vector>
 
 #include "keyway/server/net/output_memory.h"
 #include "keyway/server/net/reply_queue.h"
@@ -68,6 +71,43 @@ TEST_CASE("output memory: who keeps more than is left may not add to it (O1)") {
   memory.tell(10, 0);
   memory.tell(60, 0);
   CHECK(memory.has_room(100));
+}
+
+TEST_CASE("output memory: a claim is told, or refused and not told (O1)") {
+  OutputMemory memory(100);
+  CHECK(memory.claim(0, 60));
+  CHECK_FALSE(memory.claim(0, 41));  // of another
+  CHECK(memory.has_room(40));
+  CHECK(memory.claim(60, 100));
+  CHECK_FALSE(memory.claim(100, 101));
+  memory.tell(0, 30);  // beyond the limit
+  CHECK_FALSE(memory.claim(100, 101));
+  memory.tell(30, 0);
+  memory.tell(100, 0);
+  CHECK(memory.claim(0, 100));
+}
+
+TEST_CASE("output memory: claims of many threads never exceed the limit (O1)") {
+  constexpr std::uint64_t kLimit = 1000;
+  OutputMemory memory(kLimit);
+  std::atomic<std::uint64_t> claimed{0};
+  std::atomic<bool> exceeded{false};
+  std::vector<std::thread> threads;
+  for (std::uint64_t part : {300, 400, 500}) {
+    threads.emplace_back([&, part] {
+      for (int i = 0; i < 20'000; ++i) {
+        if (!memory.claim(0, part)) continue;
+        // relaxed, all: counts, which the join at the end orders.
+        const std::uint64_t all = claimed.fetch_add(part, std::memory_order_relaxed) + part;
+        if (all > kLimit) exceeded.store(true, std::memory_order_relaxed);
+        claimed.fetch_sub(part, std::memory_order_relaxed);
+        memory.tell(part, 0);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK_FALSE(exceeded.load(std::memory_order_relaxed));
+  CHECK(memory.claim(0, kLimit));  // all has been given back
 }
 
 }  // namespace
