@@ -131,7 +131,8 @@ void declare_limits(CLI::App& app, Options& options, Texts& texts) {
                      "s without a request after which a client is sent away; 0: never"),
       "KEYWAYD_TIMEOUT");
   env(app.add_option("--auth-timeout", options.limits.login_s,
-                     "s that a client has for its TLS handshake and its password; 0: for ever"),
+                     "s that a client has for its TLS handshake and its password, whatever it does "
+                     "meanwhile; 0: for ever"),
       "KEYWAYD_AUTH_TIMEOUT");
   env(app.add_option("--client-output-timeout", options.limits.output_s,
                      "s after which a client is sent away that takes none of its replies; 0: "

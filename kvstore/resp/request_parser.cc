@@ -172,7 +172,7 @@ RequestParser::Line RequestParser::line(std::string_view bytes, const RequestLim
   const std::size_t end = bytes.find('\r', searched_);
   if (end == std::string_view::npos) {
     searched_ = bytes.size();
-    return bytes.size() - at_ > limits.line_bytes ? Line::kTooLong : Line::kMore;
+    return bytes.size() - at_ > line_bytes(limits) ? Line::kTooLong : Line::kMore;
   }
   searched_ = end;
   if (end + 2 > bytes.size()) return Line::kMore;
@@ -187,11 +187,13 @@ RequestParser::Step RequestParser::parse_inline(std::string_view bytes,
   const std::size_t end = bytes.find('\n', searched_);
   if (end == std::string_view::npos) {
     searched_ = bytes.size();
-    if (bytes.size() - at_ <= limits.line_bytes) return Step::kMore;
+    if (bytes.size() - at_ <= line_bytes(limits)) return Step::kMore;
     return fail("too big inline request");
   }
   std::string_view text = bytes.substr(at_, end - at_);
   if (text.ends_with('\r')) text.remove_suffix(1);
+  // Redis takes any line that has come whole.
+  if (!limits.trusted && text.size() > line_bytes(limits)) return fail("too big inline request");
   at_ = searched_ = end + 1;
   start_anew();
   if (!split_line(text, line_)) return fail("unbalanced quotes in request");

@@ -12,10 +12,11 @@
 //       small the pieces are. Only the line of an inline request is looked at again.
 //   Q3  What is malformed, or too long, is told before more than the limits has been received.
 // *Source.* The server of Redis 7.0 (processInlineBuffer, processMultibulkBuffer): what it takes,
-// refuses and says. Deviation: a count with a byte 0 in it is an error at once, where Redis waits
-// for more.
+// refuses and says. Deviations: a count with a byte 0 in it is an error at once, where Redis waits
+// for more; a line of a client that is not trusted is shorter, because its words take memory.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -61,6 +62,9 @@ class RequestParser {
     std::size_t size;
   };
   enum class Line : std::uint8_t { kFound, kMore, kTooLong };
+  static std::uint64_t line_bytes(const RequestLimits& limits) {
+    return limits.trusted ? limits.line_bytes : std::min(limits.line_bytes, kMostStrangersLine);
+  }
 
   void start_anew();
   bool take_whole(std::string_view bytes, const RequestLimits& limits);
@@ -73,9 +77,10 @@ class RequestParser {
   Step fail(std::string sentence);
 
   static constexpr std::int64_t kUnknown = -1;
-  // Before trust.
+  // Before trust. A word of a line takes 48 bytes besides its own: 2048 words of a byte, 100 KiB.
   static constexpr std::int64_t kMostStrangersWords = 10;
   static constexpr std::int64_t kMostStrangersBytes = 16384;
+  static constexpr std::uint64_t kMostStrangersLine = 4096;
 
   std::vector<std::string_view> words_;
   std::vector<Piece> pieces_;      // of the words, while the bytes may still move

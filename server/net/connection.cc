@@ -16,7 +16,8 @@ Connection::Connection(Worker& worker, Socket socket, std::uint64_t id, asio::ss
     : worker_(worker),
       socket_(std::move(socket)),
       tls_(tls != nullptr ? std::make_unique<TlsLayer>(socket_, *tls) : nullptr),
-      born_s_(worker.now_s()) {
+      born_s_(worker.now_s()),
+      stranger_s_(born_s_) {
   client_.id = id;
   std::error_code gone;  // before it was taken: then there is nothing to read either
   client_.address = text_of(socket_.remote_endpoint(gone));
@@ -89,12 +90,10 @@ void Connection::look_at_time() {
     return limit_s != 0 && worker_.now_s() - since_s > limit_s;
   };
   bool late = writing_ && is_over(taken_s_, limits.output_s);
+  late |= is_over(stranger_s_, limits.login_s) && is_stranger();
   switch (state_) {
     case State::kShakingHands: late |= is_over(born_s_, limits.login_s); break;
-    case State::kReading:
-      late |= is_over(std::max(since_s_, taken_s_), limits.idle_s) ||
-              (is_over(born_s_, limits.login_s) && !may_execute(client_, worker_.service()));
-      break;
+    case State::kReading: late |= is_over(std::max(since_s_, taken_s_), limits.idle_s); break;
     case State::kExecuting:
     case State::kParked:  // its request has a time of its own
     case State::kHeldUp:
@@ -107,6 +106,7 @@ void Connection::step() {
   if (state_ == State::kParked) client_.statistics->connections_parked.subtract(1);
   state_ = State::kExecuting;
   executing_ = true;
+  if (!is_stranger()) stranger_s_ = worker_.now_s();  // it may become one again: RESET
   client_.came_ns = client_.statistics->look_at_clock();
   client_.card->seen_ns.store(client_.came_ns, std::memory_order_relaxed);  // a figure by itself
   worker_.execute(shared_from_this());

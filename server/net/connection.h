@@ -15,6 +15,8 @@
 //   C2  Requests are executed in the order in which they came, and replies leave in it.
 //   C3  What has come before a connection drains is executed, and answered, before it closes.
 //   C4  A wait for the client ends: the worker looks how long each has taken (net_options.h).
+//       A stranger, which has not given the password, has login_s from its beginning on, whatever
+//       it does.
 //   C5  Where memory ends, this client is refused or cut off (E4), and no other.
 //   C6  A parked connection is read from, so that its end is noticed, but no further than
 //       kMostAhead; what comes is executed after the request that waits has its reply.
@@ -23,6 +25,8 @@
 //       beyond kMuchToWrite, where what all may keep is used up (OutputMemory), it is not read from
 //       until it has taken some. A long reply is bounded so while it is made: where it does not
 //       fit, it is dropped, and its client cut off.
+//   C9  A stranger makes the server keep little: kStrangersRequest of requests, and replies of
+//       kStrangersPart; nothing more is executed until it has taken these.
 // *Source.* Design section 7.
 #pragma once
 
@@ -102,6 +106,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   // connection_execute.cc
   resp::RequestLimits request_limits() const;
   resp::RequestParser::Step parse(Batch& batch);
+  bool is_stranger() const;
   bool execute_batch(Session& session, const Batch& batch);
   void execute_complete(Session& session, Batch& batch);
   void execute_more();
@@ -131,6 +136,11 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   static constexpr std::size_t kFreeToMake = 2 * kMuchToWrite;
   /// A long reply claims memory in such steps.
   static constexpr std::size_t kClaimed = 1 << 20;
+  /// C9. A part holds the replies to a login; the longest reply repeats a word of 16 KiB (HELLO). A
+  /// request has at most 10 such words (resp::RequestParser).
+  static constexpr std::size_t kStrangersPart = 4 << 10;
+  static constexpr std::size_t kStrangersReplies = 32 << 10;
+  static constexpr std::size_t kStrangersRequest = 192 << 10;
   static constexpr std::size_t kLeastWanted = 4 << 10;
   static constexpr std::size_t kMostWanted = 32 << 10;
   /// A buffer that grew is given back when it is empty.
@@ -154,8 +164,9 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   std::size_t told_ = 0;               // of them, to OutputMemory
   std::size_t allowed_ = 0;            // while it executes: what out_ may come to, of what is told
   std::uint32_t born_s_ = 0;
-  std::uint32_t since_s_ = 0;  // in this state, by the worker's clock
-  std::uint32_t taken_s_ = 0;  // when the client last took some of queue_, or had none to take
+  std::uint32_t stranger_s_ = 0;  // when it last began to execute with its password given
+  std::uint32_t since_s_ = 0;     // in this state, by the worker's clock
+  std::uint32_t taken_s_ = 0;     // when the client last took some of queue_, or had none to take
   State state_ = State::kExecuting;
   bool more_to_execute_ = false;
   bool draining_ = false;

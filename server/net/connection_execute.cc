@@ -8,9 +8,10 @@
 
 namespace keyway::server {
 
+bool Connection::is_stranger() const { return !may_execute(client_, worker_.service()); }
+
 resp::RequestLimits Connection::request_limits() const {
-  return {.word_bytes = worker_.service().settings.word_bytes,
-          .trusted = may_execute(client_, worker_.service())};
+  return {.word_bytes = worker_.service().settings.word_bytes, .trusted = !is_stranger()};
 }
 
 void Connection::execute(Session& session, Batch& batch) {
@@ -65,6 +66,7 @@ resp::RequestParser::Step Connection::parse(Batch& batch) {
 /// False when it has stopped before the end: then what it has not come to is parsed again, later.
 bool Connection::execute_batch(Session& session, const Batch& batch) {
   resp::ReplyWriter replies = writer();
+  const std::size_t part = is_stranger() ? kStrangersPart : kMuchToWrite;
   for (std::size_t i = 0; i < batch.size(); ++i) {
     const Batch::Request request = batch[i];
     const Outcome outcome = server::execute(client_, session, worker_.service(), request.command,
@@ -75,7 +77,7 @@ bool Connection::execute_batch(Session& session, const Batch& batch) {
       return false;
     }
     const bool parked = outcome == Outcome::kParked;
-    more_to_execute_ = !parked && out_.size() - made_before_ >= kMuchToWrite;
+    more_to_execute_ = !parked && out_.size() - made_before_ >= part;
     if (replies.is_dropped()) {
       give_back(out_, 0);  // as Redis does: no word about it
       overflowed_ = client_.closing = true;

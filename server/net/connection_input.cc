@@ -37,7 +37,9 @@ std::size_t Connection::make_room() {
 void Connection::read() {
   if (state_ != State::kParked) enter(State::kReading);
   if (reading_) return;  // begun while it was parked
-  if (end_ - begin_ >= worker_.service().settings.query_bytes) return close();
+  std::uint64_t most = worker_.service().settings.query_bytes;
+  if (is_stranger()) most = std::min<std::uint64_t>(most, kStrangersRequest);
+  if (end_ - begin_ >= most) return close();
   std::size_t room = 0;
   try {
     room = make_room();

@@ -88,6 +88,7 @@ void Connection::taken(std::error_code error, std::size_t bytes) {
 /// C8.
 bool Connection::may_make_more() const {
   if (queue_.empty()) return true;
+  if (is_stranger()) return false;
   const std::size_t kept = queue_.bytes() + out_.size();
   return kept <= kMuchToWrite || worker_.output().has_room(kept);
 }
@@ -104,7 +105,7 @@ void Connection::tell_output() {
   client_.card->waiting_pieces.store(queue_.pieces(), std::memory_order_relaxed);
 }
 
-/// For what is executed now: C8.
+/// For what is executed now: C8 and C9.
 resp::ReplyWriter Connection::writer() {
   const std::size_t allowed = std::min(most(), std::max(made_before_ + kFreeToMake, allowed_));
   return resp::ReplyWriter(out_, client_.version, *this, allowed);
@@ -116,6 +117,7 @@ std::size_t Connection::most() const {
   const std::uint64_t limit = worker_.service().settings.output_bytes;
   std::uint64_t most = worker_.output().limit() + kMuchToWrite + kFreeToMake;
   if (limit != 0) most = std::min(most, limit);
+  if (is_stranger()) most = std::min<std::uint64_t>(most, kStrangersReplies);
   return most - std::min<std::uint64_t>(most, queue_.bytes());
 }
 

@@ -151,6 +151,17 @@ TEST_CASE("resp: who has not said who he is may send little") {
   CHECK(error_of("*1\r\n$16385\r\n", stranger) == "Protocol error: unauthenticated bulk length");
 }
 
+TEST_CASE("resp: the line of who has not said who he is has few words, also when it comes whole") {
+  const RequestLimits stranger{.trusted = false};
+  const std::string longest(4096, 'x');
+  CHECK(error_of(longest + "\r\n", stranger).empty());
+  const std::string longer = longest + "x";
+  CHECK(error_of(longer, stranger) == "Protocol error: too big inline request");
+  CHECK(error_of(longer + "\r\n", stranger) == "Protocol error: too big inline request");
+  CHECK(error_of("*" + longer, stranger) == "Protocol error: too big mbulk count string");
+  CHECK(error_of(longer + "\r\n").empty());
+}
+
 TEST_CASE("Q1: a count that is announced takes no memory") {
   // Two thousand million words announced: memory for them would be 32 GB.
   Connection connection;
