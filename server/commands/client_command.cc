@@ -26,14 +26,18 @@ void name_client(const Call& call, std::string_view name) {
   if (call.client.card != nullptr) call.service.clients.rename(*call.client.card, name);
 }
 
-bool set_name_or_error(const Call& call, std::string_view name) {
+bool is_name_or_error(const Call& call, std::string_view name) {
+  if (name.size() > kMostClientNameBytes) {
+    call.error(
+        fmt::format("ERR Client names cannot be longer than {} bytes.", kMostClientNameBytes));
+    return false;
+  }
   const bool printable =
       std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c <= '~'; });
   if (!printable) {
     call.error("ERR Client names cannot contain spaces, newlines or special characters.");
     return false;
   }
-  name_client(call, name);
   return true;
 }
 
@@ -47,7 +51,9 @@ void run_client_getname(const Call& call) {
 }
 
 void run_client_setname(const Call& call) {
-  if (set_name_or_error(call, call.word(2))) call.ok();
+  if (!is_name_or_error(call, call.word(2))) return;
+  name_client(call, call.word(2));
+  call.ok();
 }
 
 std::string client_line(const ClientCard& card, std::uint64_t now_ms, std::uint64_t now_ns,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
 #include "keyway/kvstore/resp/numbers.h"
 #include "keyway/locks/base/words.h"
@@ -48,8 +49,9 @@ void set_version(const Call& call, resp::Version version) {
   call.out.set_version(version);
 }
 
-/// The options behind HELLO's version, each of which takes effect at once. False after an error.
-bool take_hello_options(const Call& call) {
+/// The options behind HELLO's version, each of which takes effect at once, but for a stranger's
+/// name: `name` is set for the caller to give it after the login. False after an error.
+bool take_hello_options(const Call& call, std::optional<std::string_view>& name) {
   for (std::size_t i = 2; i < call.count(); ++i) {
     const std::size_t more = call.count() - 1 - i;
     if (is_word(call.word(i), "auth") && more >= 2) {
@@ -60,7 +62,11 @@ bool take_hello_options(const Call& call) {
       call.client.authenticated = true;
       i += 2;
     } else if (is_word(call.word(i), "setname") && more >= 1) {
-      if (!set_name_or_error(call, call.word(++i))) return false;
+      name = call.word(++i);
+      if (!is_name_or_error(call, *name)) return false;
+      if (!may_execute(call.client, call.service)) continue;
+      name_client(call, *name);
+      name.reset();
     } else {
       call.error(fmt::format("ERR Syntax error in HELLO option '{}'", call.word(i)));
       return false;
@@ -115,13 +121,15 @@ void run_hello(const Call& call) {
     if (*given != 2 && *given != 3) return call.error("NOPROTO unsupported protocol version");
     version = *given == 2 ? resp::Version::kResp2 : resp::Version::kResp3;
   }
-  if (!take_hello_options(call)) return;
+  std::optional<std::string_view> name;
+  if (!take_hello_options(call, name)) return;
   if (!may_execute(call.client, call.service)) {
     return call.error(
         "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO "
         "AUTH <user> <pass> option can be used to authenticate the client and select the RESP "
         "protocol version at the same time");
   }
+  if (name) name_client(call, *name);
   set_version(call, version);
   reply_hello(call);
 }

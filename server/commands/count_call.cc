@@ -15,19 +15,40 @@ namespace {
 constexpr std::size_t kMostKeysLookedAt = 64;  // of a request that is looked at
 constexpr std::string_view kRedacted = "(redacted)";
 
+using Words = std::span<std::string_view>;
+
+void hide(Words words) { std::fill(words.begin(), words.end(), kRedacted); }
+
+/// HELLO's words, as the command itself reads them: a name may be "auth". From the first word on
+/// that is not an option, any may be a password.
+void hide_in_hello(Words words) {
+  std::size_t i = 2;
+  while (i < words.size()) {
+    const std::size_t more = words.size() - 1 - i;
+    if (is_word(words[i], "auth") && more >= 2) {
+      hide(words.subspan(i + 1, 2));
+      i += 3;
+    } else if (is_word(words[i], "setname") && more >= 1) {
+      i += 2;
+    } else {
+      return hide(words.subspan(i));
+    }
+  }
+}
+
+/// CONFIG SET's pairs: a value may be "requirepass".
+void hide_in_config(Words words) {
+  for (std::size_t i = 2; i < words.size(); i += 2) {
+    if (is_word(words[i], "requirepass")) hide(words.subspan(i + 1, i + 1 < words.size() ? 1 : 0));
+  }
+}
+
 /// The words without passwords.
 std::vector<std::string_view> without_secrets(const Call& call) {
   std::vector<std::string_view> words(call.words.begin(), call.words.end());
-  const auto hide = [&](std::size_t first, std::size_t count) {
-    for (std::size_t i = first; i < std::min(first + count, words.size()); ++i) {
-      words[i] = kRedacted;
-    }
-  };
-  if (call.command.name == "auth") hide(1, words.size());
-  for (std::size_t i = 1; i < words.size(); ++i) {
-    if (call.command.name == "hello" && is_word(words[i], "auth")) hide(i + 1, 2);
-    if (call.command.name == "config|set" && is_word(words[i], "requirepass")) hide(i + 1, 1);
-  }
+  if (call.command.name == "auth") hide(Words(words).subspan(1));
+  if (call.command.name == "hello") hide_in_hello(words);
+  if (call.command.name == "config|set") hide_in_config(words);
   return words;
 }
 

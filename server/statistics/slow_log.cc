@@ -32,7 +32,7 @@ void SlowLog::add(const RequestTimes& times, std::span<const std::string_view> w
                    .times = times,
                    .words = cut(words),
                    .address = std::string(address),
-                   .name = std::string(name)};
+                   .name = cut(name)};
   const std::lock_guard held(mutex_);
   slow.id = next_id_++;
   entries_.push_front(std::move(slow));

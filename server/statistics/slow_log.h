@@ -2,7 +2,7 @@
 //
 // *Thread safety.* Anybody's. A request that is not slow pays one load of the threshold.
 // *Invariants.* L1: ids grow with time, and are not used again after a reset. L2: memory is bounded
-// by the most entries, each of at most kMostWords words of kMostWordBytes.
+// by the most entries, each of at most kMostWords words, and a name, of kMostWordBytes.
 // *Source.* Redis 7.0, slowlog.c: what is kept of a request. The split of the time is ours.
 #pragma once
 
@@ -34,7 +34,7 @@ struct SlowRequest {
   RequestTimes times;
   std::vector<std::string> words;  // cut, as Redis does
   std::string address;
-  std::string name;
+  std::string name;  // cut as a word is
 };
 
 class SlowLog {

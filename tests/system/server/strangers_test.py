@@ -167,5 +167,20 @@ class Time(Strangers):
         self.assertEqual(self.known.request("PING"), b"+PONG\r\n")
 
 
+class Names(Strangers):
+    def test_a_stranger_has_none(self):
+        self.start()
+        wire = self.connect()
+        self.assertEqual(wire.request("HELLO", "3", "SETNAME", "intruder")[:7], b"-NOAUTH")
+        self.assertNotIn(b"name=intruder", self.known.request("CLIENT", "LIST"))
+
+    def test_the_slow_log_keeps_no_long_ones(self):
+        self.start("--slowlog-log-slower-than", "0")
+        self.assertEqual(self.known.request("CLIENT", "SETNAME", "n" * 1025)[:1], b"-")
+        self.assertEqual(self.known.request("CLIENT", "SETNAME", "n" * 1024), b"+OK\r\n")
+        self.assertEqual(self.known.request("PING"), b"+PONG\r\n")
+        self.assertNotIn(b"n" * 129, self.known.request("SLOWLOG", "GET", "-1"))
+
+
 if __name__ == "__main__":
     main()

@@ -1,4 +1,7 @@
 // What is counted of requests: calls, refusals, errors, times, keys.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <catch2/catch.hpp>
 
 #include "keyway/server/commands/command.h"
@@ -93,6 +96,53 @@ TEST_CASE("counting: slow requests are kept, without passwords") {
   peer.service.slow_log.set_threshold_us(-1);
   peer.ask("set k w");
   CHECK(peer.service.slow_log.size() == 3);
+}
+
+TEST_CASE(
+    "counting: a password is hidden wherever it stands, also behind names that look like options") {
+  Store store = small_store();
+  CountedPeer peer(store);
+  peer.service.slow_log.set_threshold_us(0);
+  const auto kept = [&](std::string_view line) {
+    peer.ask(line);
+    return fmt::format("{}", fmt::join(peer.service.slow_log.newest(1)[0].words, " "));
+  };
+  CHECK(kept("hello 3 setname auth AUTH default hunter2") ==
+        "hello 3 setname auth AUTH (redacted) (redacted)");
+  CHECK(kept("hello 3 setname auth setname setname auth default hunter2") ==
+        "hello 3 setname auth setname setname auth (redacted) (redacted)");
+  CHECK(kept("hello 3 auth auth auth AUTH default hunter2") ==
+        "hello 3 auth (redacted) (redacted) AUTH (redacted) (redacted)");
+  CHECK(kept("hello 3 auht default hunter2") == "hello 3 (redacted) (redacted) (redacted)");
+  CHECK(kept("hello 3 auth hunter2") == "hello 3 (redacted) (redacted)");
+  CHECK(kept("hello auth default hunter2") == "hello auth (redacted) (redacted)");
+  CHECK(kept("config set slowlog-max-len requirepass requirepass hunter2") ==
+        "config set slowlog-max-len requirepass requirepass (redacted)");
+  CHECK(kept("config set requirepass requirepass") == "config set requirepass (redacted)");
+}
+
+TEST_CASE("E3: names are bounded, and one given with HELLO is kept only after the login") {
+  Store store = small_store();
+  CountedPeer peer(store);
+  const std::string longest(1024, 'n');
+  CHECK(peer.ask({"client", "setname", longest}) == "+OK\r\n");
+  CHECK(peer.client.name == longest);
+  const std::string longer = longest + "n";
+  constexpr std::string_view kTooLong = "-ERR Client names cannot be longer than 1024 bytes.\r\n";
+  CHECK(peer.ask({"client", "setname", longer}) == kTooLong);
+  CHECK(peer.ask({"hello", "2", "setname", longer}) == kTooLong);
+  CHECK(peer.client.name == longest);
+
+  peer.service.password.set("secret");
+  peer.ask("reset");
+  CHECK(peer.ask("hello 2 setname stranger").starts_with("-NOAUTH"));
+  CHECK(peer.ask("hello 2 setname stranger auth default wrong").starts_with("-WRONGPASS"));
+  CHECK(peer.client.name.empty());
+  CHECK(peer.ask("hello 2 setname known auth default secret").starts_with("*14"));
+  CHECK(peer.client.name == "known");
+  peer.ask("reset");
+  CHECK(peer.ask("hello 2 setname first auth default secret setname last").starts_with("*14"));
+  CHECK(peer.client.name == "last");
 }
 
 TEST_CASE("counting: hot keys and stripes, by samples") {

@@ -59,5 +59,13 @@ TEST_CASE("slow log: words and their number are cut as Redis does") {
   CHECK(log.newest(1)[0].words[31] == "... (2 more arguments)");
 }
 
+// L2
+TEST_CASE("slow log: a client's name is cut as a word is") {
+  SlowLog log;
+  const std::string longer(1024, 'n');
+  log.add({}, std::vector<std::string_view>{"PING"}, "127.0.0.1:1", longer);
+  CHECK(log.newest(1)[0].name == longer.substr(0, 128) + "... (896 more bytes)");
+}
+
 }  // namespace
 }  // namespace keyway::server
