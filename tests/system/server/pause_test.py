@@ -136,6 +136,18 @@ class Ours(unittest.TestCase):
             self.assertEqual([wire.reply()[:1], wire.reply()], [b":", PONG])
         self.assertIn(self.asking.request("GET", "n"), (b"$2\r\n18\r\n", b"$2\r\n19\r\n"))
 
+    def test_who_goes_while_it_is_paused_is_counted_no_more(self):
+        self.assertEqual(self.asking.request("CLIENT", "PAUSE", LONG, "WRITE"), OK)
+        wire = self.connect()
+        client = wire.request("CLIENT", "ID")[1:-2]
+        wire.send(encode(["INCR", "n"]))
+        self.until(client, b"flags=b")
+        self.assertIn(b"blocked_clients:1\r\n", self.asking.request("INFO", "clients"))
+        wire.close()
+        until = time.monotonic() + DEADLINE_S
+        while b"blocked_clients:0\r\n" not in self.asking.request("INFO", "clients"):
+            self.assertLess(time.monotonic(), until, "it is still counted")
+
     def test_a_server_that_ends_answers_them(self):
         self.assertEqual(self.asking.request("CLIENT", "PAUSE", LONG, "WRITE"), OK)
         wire = self.connect()
