@@ -20,6 +20,7 @@ keyway_all_packages=(clang libclang-rt-14-dev)
 # What the benchmarks need beyond what runs the store: rows, plots, namespaces.
 keyway_bench_packages=(python3 gnuplot-nox iproute2 redis-tools util-linux)
 readonly keyway_exit_usage=2
+readonly keyway_log_folder=build
 
 say() { printf 'keyway: %s\n' "$*" >&2; }
 die() { say "$*"; exit "$keyway_exit_usage"; }
@@ -39,15 +40,36 @@ missing_packages() {
   done
 }
 
+as_root() {
+  if [[ $EUID -eq 0 ]]; then "$@"; else sudo "$@"; fi
+}
+
+# What apt says goes to a log; it is shown when something fails.
 apt_get() {
-  local -a as_root=()
-  if [[ $EUID -ne 0 ]]; then
-    command -v sudo >/dev/null ||
-      die "packages are missing and there is neither root nor sudo; as root, run: apt-get install ${missing[*]}"
-    as_root=(sudo)
-  fi
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq \
-    -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "$@" </dev/null >&2
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq \
+    -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "$@" </dev/null \
+    >>"$keyway_log_folder/packages.log" 2>&1
+}
+
+# failed_packages SENTENCE...: the log of apt, and why we end.
+failed_packages() {
+  cat "$keyway_log_folder/packages.log" >&2
+  die "$*; see above"
+}
+
+# The programs and headers that stand behind names such as mpirun, as "NAME PATH" lines.
+alternatives() { update-alternatives --get-selections | awk '{ print $1, $3 }'; }
+
+# restore_alternatives BEFORE: names that meant something else before mean that again. Debian takes
+# the alternative of highest priority, so installing Open MPI beside MPICH would change mpirun.
+restore_alternatives() {
+  local name was now
+  while read -r name was; do
+    now=$(alternatives | awk -v name="$name" '$1 == name { print $2 }')
+    [[ -n $now && $now != "$was" && -e $was ]] || continue
+    as_root update-alternatives --quiet --set "$name" "$was"
+    say "$name is still $was, and not $now"
+  done <<<"$1"
 }
 
 # all_known PACKAGE...: the lists that apt has name every one of them.
@@ -60,14 +82,21 @@ install_packages() {
   command -v dpkg-query >/dev/null ||
     die "this is no Debian; install what tools/scripts/setup.sh lists, then use cmake --preset release"
   local -a missing
+  local before
   mapfile -t missing < <(missing_packages "$@")
   [[ ${#missing[@]} -eq 0 ]] && return
-  say "installing ${missing[*]}"
-  if ! all_known "${missing[@]}"; then apt_get update || die "apt-get update failed; see above"; fi
+  [[ $EUID -eq 0 ]] || command -v sudo >/dev/null ||
+    die "packages are missing and there is neither root nor sudo; as root, run: apt-get install ${missing[*]}"
+  say "installing ${missing[*]} (log: $keyway_log_folder/packages.log)"
+  mkdir -p "$keyway_log_folder"
+  : >"$keyway_log_folder/packages.log"
+  if ! all_known "${missing[@]}"; then apt_get update || failed_packages "apt-get update failed"; fi
+  before=$(alternatives)
   # Lists that are old name files which the mirror no longer has: refresh them and try once more.
   apt_get install -y --no-install-recommends "${missing[@]}" ||
     { apt_get update && apt_get install -y --no-install-recommends "${missing[@]}"; } ||
-    die "apt-get could not install ${missing[*]}; see above"
+    failed_packages "apt-get could not install ${missing[*]}"
+  restore_alternatives "$before"
 }
 
 # configure_preset PRESET TESTS: once. TESTS is ON or OFF: whoever only runs the store does not need

@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# Packages that ./keyway installs: what apt says goes to a log, and names such as mpirun mean after it what
+# they meant before. Alternatives are real ones in a folder of this test; apt is a function of it.
+set -uo pipefail
+source "$1/tools/scripts/setup.sh"
+failures=0
+fail() { echo "FAILED: $*"; failures=$((failures + 1)); }
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+mkdir alternatives admin
+touch mpirun.mpich mpirun.openmpi
+chmod +x mpirun.mpich mpirun.openmpi
+
+update-alternatives() {
+  command update-alternatives --altdir "$folder/alternatives" --admindir "$folder/admin" \
+    --log "$folder/log" "$@"
+}
+# offer VENDOR PRIORITY: what installing a vendor's package does.
+offer() {
+  update-alternatives --quiet --install "$folder/mpirun" mpirun "$folder/mpirun.$1" "$2" 2>/dev/null
+}
+forget() { rm -f alternatives/* admin/* mpirun; }
+mpirun_is() { readlink alternatives/mpirun; }
+
+sudo() { :; }  # asked for by name only
+missing_packages() { echo openmpi-bin; }
+all_known() { true; }
+apt_says='Unpacking 640 lines of apt'
+apt_installs() { :; }
+as_root() {
+  [[ $1 == env ]] || { "$@"; return; }
+  echo "$apt_says"
+  apt_installs
+}
+
+# install: install_packages as ./keyway calls it; its stderr in said.txt.
+install() { (install_packages openmpi-bin) 2>said.txt; }
+
+# Only MPICH was there: mpirun stays its.
+offer mpich 40
+apt_installs() { offer openmpi 50; }
+install || fail "installing ended with $?"
+[[ $(mpirun_is) == "$folder/mpirun.mpich" ]] || fail "mpirun is now $(mpirun_is)"
+grep -q "mpirun is still $folder/mpirun.mpich" said.txt || fail "nothing is said: $(<said.txt)"
+grep -q "$apt_says" said.txt && fail "what apt says is on stderr"
+grep -q "$apt_says" build/packages.log || fail "what apt says is not in the log"
+grep -q 'installing openmpi-bin' said.txt || fail "what is installed is not said"
+
+# Only Open MPI was there.
+forget
+offer openmpi 50
+apt_installs() { offer mpich 60; }
+install || fail "installing ended with $?"
+[[ $(mpirun_is) == "$folder/mpirun.openmpi" ]] || fail "mpirun is now $(mpirun_is)"
+
+# Neither was there: Debian chooses.
+forget
+apt_installs() { offer mpich 40; offer openmpi 50; }
+install || fail "installing ended with $?"
+[[ $(mpirun_is) == "$folder/mpirun.openmpi" ]] || fail "mpirun is $(mpirun_is)"
+update-alternatives --query mpirun | grep -q 'Status: auto' || fail "Debian no longer chooses"
+
+# What was there was replaced by a newer version elsewhere: there is nothing to go back to.
+forget
+offer mpich 40
+apt_installs() { rm mpirun.mpich; offer openmpi 50; }
+install || fail "installing ended with $?"
+[[ $(mpirun_is) == "$folder/mpirun.openmpi" ]] || fail "mpirun is $(mpirun_is)"
+
+# A failure shows the log.
+apt_installs() { return 1; }
+install
+[[ $? -eq 2 ]] || fail "a failure of apt is not exit 2"
+grep -q "$apt_says" said.txt || fail "the log is not shown on failure"
+
+[[ $failures -eq 0 ]]
