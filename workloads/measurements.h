@@ -27,6 +27,16 @@ enum class Return : std::uint8_t {
 };
 inline constexpr std::size_t kReturns = 14;
 constexpr Return return_of(Code code) { return static_cast<Return>(code); }
+/// Whether the store answered about the record, if not as expected. The others are failures of the
+/// store itself: it cannot be reached, is full, times out, refuses.
+constexpr bool is_answer(Return value) {
+  for (const Return answer : {Return::kOk, return_of(Code::kNotFound), return_of(Code::kExists),
+                              return_of(Code::kMismatch), return_of(Code::kNotANumber),
+                              Return::kUnexpectedState, Return::kError}) {
+    if (value == answer) return true;
+  }
+  return false;
+}
 /// As in "Return=NOT_FOUND".
 std::string_view return_name(Return value);
 

@@ -90,6 +90,7 @@ std::vector<ReportLine> report_lines(const PhaseResult& result, Interval interva
 std::string text_report(const PhaseResult& result, const Spec& spec) {
   std::string out = fmt::format("[OVERALL], RunTime(ms), {}\n[OVERALL], Throughput(ops/sec), {}\n",
                                 result.runtime_ns / 1000000, decimal(result.throughput_per_s()));
+  if (result.failed != 0) out += fmt::format("[OVERALL], FailedOperations, {}\n", result.failed);
   for (const ReportLine& line : report_lines(result, spec.interval)) append_lines(out, line, spec);
   return out;
 }

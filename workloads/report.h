@@ -18,17 +18,20 @@ struct PhaseResult {
   std::optional<double> write_percent;  // of a sweep over the share of writes
   std::uint64_t runtime_ns = 0;
   std::uint64_t operations = 0;
+  std::uint64_t failed = 0;  // of `operations`: they did not do what was asked
   Measurements measured;
 
+  /// Of the operations that succeeded. YCSB counts failed ones, too, so a server that has gone and
+  /// fails each request at once seems quick there.
   double throughput_per_s() const {
-    return runtime_ns == 0
-               ? 0
-               : static_cast<double>(operations) * 1e9 / static_cast<double>(runtime_ns);
+    const auto succeeded = static_cast<double>(operations - failed);
+    return runtime_ns == 0 ? 0 : succeeded * 1e9 / static_cast<double>(runtime_ns);
   }
 };
 
 /// YCSB's report, lines of "[METRIC], measurement, value". Latencies are in whole us, as YCSB
-/// rounds them: down. A kind of operation without latencies has only its counts.
+/// rounds them: down. A kind of operation without latencies has only its counts. Failed operations
+/// have a line of their own under [OVERALL], which YCSB does not have, where there are some.
 std::string text_report(const PhaseResult& result, const Spec& spec);
 
 /// The head line of csv_rows().

@@ -15,6 +15,12 @@ double rate(std::uint64_t done, std::uint64_t ms) {
   return ms == 0 ? 0 : 1000.0 * static_cast<double>(done) / static_cast<double>(ms);
 }
 
+/// Of operations that succeeded, since the last line.
+double current_rate(const Progress& progress) {
+  const std::uint64_t failed = std::min(progress.interval_failed, progress.interval_done);
+  return rate(progress.interval_done - failed, progress.interval_ms);
+}
+
 std::uint64_t remaining_s(const Progress& progress) {
   const double per_s = rate(progress.done, progress.elapsed_ms);
   return per_s <= 0
@@ -70,9 +76,8 @@ std::string status_line(std::string_view label, std::uint64_t wall_ms, const Pro
   localtime_r(&time, &local);
   std::string out = fmt::format("{}{:%Y-%m-%d %H:%M:%S}:{:03} {} sec: {} operations; ", label,
                                 local, wall_ms % 1000, progress.elapsed_ms / 1000, progress.done);
-  if (progress.done != 0) {
-    out += two_digits(rate(progress.interval_done, progress.interval_ms)) + " current ops/sec; ";
-  }
+  if (progress.failed != 0) out += fmt::format("{} failed; ", progress.failed);
+  if (progress.done != 0) out += two_digits(current_rate(progress)) + " current ops/sec; ";
   if (progress.todo != 0 && progress.done != 0) {
     out += "est completion in " + remaining_text(remaining_s(progress)) + " ";
   }
@@ -86,8 +91,11 @@ std::string progress_line(std::string_view phase, const Progress& progress) {
   const std::uint64_t total = progress.done + progress.todo;
   std::string out = fmt::format("{}: ", phase);
   if (progress.todo != 0) out += fmt::format("{:.0f}%, ", 100 * done / static_cast<double>(total));
-  out += fmt::format("{} operations, {}/s", with_unit(done),
-                     with_unit(rate(progress.interval_done, progress.interval_ms)));
+  out += fmt::format("{} operations, ", with_unit(done));
+  if (progress.failed != 0) {
+    out += fmt::format("{} failed, ", with_unit(static_cast<double>(progress.failed)));
+  }
+  out += fmt::format("{}/s", with_unit(current_rate(progress)));
   if (progress.todo != 0 && progress.done != 0) {
     out += fmt::format(", {} left", remaining_text(remaining_s(progress)));
   }

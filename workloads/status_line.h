@@ -14,13 +14,16 @@ namespace keyway::workloads {
 /// Where a phase stands.
 struct Progress {
   std::uint64_t elapsed_ms = 0;
-  std::uint64_t interval_ms = 0;    // since the last line
-  std::uint64_t done = 0;           // operations since the start
-  std::uint64_t interval_done = 0;  // since the last line
-  std::uint64_t todo = 0;           // 0: done, or not known
+  std::uint64_t interval_ms = 0;      // since the last line
+  std::uint64_t done = 0;             // operations since the start
+  std::uint64_t interval_done = 0;    // since the last line
+  std::uint64_t todo = 0;             // 0: done, or not known
+  std::uint64_t failed = 0;           // of `done`
+  std::uint64_t interval_failed = 0;  // of `interval_done`
 };
 
-/// One line without its end. `wall_ms` is the time of day, `intervals` the metrics' names with
+/// One line without its end. The rate is that of operations that succeeded; failed ones are counted
+/// where there are some. `wall_ms` is the time of day, `intervals` the metrics' names with
 /// what they recorded since the last line.
 std::string status_line(std::string_view label, std::uint64_t wall_ms, const Progress& progress,
                         std::span<const std::pair<std::string, Histogram>> intervals);

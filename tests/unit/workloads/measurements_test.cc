@@ -97,3 +97,14 @@ TEST_CASE("return codes have the names that reports print") {
   CHECK(return_name(Return::kError) == "ERROR");
   CHECK(return_name(return_of(keyway::Code::kUnsupported)) == "UNSUPPORTED");
 }
+
+TEST_CASE("an answer about the record is one, as expected or not; a failing store gives none") {
+  using keyway::Code;
+  CHECK(is_answer(Return::kOk));
+  CHECK(is_answer(return_of(Code::kNotFound)));
+  CHECK(is_answer(Return::kUnexpectedState));
+  CHECK_FALSE(is_answer(return_of(Code::kUnavailable)));
+  CHECK_FALSE(is_answer(return_of(Code::kTimeout)));
+  CHECK_FALSE(is_answer(return_of(Code::kOutOfSpace)));
+  CHECK_FALSE(is_answer(return_of(Code::kInvalidArgument)));
+}

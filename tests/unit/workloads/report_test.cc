@@ -143,3 +143,24 @@ TEST_CASE("every CSV line has as many columns as the head") {
   };
   CHECK(commas(csv_rows(result, spec)) == commas(csv_header(spec)));
 }
+
+TEST_CASE("throughput is that of operations that succeeded; failed ones have a line of their own") {
+  const Spec spec = reads_only();
+  PhaseResult result;
+  result.name = "run";
+  result.runtime_ns = 2'000'000'000;
+  result.operations = 1000;
+  result.failed = 900;
+  result.measured = Measurements(spec);
+  result.measured.count(Metric::kRead, Return::kOk, 100);
+  result.measured.count(Metric::kRead, return_of(keyway::Code::kUnavailable), 900);
+  CHECK(text_report(result, spec) ==
+        "[OVERALL], RunTime(ms), 2000\n"
+        "[OVERALL], Throughput(ops/sec), 50.0\n"
+        "[OVERALL], FailedOperations, 900\n"
+        "[READ], Operations, 100\n"
+        "[READ], Return=OK, 100\n"
+        "[READ], Return=UNAVAILABLE, 900\n"
+        "[READ-FAILED], Operations, 900\n");
+  CHECK(csv_rows(result, spec).starts_with("run,,2000.000,50.000,READ,100,"));
+}

@@ -53,3 +53,12 @@ TEST_CASE("the progress line fits a terminal") {
   CHECK(progress_line("load", {2'000, 1'000, 2'500'000, 1'500'000, 0}) ==
         "load: 2.5M operations, 1.5M/s");
 }
+
+TEST_CASE("both lines count failed operations, and their rate leaves them out") {
+  const Progress progress{2'000, 1'000, 450, 250, 550, 240, 200};
+  CHECK(status_line("", kNewYear2026Ms, progress, {}) ==
+        "2026-01-01 00:00:00:000 2 sec: 450 operations; 240 failed; 50 current ops/sec; est "
+        "completion in 3 seconds");
+  CHECK(progress_line("run", progress) ==
+        "run: 45%, 450 operations, 240 failed, 50/s, 3 seconds left");
+}
