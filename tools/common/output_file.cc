@@ -5,6 +5,14 @@
 #include <fstream>
 
 namespace keyway::tools {
+namespace {
+
+Status lost(const std::string& path) {
+  return Status(Code::kUnavailable,
+                fmt::format("cannot write '{}': the results are lost, so give another path", path));
+}
+
+}  // namespace
 
 Status check_writable(const std::string& path) {
   if (const std::ofstream file(path, std::ios::app); file) return {};
@@ -18,9 +26,15 @@ Status write_file(const std::string& path, const std::string& text) {
   std::ofstream file(path, std::ios::trunc);
   file << text;
   file.close();
-  if (!file.fail()) return {};
-  return Status(Code::kUnavailable,
-                fmt::format("cannot write '{}': the results are lost, so give another path", path));
+  return file.fail() ? lost(path) : Status();
+}
+
+Status append_to_table(const std::string& path, const std::string& head, const std::string& rows) {
+  std::ofstream file(path, std::ios::app);
+  file.seekp(0, std::ios::end);
+  file << (file.tellp() == std::ofstream::pos_type(0) ? head : "") << rows;
+  file.close();
+  return file.fail() ? lost(path) : Status();
 }
 
 }  // namespace keyway::tools

@@ -13,5 +13,8 @@ namespace keyway::tools {
 Status check_writable(const std::string& path);
 /// Replaces the file. kUnavailable when that fails.
 Status write_file(const std::string& path, const std::string& text);
+/// Adds rows to a table that several programs may write in turn; an empty file gets `head` first.
+/// kUnavailable when that fails.
+Status append_to_table(const std::string& path, const std::string& head, const std::string& rows);
 
 }  // namespace keyway::tools

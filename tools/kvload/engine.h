@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "interrupt.h"
 #include "job.h"
 #include "keyway/locks/base/bytes.h"
 #include "output.h"
@@ -32,6 +33,18 @@ inline Share share_of(std::uint64_t total, std::uint64_t parts, std::uint64_t in
   const std::uint64_t begin = each * index + std::min(index, rest);
   return {begin, begin + each + (index < rest ? 1 : 0)};
 }
+
+/// The processes of the job, as the watch sees them.
+template <class Store>
+class StorePeers final : public Peers {
+ public:
+  explicit StorePeers(Store& store) : store_(store) {}
+  void ask_all_to_end() override { store_.ask_all_to_end(); }
+  bool asked_to_end() const override { return store_.asked_to_end(); }
+
+ private:
+  Store& store_;
+};
 
 /// A seed of its own for every phase, rank and thread.
 inline std::uint64_t seed_of(std::uint64_t seed, std::uint64_t phase, std::uint64_t rank,
@@ -84,10 +97,12 @@ class PhaseRun {
     const std::uint64_t begin_ns = steady_ns();
     store_.barrier();
     state_.start();
-    watch(state_, slots_, job_, phase_, endless_ ? 0 : operations_);
+    StorePeers<Store> peers(store_);
+    const PhaseEnd end = watch(state_, slots_, job_, phase_, endless_ ? 0 : operations_, peers);
     threads.clear();  // joins
     store_.barrier();
     PhaseOutcome outcome = own_outcome();
+    outcome.end = end;
     // Ranks leave a barrier at different times, and their clocks cannot be compared: only from
     // barrier to barrier is it sure that all of their work lies in between.
     if (place_.ranks > 1) outcome.result.runtime_ns = steady_ns() - begin_ns;
@@ -160,6 +175,7 @@ class PhaseRun {
       outcome.result.runtime_ns = std::max(
           outcome.result.runtime_ns, slot->end_ns - std::min(slot->end_ns, state_.start_ns()));
       outcome.result.operations += slot->done.load(std::memory_order_relaxed);
+      outcome.result.failed += slot->failed.load(std::memory_order_relaxed);
       outcome.result.measured.merge(slot->measured);
       if (outcome.error.empty()) outcome.error = slot->error;
       if (outcome.trouble.empty()) outcome.trouble = slot->trouble;
@@ -169,7 +185,9 @@ class PhaseRun {
 
   PhaseOutcome merge_ranks(PhaseOutcome own) {
     std::string bytes;
+    append_word(bytes, static_cast<std::uint64_t>(own.end));
     append_word(bytes, own.result.operations);
+    append_word(bytes, own.result.failed);
     own.result.measured.serialize(bytes);
     append_word(bytes, own.error.size());
     bytes += own.error + own.trouble;
@@ -180,14 +198,19 @@ class PhaseRun {
     merged.result.write_percent = own.result.write_percent;
     merged.result.runtime_ns = own.result.runtime_ns;
     for (std::string_view in : all) {
+      std::uint64_t end = 0;
       std::uint64_t operations = 0;
+      std::uint64_t failed = 0;
       std::uint64_t error_bytes = 0;
-      if (!take_word(in, operations) || !merged.result.measured.deserialize(in) ||
-          !take_word(in, error_bytes) || error_bytes > in.size()) {
+      if (!take_word(in, end) || !take_word(in, operations) || !take_word(in, failed) ||
+          !merged.result.measured.deserialize(in) || !take_word(in, error_bytes) ||
+          error_bytes > in.size()) {
         merged.error = "a rank's measurements did not arrive whole: run it again";
         return merged;
       }
+      merged.end = std::max(merged.end, static_cast<PhaseEnd>(end));
       merged.result.operations += operations;
+      merged.result.failed += failed;
       if (merged.error.empty()) merged.error = in.substr(0, error_bytes);
       if (merged.trouble.empty()) merged.trouble = in.substr(error_bytes);
     }
@@ -237,21 +260,24 @@ int run_job(Job& job) {
   if (!opened.ok()) return report_failure(job, opened.status());
   Store& store = **opened;
   job.show = job.show && store.rank() == 0;
+  take_interrupts();
   if (const Status status = agree(store, job); !status.ok()) return report_failure(job, status);
   if (const Status status = plan_phases(job, Store::traits(job), store.owners()); !status.ok()) {
     return report_failure(job, status);
   }
-  Output output(job, store.ranks());
+  Output output(job, Store::traits(job).way, store.ranks());
   const auto pool = workloads::make_value_pool(workloads::RecordLayout(job.spec), job.options.seed);
   for (std::size_t i = 0; i < job.phases.size(); ++i) {
     const Phase& phase = job.phases[i];
     PhaseOutcome outcome = PhaseRun<Store>(store, job, phase, i, pool).run();
-    const bool failed = outcome.failed();
+    const bool load_failed = phase.load && outcome.failed();
+    const bool stop = load_failed || outcome.end != PhaseEnd::kCompleted;
     output.add(phase, std::move(outcome));
-    if (!phase.load || i + 1 == job.phases.size()) continue;
+    if (i + 1 == job.phases.size()) continue;
     // Only rank 0 has the whole outcome; a broadcast that does not arrive is a "stop" as well.
-    if (store.broadcast(failed ? "stop" : "go") != "go") {
-      output.fail("the run is left out, because the load failed");
+    if (store.broadcast(stop ? "stop" : "go") != "go") {
+      output.fail(load_failed ? "the run is left out, because the load failed"
+                              : "the phases that follow are left out");
       break;
     }
   }

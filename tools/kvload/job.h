@@ -34,6 +34,7 @@ struct Job {
 /// What a store can and cannot do, as far as the phases depend on it.
 struct StoreTraits {
   std::string_view name;          // "tbb:"
+  std::string_view way;           // how it is reached, for the summary: "one-sided"
   bool in_process = true;         // starts empty with the program, so `run` loads first
   std::string_view scan_refusal;  // why it cannot scan; empty if it can
   bool scans_in_key_order = false;

@@ -53,8 +53,12 @@ std::string footer() {
       "is loaded by kvload load; each thread has a connection of its own, and --batch N asks for "
       "N\n"
       "records in one pipeline. The password may stand in KVLOAD_PASSWORD instead of the URI.\n"
+      "Ctrl-C (SIGINT, SIGTERM) ends the job with a report of what was done until then; a second "
+      "one\n"
+      "ends it at once.\n"
       "Exit codes: 0 all well, 1 operations failed, 2 bad usage or configuration, 3 the store "
-      "cannot be reached.\n"
+      "cannot be\n"
+      "reached, 4 every operation failed for --give-up-after, 130 interrupted.\n"
       "\nExample: workload b on 100000 records, two threads, one million operations:\n"
       "  kvload run --workload b -p recordcount=100000 -p operationcount=1000000 --threads 2\n";
   return text;
@@ -115,8 +119,16 @@ void add_run_options(CLI::App& app, Raw& raw, Options& options) {
       ->capture_default_str();
   app.add_option("--seed", options.seed, "the same seed gives the same operations")
       ->capture_default_str();
+  app.add_option("--give-up-after", options.give_up_after_s,
+                 "stop after this many s in which every operation failed, with exit code 4; a "
+                 "record that is missing or wrong does not count as a failure here (0: never stop)")
+      ->check(CLI::Range(0, 1'000'000))
+      ->capture_default_str();
   app.add_option("--json", options.json, "write the results as JSON")->type_name("FILE");
   app.add_option("--csv", options.csv, "write the results as CSV, latencies in ns")
+      ->type_name("FILE");
+  app.add_option("--summary", options.summary,
+                 "append to a table: throughput, p50 and p99 of each phase, with units")
       ->type_name("FILE");
   app.add_flag("-s", raw.status, "a status line on stderr every status.interval seconds");
 }

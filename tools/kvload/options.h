@@ -13,6 +13,8 @@ namespace keyway::kvload {
 
 /// Exit codes, for scripts.
 inline constexpr int kExitFailedOperations = 1;
+inline constexpr int kExitGaveUp = 4;         // every operation failed for --give-up-after
+inline constexpr int kExitInterrupted = 130;  // by SIGINT or SIGTERM, with a report
 using tools::kExitOk;
 using tools::kExitUnavailable;
 using tools::kExitUsage;
@@ -32,8 +34,12 @@ struct Options {
   std::optional<std::uint64_t> memory_bytes;
   std::optional<std::uint32_t> load_threads;  // of each rank, where run loads first
   std::string lock_policy;                    // of local: and mpi:; empty: what the URI says
+  // Long enough for a server to be started again; on top of it, a connection to a server that has
+  // gone waits for its timeout (client/wire/options.h: 10 s).
+  std::uint64_t give_up_after_s = 10;
   std::string json;
   std::string csv;
+  std::string summary;
   std::vector<std::string> command_line;
 };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -11,6 +12,7 @@
 
 #include "keyway/client/wire/uri.h"
 #include "keyway/locks/base/clock.h"
+#include "keyway/workloads/summary.h"
 #include "output_file.h"
 #include "provenance.h"
 
@@ -53,13 +55,22 @@ ordered_json latency_json(const Histogram& latency, const workloads::Spec& spec)
   for (const double percent : spec.percentiles) {
     percentiles[fmt::format("{}", percent)] = latency.percentile(percent);
   }
-  return {{"average_ns", latency.mean()},
-          {"min_ns", latency.min()},
-          {"max_ns", latency.max()},
-          {"percentiles_ns", percentiles}};
+  return {{"average_ns", latency.mean()},     {"min_ns", latency.min()},
+          {"max_ns", latency.max()},          {"p50_ns", latency.percentile(50)},
+          {"p99_ns", latency.percentile(99)}, {"percentiles_ns", percentiles}};
 }
 
-ordered_json phase_json(const workloads::PhaseResult& result, const workloads::Spec& spec) {
+std::string_view end_name(PhaseEnd end) {
+  switch (end) {
+    case PhaseEnd::kCompleted: return "completed";
+    case PhaseEnd::kGaveUp: return "gave up";
+    case PhaseEnd::kInterrupted: return "interrupted";
+  }
+  return "";
+}
+
+ordered_json phase_json(const workloads::PhaseResult& result, PhaseEnd end,
+                        const workloads::Spec& spec) {
   ordered_json metrics = ordered_json::object();
   for (const workloads::ReportLine& line : workloads::report_lines(result, spec.interval)) {
     ordered_json metric = {{"operations", line.operations}};
@@ -77,7 +88,9 @@ ordered_json phase_json(const workloads::PhaseResult& result, const workloads::S
   if (result.write_percent) out["write_percent"] = *result.write_percent;
   out["threads"] = spec.threads;
   out["runtime_ms"] = static_cast<double>(result.runtime_ns) / 1e6;
+  out["end"] = end_name(end);
   out["operations"] = result.operations;
+  out["failed_operations"] = result.failed;
   out["failures"] = result.measured.failures();
   out["throughput_per_s"] = result.throughput_per_s();
   out["metrics"] = metrics;
@@ -94,14 +107,16 @@ int report_failure(const Job& job, const Status& status) {
 }
 
 Status check_files(const Job& job) {
-  for (const std::string& path : {job.options.json, job.options.csv, job.spec.export_file}) {
+  for (const std::string& path :
+       {job.options.json, job.options.csv, job.options.summary, job.spec.export_file}) {
     if (path.empty()) continue;
     if (const Status status = tools::check_writable(path); !status.ok()) return status;
   }
   return {};
 }
 
-Output::Output(const Job& job, std::uint32_t ranks) : job_(job), ranks_(ranks) {
+Output::Output(const Job& job, std::string_view way, std::uint32_t ranks)
+    : job_(job), way_(way), ranks_(ranks) {
   warnings_ = job.notes;
   if (!job.show) return;
   for (const std::string& note : job.notes)
@@ -118,33 +133,44 @@ void Output::print(const std::string& text) {
   }
 }
 
+void Output::warn(const std::string& sentence) {
+  std::fprintf(stderr, "kvload: %s\n", sentence.c_str());
+  warnings_.push_back(sentence);
+}
+
+void Output::warn_of(const Phase& phase, const PhaseOutcome& outcome) {
+  if (!outcome.error.empty()) warn(fmt::format("{}: {}", phase.title(), outcome.error));
+  if (outcome.interrupted()) {
+    warn(fmt::format("{}: interrupted after {:.1f} s; the report covers what was done until then",
+                     phase.title(), static_cast<double>(outcome.result.runtime_ns) / 1e9));
+  }
+  if (outcome.gave_up()) {
+    warn(fmt::format("{}: gave up, because every operation failed for {} s (--give-up-after)",
+                     phase.title(), job_.options.give_up_after_s));
+  }
+  if (const std::uint64_t failures = outcome.result.measured.failures(); failures != 0) {
+    warn(fmt::format("{}: {} operations failed{}: see the Return= lines of the report for all",
+                     phase.title(), failures,
+                     outcome.trouble.empty() ? "" : ", first with \"" + outcome.trouble + "\""));
+  }
+}
+
 void Output::add(const Phase& phase, PhaseOutcome outcome) {
-  const std::uint64_t failures = outcome.result.measured.failures();
   failed_ = failed_ || outcome.failed();
   if (job_.show) {
     if (job_.phases.size() > 1) {
       print(fmt::format("{}# {}\n", results_.empty() ? "" : "\n", phase.title()));
     }
     print(workloads::text_report(outcome.result, phase.spec));
-    if (!outcome.error.empty()) {
-      std::fprintf(stderr, "kvload: %s: %s\n", phase.title().c_str(), outcome.error.c_str());
-      warnings_.push_back(outcome.error);
-    }
-    if (failures != 0) {
-      const std::string sentence = fmt::format(
-          "{}: {} operations failed{}: see the Return= lines of the report for all", phase.title(),
-          failures, outcome.trouble.empty() ? "" : ", first with \"" + outcome.trouble + "\"");
-      std::fprintf(stderr, "kvload: %s\n", sentence.c_str());
-      warnings_.push_back(sentence);
-    }
+    warn_of(phase, outcome);
   }
+  ends_.push_back(outcome.end);
   results_.push_back(std::move(outcome.result));
 }
 
 void Output::fail(const std::string& sentence) {
   failed_ = true;
-  warnings_.push_back(sentence);
-  if (job_.show) std::fprintf(stderr, "kvload: %s\n", sentence.c_str());
+  if (job_.show) warn(sentence);
 }
 
 void Output::note_locks(const std::string& lines) {
@@ -164,9 +190,13 @@ void Output::note_locks(const std::string& lines) {
 
 int Output::finish() {
   if (!job_.show) return kExitOk;  // rank 0 speaks for all
-  for (const Status& status : {write_json(), write_csv()}) {
+  for (const Status& status : {write_json(), write_csv(), append_summary()}) {
     if (!status.ok()) return report_failure(job_, status);
   }
+  const PhaseEnd end =
+      ends_.empty() ? PhaseEnd::kCompleted : *std::max_element(ends_.begin(), ends_.end());
+  if (end == PhaseEnd::kInterrupted) return kExitInterrupted;
+  if (end == PhaseEnd::kGaveUp) return kExitGaveUp;
   return failed_ ? kExitFailedOperations : kExitOk;
 }
 
@@ -174,7 +204,7 @@ Status Output::write_json() const {
   if (job_.options.json.empty()) return {};
   ordered_json phases = ordered_json::array();
   for (std::size_t i = 0; i < results_.size(); ++i) {
-    phases.push_back(phase_json(results_[i], job_.phases[i].spec));
+    phases.push_back(phase_json(results_[i], ends_[i], job_.phases[i].spec));
   }
   const ordered_json out = {{"program", "kvload"},
                             {"version", tools::version()},
@@ -196,6 +226,15 @@ Status Output::write_csv() const {
   std::string text = workloads::csv_header(job_.spec);
   for (const auto& result : results_) text += workloads::csv_rows(result, job_.spec);
   return tools::write_file(job_.options.csv, text);
+}
+
+Status Output::append_summary() const {
+  if (job_.options.summary.empty()) return {};
+  std::string text;
+  for (std::size_t i = 0; i < results_.size(); ++i) {
+    text += workloads::summary_rows(way_, results_[i], job_.phases[i].spec.interval);
+  }
+  return tools::append_to_table(job_.options.summary, workloads::summary_header(), text);
 }
 
 }  // namespace keyway::kvload

@@ -5,20 +5,25 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "job.h"
 #include "keyway/locks/base/status.h"
 #include "keyway/workloads/report.h"
+#include "phase.h"
 
 namespace keyway::kvload {
 
 struct PhaseOutcome {
   workloads::PhaseResult result;
+  PhaseEnd end = PhaseEnd::kCompleted;
   std::string error;    // why a rank or thread could not take part; empty if all did
   std::string trouble;  // the first failed operation in words, if the store has some
 
   bool failed() const { return !error.empty() || result.measured.failures() != 0; }
+  bool gave_up() const { return end == PhaseEnd::kGaveUp; }
+  bool interrupted() const { return end == PhaseEnd::kInterrupted; }
 };
 
 /// Says on stderr why the job cannot begin, if this process is the one that prints, and returns
@@ -32,7 +37,8 @@ Status check_files(const Job& job);
 /// Prints if job.show; otherwise only keeps the exit code. Not thread-safe.
 class Output {
  public:
-  Output(const Job& job, std::uint32_t ranks);
+  /// `way`: how the store is reached, for the summary.
+  Output(const Job& job, std::string_view way, std::uint32_t ranks);
 
   void add(const Phase& phase, PhaseOutcome outcome);
   /// Says what went wrong beyond a phase.
@@ -44,16 +50,23 @@ class Output {
 
  private:
   void print(const std::string& text);
+  /// On stderr, and among the warnings of the JSON report.
+  void warn(const std::string& sentence);
+  /// What a reader of the phase's report has to know beyond its numbers.
+  void warn_of(const Phase& phase, const PhaseOutcome& outcome);
+  Status append_summary() const;
   Status write_json() const;
   Status write_csv() const;
 
   const Job& job_;
+  const std::string_view way_;
   const std::uint32_t ranks_;
   std::ofstream export_file_;
   std::vector<workloads::PhaseResult> results_;
   std::vector<std::string> warnings_;
   std::vector<std::string> locks_;
   nlohmann::ordered_json stripes_ = nlohmann::ordered_json::array();
+  std::vector<PhaseEnd> ends_;  // of the phases in results_
   bool failed_ = false;
 };
 

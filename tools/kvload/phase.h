@@ -20,14 +20,37 @@
 
 namespace keyway::kvload {
 
+/// Why a phase ended; the greater one counts where ranks differ.
+enum class PhaseEnd : std::uint8_t {
+  kCompleted,    // all operations done, or the time limit reached
+  kInterrupted,  // by a signal, or because another rank asked
+  kGaveUp,       // every operation failed for --give-up-after
+};
+
 struct alignas(64) WorkerSlot {
   explicit WorkerSlot(const workloads::Spec& spec) : measured(spec) {}
 
-  std::atomic<std::uint64_t> done{0};  // operations so far; relaxed, for people
+  /// Worker: how an operation ended.
+  void count(workloads::Return result) {
+    raise(workloads::is_answer(result) ? served : unserved);
+    if (result != workloads::Return::kOk) raise(failed);
+  }
+
+  // Operations so far. Relaxed: people and the watch read the counts, which publish nothing.
+  std::atomic<std::uint64_t> done{0};
+  std::atomic<std::uint64_t> failed{0};    // did not do what was asked
+  std::atomic<std::uint64_t> served{0};    // the store answered
+  std::atomic<std::uint64_t> unserved{0};  // it did not
   std::uint64_t end_ns = 0;
   workloads::Measurements measured;
   std::string error;    // why it could not take part
   std::string trouble;  // its first failed operation, in words
+
+ private:
+  static void raise(std::atomic<std::uint64_t>& word) {
+    // Relaxed, and no read-modify-write: one writer.
+    word.store(word.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
 };
 using WorkerSlots = std::vector<std::unique_ptr<WorkerSlot>>;
 

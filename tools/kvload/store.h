@@ -10,6 +10,7 @@
 //   rank(), ranks()                     // this process, and how many there are
 //   barrier(), gather(bytes)            // all ranks' bytes on rank 0, nothing elsewhere
 //   broadcast(bytes)                    // rank 0's bytes on every rank, or nothing
+//   ask_all_to_end(), asked_to_end()    // any process asks, all can see it; not collective
 //   owners(), owner_of(key), home_of(thread)  // whose keys are whose, for --locality
 //
 // and its Session, used by one thread,
@@ -40,6 +41,8 @@ class OneProcess {
   void barrier() {}
   std::vector<std::string> gather(std::string bytes) { return {std::move(bytes)}; }
   std::optional<std::string> broadcast(std::string bytes) { return bytes; }
+  void ask_all_to_end() {}  // there is nobody else
+  bool asked_to_end() const { return false; }
   std::uint32_t owners() const { return 1; }
   std::uint32_t owner_of(std::string_view) const { return 0; }
   std::uint32_t home_of(std::uint32_t) const { return 0; }

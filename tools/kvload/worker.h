@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "interrupt.h"
 #include "job.h"
 #include "keyway/locks/base/clock.h"
 #include "keyway/workloads/op_stream.h"
@@ -66,7 +67,7 @@ class Worker {
     blocks_.emplace_back();
     const std::uint64_t per_op = sizeof(workloads::Op) + spec_.keys.max_bytes();
     if (block_ops_ == 1 || plan_.operations > plan_.pregenerate_bytes / per_op) return;
-    for (std::uint64_t made = 0; made < plan_.operations;) {
+    for (std::uint64_t made = 0; made < plan_.operations && !was_interrupted();) {
       const auto wanted = std::min<std::uint64_t>(plan_.operations - made, OpBlock::kMaxOps);
       const std::size_t got = stream_->append(blocks_.back(), wanted);
       made += got;
@@ -148,15 +149,16 @@ class Worker {
   void execute(const workloads::Op& op, std::string_view key) {
     switch (op.kind()) {
       case OpKind::kRead:
-        if (plan_.batch > 1) return add_to_batch(key);
-        read(op, key, sample());
-        return;
-      case OpKind::kUpdate: update(op, key, sample()); return;
-      case OpKind::kInsert: return insert(op, key);
-      case OpKind::kScan: return scan(op, key);
-      case OpKind::kReadModifyWrite: return read_modify_write(op, key);
+        return plan_.batch > 1 ? add_to_batch(key) : settle(read(op, key, sample()));
+      case OpKind::kUpdate: return settle(update(op, key, sample()));
+      case OpKind::kInsert: return settle(insert(op, key));
+      case OpKind::kScan: return settle(scan(op, key));
+      case OpKind::kReadModifyWrite: return settle(read_modify_write(op, key));
     }
   }
+
+  /// Takes the result of a whole operation, whatever parts it has.
+  void settle(Return result) { slot_.count(result); }
 
   Return checked(Code code, std::uint64_t bytes) const {
     if (code == Code::kOk && value_.size() != bytes) return Return::kUnexpectedState;
@@ -194,20 +196,21 @@ class Worker {
                  [&] { return workloads::return_of(session_.set_range(key, offset, value)); });
   }
 
-  void insert(const workloads::Op& op, std::string_view key) {
+  Return insert(const workloads::Op& op, std::string_view key) {
     const std::string_view value = values_.record(key, op.value_at);
     const Return result = timed(Metric::kInsert, sample(),
                                 [&] { return workloads::return_of(session_.put(key, value)); });
     // A failed insert too, as in YCSB: otherwise no later record would ever be read.
-    if (!load_) return shared_.inserts.acknowledge(op.insert);
-    if (result == workloads::return_of(Code::kOutOfSpace)) {
+    if (!load_) shared_.inserts.acknowledge(op.insert);
+    if (load_ && result == workloads::return_of(Code::kOutOfSpace)) {
       slot_.error = "the store is full: give it more memory with --memory, or load fewer records";
       state_.stop();  // no later record would fit either
     }
+    return result;
   }
 
-  void scan(const workloads::Op& op, std::string_view key) {
-    timed(Metric::kScan, sample(), [&] {
+  Return scan(const workloads::Op& op, std::string_view key) {
+    return timed(Metric::kScan, sample(), [&] {
       std::uint64_t records = 0;
       bool as_expected = true;
       const Code code =
@@ -223,9 +226,9 @@ class Worker {
     });
   }
 
-  void read_modify_write(const workloads::Op& op, std::string_view key) {
+  Return read_modify_write(const workloads::Op& op, std::string_view key) {
     const bool take = sample();
-    timed(Metric::kReadModifyWrite, take, [&] {
+    return timed(Metric::kReadModifyWrite, take, [&] {
       const Return result = read(op, key, take);
       return result == Return::kOk ? update(op, key, take) : result;
     });
@@ -249,6 +252,7 @@ class Worker {
       value_.swap(batch_values_[i]);
       const Return result = checked(batch_codes_[i], record_bytes_);
       slot_.measured.count(Metric::kRead, result);
+      settle(result);
       if (take) note(Metric::kRead, result, begin_ns, end_ns, 1);
       if (spec_.data_integrity) verify({}, batch_keys_[i], result, value_);
       value_.swap(batch_values_[i]);

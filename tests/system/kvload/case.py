@@ -10,7 +10,7 @@ from report import call
 
 class Program:
     """Set once by main()."""
-    kvload = workloads = None
+    kvload = workloads = keywayd = None
 
 
 def kvload(*words, **more):

@@ -3,6 +3,8 @@
 import argparse
 import json
 import os
+import signal
+import subprocess
 import sys
 import unittest
 
@@ -97,6 +99,38 @@ class Job(unittest.TestCase):
                 ours = [line for line in done.stderr.splitlines() if line.startswith("kvload: ")]
                 self.assertEqual(len(ours), 1, done.stderr)
                 self.assertIn(words[-1].split("=")[0], ours[0])
+
+    def test_a_signal_to_one_rank_ends_all_with_a_report(self):
+        with open("numbered.sh", "w", encoding="utf8") as file:
+            file.write('#!/bin/sh\n'
+                       'echo $$ >"rank.${PMI_RANK:-$OMPI_COMM_WORLD_RANK}"\n'
+                       'exec "$@"\n')
+        os.chmod("numbered.sh", 0o755)
+        for rank in sorted({0, int(RANKS) - 1}):
+            with self.subTest(rank=rank):
+                self.interrupt(rank)
+
+    def interrupt(self, rank):
+        words = [*MPIRUN, "-n", RANKS, "./numbered.sh", KVLOAD, "run", "--workload", "a", "--store",
+                 "mpi:", "-p", "operationcount=0", "-p", "maxexecutiontime=600", "-s", "-p",
+                 "status.interval=1", "--json", os.path.abspath("interrupted.json")]
+        said = ""
+        with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True) as process:
+            for line in process.stderr:
+                said += line
+                if "[READ" in line:  # all ranks are at work
+                    with open(f"rank.{rank}", encoding="utf8") as file:
+                        os.kill(int(file.read()), signal.SIGINT)
+                    break
+            report, rest = process.communicate(timeout=120)
+        self.assertNotEqual(process.returncode, 0, said + rest)
+        self.assertEqual(rest.count("kvload: run: interrupted after"), 1, said + rest)
+        self.assertEqual(report.count("[OVERALL], RunTime(ms)"), 2, report)
+        with open("interrupted.json", encoding="utf8") as file:
+            load, run = json.load(file)["phases"]
+        self.assertEqual((load["end"], run["end"]), ("completed", "interrupted"))
+        self.assertGreater(run["operations"], 0)
 
     def test_ranks_that_disagree_are_refused(self):
         if int(RANKS) == 1:

@@ -168,6 +168,24 @@ class Options(Case):
         self.assertEqual(sum(int(row["operations"]) for row in rows[1:]), 1000)
         self.assertTrue(all(float(row["average_ns"]) > 0 for row in rows))
 
+    def test_summary_is_a_table_that_runs_append_to(self):
+        if os.path.exists("summary.txt"):
+            os.remove("summary.txt")
+        self.good("load", "--workload", "a", "--store", "tbb:", "--summary", "summary.txt")
+        done = self.good(*self.SMALL, "--summary", "summary.txt", "--json", "out.json")
+        with open("summary.txt", encoding="utf8") as file:
+            head, *rows = [re.split(r"  +", line.rstrip()) for line in file]
+        self.assertEqual(head, ["phase", "way", "throughput", "operation", "p50", "p99"])
+        self.assertEqual([row[0] for row in rows], ["load", "load", "run", ""])
+        self.assertEqual([row[-3] for row in rows], ["INSERT", "INSERT", "READ", "UPDATE"])
+        with open("out.json", encoding="utf8") as file:
+            run = json.load(file)["phases"][1]
+        self.assertEqual(rows[2][2], f"{run['throughput_per_s']:,.0f} ops/s")
+        median_us = run["metrics"]["READ"]["latency"]["p50_ns"] / 1000
+        self.assertAlmostEqual(float(rows[2][-2].removesuffix(" us")), median_us,
+                               delta=0.006 if median_us < 10 else 0.6)
+        self.assertEqual(len(phases(done.stdout)), 2)
+
     def test_exportfile_takes_the_report(self):
         done = self.good(*self.SMALL, "-p", "exportfile=report.txt")
         self.assertEqual(done.stdout, "")

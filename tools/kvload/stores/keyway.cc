@@ -127,7 +127,9 @@ class KeywayStore {
   static StoreTraits traits(const Job& job) {
     const std::string_view uri = job.options.store;
     StoreTraits traits{.name = uri.substr(0, uri.find(':') + 1)};
+    traits.way = uri.starts_with("mpi:") ? "one-sided" : "in process";
     if (!wire::is_server_uri(uri)) return traits;
+    traits.way = "sockets";
     traits.in_process = false;
     traits.scan_refusal =
         "a server's SCAN goes by cursors, not from a key on: use local:, mpi: or rocksdb:PATH for "
@@ -162,6 +164,8 @@ class KeywayStore {
   /// Rank 0's bytes on every rank; nothing if they cannot be had. Collective. They travel through
   /// the store itself, so only while it has room.
   std::optional<std::string> broadcast(std::string bytes);
+  void ask_all_to_end() { store_.ask_all_to_end(); }
+  bool asked_to_end() const { return store_.asked_to_end(); }
 
   /// What guards the stripes of this process's ranks, with lock=auto: text, and JSON of stripes.
   std::vector<std::string> lock_report();
@@ -184,8 +188,9 @@ class KeywayStore {
 };
 
 std::vector<std::string> KeywayStore::lock_report() {
+  if (store_.options().lock != "auto") return {};
   auto session = store_.session();
-  if (!session.ok() || store_.options().lock != "auto") return {};
+  if (!session.ok()) return {};
   std::vector<std::string> lines;
   const std::uint32_t first = ranks() > 1 ? rank() : 0;
   const std::uint32_t end = ranks() > 1 ? rank() + 1 : owners();

@@ -22,7 +22,7 @@ int run_on_tbb(Job& job);
 inline std::span<const StoreKind> store_kinds() {
   static constexpr StoreKind kKinds[] = {
       {"local", "local:", "Keyway in this process (local:?ranks=N for N volumes)", run_on_keyway},
-      {"mpi", "mpi:", "Keyway over all processes of mpirun, one-sided", run_on_keyway},
+      {"mpi", "mpi:", "Keyway over all processes of mpirun.mpich, one-sided", run_on_keyway},
       {"redis", "redis://H:P", "a server at host H, port P: keywayd, or any that speaks RESP",
        run_on_keyway},
       {"rediss", "rediss://H:P", "the same over TLS (?tls_ca=FILE)", run_on_keyway},

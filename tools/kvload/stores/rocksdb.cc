@@ -112,7 +112,9 @@ class RocksdbStore : public OneProcess {
  public:
   using Session = RocksdbSession;
 
-  static StoreTraits traits(const Job&) { return {.name = kScheme, .scans_in_key_order = true}; }
+  static StoreTraits traits(const Job&) {
+    return {.name = kScheme, .way = "in process", .scans_in_key_order = true};
+  }
   static Result<std::unique_ptr<RocksdbStore>> open(const Job& job) {
     const std::string path = job.options.store.substr(kScheme.size());
     if (path.empty()) {

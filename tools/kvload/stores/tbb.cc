@@ -79,6 +79,7 @@ class TbbStore : public OneProcess {
 
   static StoreTraits traits(const Job&) {
     return {.name = "tbb:",
+            .way = "in process",
             .scan_refusal =
                 "tbb: cannot scan, because iterating concurrent_hash_map is not safe "
                 "while others write: use local: or rocksdb:PATH for workloads with "
