@@ -6,6 +6,14 @@
 
 #include "keyway/client/client.h"
 
+// MPI_Comm is another type in each MPI, so with another vendor's mpi.h the program would not link,
+// or would run on two MPIs at once. keyway::client sets the macro.
+#if defined(KEYWAY_BUILT_WITH_MPICH) && !defined(MPICH_VERSION)
+#error "Keyway is built with MPICH, but this <mpi.h> is another MPI's: use mpicxx.mpich"
+#elif defined(KEYWAY_BUILT_WITH_OPEN_MPI) && !defined(OPEN_MPI)
+#error "Keyway is built with Open MPI, but this <mpi.h> is another MPI's: use mpicxx.openmpi"
+#endif
+
 namespace keyway {
 
 /// As Store::open("mpi:..."), collective over `comm`, whose processes become the ranks. MPI must

@@ -23,7 +23,7 @@ std::string footer() {
       "Benches (--acquires of each agent, the first 10% discarded):\n{}"
       "\nLocks: {}, each with its levers, e.g. gbh:backoff_max_ns=20000;\n"
       "  for dht also fompi-a: no lock, inserts by compare-and-swap\n"
-      "Fabrics: shm (agents are threads), mpi (start it with mpirun), sim (virtual time)\n"
+      "Fabrics: shm (agents are threads), mpi (start it with mpirun.mpich), sim (virtual time)\n"
       "Machines of sim: {}, or the path of a machine file\n"
       "Sweeps: P (ranks), F_W (fw), any option by its name (lock, bench, locality, threads, seed\n"
       "  ...), lock.LEVER, or a parameter of the machine (card.atomic_ns). Values are separated\n"
@@ -35,7 +35,7 @@ std::string footer() {
       "  lockbench --lock d-mcs --bench ecsb --fabric sim --machine piz-daint --ranks 1024\n"
       "  lockbench --lock d-mcs --fabric sim --sweep bench=lb,ecsb,sob,wcsb,warb \\\n"
       "            --sweep lock=fompi-spin,d-mcs --sweep P=8,16,32,...,1024 --csv figure3.csv\n"
-      "  mpirun -n 2 lockbench --lock gbh --bench warb --fabric mpi --fw 0.02\n"
+      "  mpirun.mpich -n 2 lockbench --lock gbh --bench warb --fabric mpi --fw 0.02\n"
       "  lockbench --calibrate host.toml\n"
       "  lockbench --lock gbh --fabric sim --machine host.toml --ranks 2\n",
       bench_help(), fmt::join(locks::AnyLock::kNames, ", "),

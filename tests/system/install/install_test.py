@@ -1,8 +1,10 @@
-"""Installs the build into a fresh prefix, moves that prefix, and builds and runs two programs
-outside the tree against it: consumer/main.cc, and the example of README.md as it stands there.
+"""Installs the build into a fresh prefix, moves that prefix, and builds and runs programs outside the
+tree against it: consumer/main.cc, the example of README.md as it stands there, and a program with a
+communicator of its own. That program does not compile with the mpi.h of another MPI, and hears why.
 The package must hold no path of the tree or of the prefix."""
 
 import argparse
+import json
 import pathlib
 import re
 import shutil
@@ -36,6 +38,43 @@ def example_of(readme):
     return block.group(1)
 
 
+MPI_NAMES = {"mpich": "MPICH", "openmpi": "Open MPI"}
+
+
+def mpi_of(prefix):
+    """The MPI that the installed build speaks, as its package says."""
+    (config,) = prefix.rglob("KeywayConfig.cmake")
+    return re.search(r'set\(KEYWAY_MPI "(\w+)"\)', config.read_text()).group(1)
+
+
+def fails_with_other_header(build, own, other):
+    """The program over.cc is compiled with another MPI's mpi.h before the right one."""
+    commands = json.loads((build / "compile_commands.json").read_text())
+    (command,) = [entry["command"] for entry in commands if entry["file"].endswith("/over.cc")]
+    folder = run("pkg-config", "--cflags-only-I", {"mpich": "mpich", "openmpi": "ompi-c"}[other])
+    compiler, rest = command.split(" ", 1)
+    done = subprocess.run(f"{compiler} {folder.strip()} {rest} -fsyntax-only", shell=True, cwd=build,
+                          stderr=subprocess.PIPE, text=True, check=False)
+    expected = f"Keyway is built with {MPI_NAMES[own]}, but this <mpi.h> is another MPI's"
+    if done.returncode == 0 or expected not in done.stderr:
+        sys.exit(f"the mpi.h of {other} is taken with {done.returncode}:\n{done.stderr}")
+
+
+def check_mpi(configure, build, own):
+    """Programs that also find an MPI for themselves: the same, and another."""
+    if run(build / "over").strip() != "over MPI":
+        sys.exit("the program with a communicator of its own does not find what it put")
+    (other,) = set(MPI_NAMES) - {own}
+    fails_with_other_header(build, own, other)
+    warning = "is not the MPI that Keyway is built with"
+    for vendor in MPI_NAMES:
+        found = build.with_name(f"build-{vendor}")
+        said = run(*configure, "-B", found, "-DOWN_MPI=ON", f"-DMPI_CXX_COMPILER=mpicxx.{vendor}")
+        if (warning in " ".join(said.split())) != (vendor == other):  # CMake breaks lines
+            sys.exit(f"a program that found {vendor} is configured with:\n{said}")
+    run(configure[0], "--build", build.with_name(f"build-{own}"), "--target", "over")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     for option in ("--cmake", "--build", "--consumer"):
@@ -55,12 +94,16 @@ def main():
         consumer, build = top / "consumer", top / "build"
         shutil.copytree(args.consumer, consumer)
         (consumer / "readme.cc").write_text(example_of(source_tree / "README.md"))
-        run(args.cmake, "-G", "Ninja", "-S", consumer, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}")
+        configure = [args.cmake, "-G", "Ninja", "-S", consumer, f"-DCMAKE_PREFIX_PATH={prefix}"]
+        run(*configure, "-B", build)
         run(args.cmake, "--build", build)
         said = run(build / "consumer").strip()
         if said != "outside the tree":
             sys.exit(f"the consumer printed '{said}', not the value that it had put")
         run(build / "readme")
+        own = mpi_of(prefix)
+        if own in MPI_NAMES:
+            check_mpi(configure, build, own)
 
 
 if __name__ == "__main__":
