@@ -3,19 +3,28 @@
 
 keyway_load() { keyway_run --load-only "$@"; }
 
-# Whatever this script has started ends with it.
+# Whatever this script has started ends with it, and so does the file of the table.
 keyway_children=()
+keyway_summary=
 end_children() {
-  local child
-  for child in "${keyway_children[@]}"; do kill -TERM "$child" 2>/dev/null || true; done
-  wait
+  local i
+  [[ -z $keyway_summary ]] || rm -f "$keyway_summary"
+  trap 'kill -KILL "${keyway_children[@]}" 2>/dev/null || true' INT TERM  # the second signal
+  # The last one first: it reports what it has measured while the servers are still there.
+  for ((i = ${#keyway_children[@]} - 1; i >= 0; --i)); do
+    kill -TERM "${keyway_children[i]}" 2>/dev/null || true
+    wait "${keyway_children[i]}" || true
+  done
   keyway_children=()
 }
 
-# In the background, so that a signal to this script does not wait for it.
+# A child runs in the background, so that a signal to this script does not wait for it, and in a process
+# group of its own (set -m), so that Ctrl-C reaches it once: through end_children.
 run_child() {
   local status=0
+  set -m
   "$@" </dev/null &
+  set +m
   keyway_children+=("$!")
   wait "$!" || status=$?
   unset 'keyway_children[-1]'
@@ -28,8 +37,10 @@ start_cluster() {
   local -a ports=()
   folder=$(mktemp -d)
   mkfifo "$folder/said"
+  set -m
   mpirun.mpich -launcher fork -n "$ranks" build/release/server/keywayd --port 0 \
     --memory "${mib}MiB" </dev/null >"$folder/said" 2>&1 &
+  set +m
   keyway_children+=("$!")
   exec {keyway_said}<"$folder/said"
   rm -r "$folder"
@@ -46,10 +57,16 @@ start_cluster() {
 # Whether a workload file asks for scans.
 scans() { grep -Eq '^[[:space:]]*scanproportion[[:space:]]*[=:][[:space:]]*[0.]*[1-9]' "$1"; }
 
+# The head of a block of the report: it goes where the report goes.
+heading() { printf '\n## %s\n' "$*"; }
+
 # The workload through the sockets of a cluster, with the arguments of kvload.
 run_on_cluster() {
   local kvload=build/release/tools/kvload/kvload store=redis://127.0.0.1:$keyway_port
-  run_child "$kvload" load --store "$store" "$@" && run_child "$kvload" run --store "$store" "$@"
+  heading "through sockets: load"
+  run_child "$kvload" load --store "$store" "$@" || return
+  heading "through sockets: run"
+  run_child "$kvload" run --store "$store" "$@"
 }
 
 # The same one-sided: kvload is a rank of its own store.
@@ -85,12 +102,14 @@ keyway_run() {
   local file=$workload
   [[ $workload =~ ^[a-f]$ ]] && file=workloads/ycsb/workload$workload
   [[ -r $file ]] || die "workload '$workload' is no file that can be read; give a..f or a YCSB file"
-  local -a work=(-P "$file" -p "recordcount=$records" -p "operationcount=$operations")
+  keyway_summary=$(mktemp)
+  trap end_children EXIT
+  trap 'exit 130' INT TERM
+  local -a work=(-P "$file" -p "recordcount=$records" -p "operationcount=$operations"
+    --summary "$keyway_summary")
 
   install_packages "${keyway_run_packages[@]}"
   build_preset release OFF kvload keywayd kvctl
-  trap end_children EXIT
-  trap 'exit 130' INT TERM
   local status=0
   if [[ -z $store && $phase == run ]] && scans "$file"; then
     say "no sockets: workload $workload scans in the order of keys, which RESP has no command for"
@@ -105,13 +124,19 @@ keyway_run() {
   if [[ $status -ne 0 ]]; then
     :
   elif [[ ${store:=mpi:} == mpi:* ]]; then
-    say "kvload $phase: workload $workload on $ranks ranks with $threads thread(s) each, one-sided"
+    heading "one-sided: $phase on $ranks ranks with $threads thread(s) each"
     run_on_ranks "$phase" "$ranks" "$store" "${work[@]}" --threads "$threads" "${extra[@]}" || status=$?
   else
+    heading "$phase on ${store%%:*}:"  # what follows may hold a password
     run_child build/release/tools/kvload/kvload "$phase" --store "$store" "${work[@]}" \
       --threads "$threads" "${extra[@]}" || status=$?
   fi
   [[ $status -eq 0 ]] || { say "kvload ended with $status; see above"; return "$status"; }
+  if [[ -s $keyway_summary ]]; then  # -- --help measures nothing
+    heading "summary: workload $workload, $records records, $operations operations"
+    cat "$keyway_summary"
+    printf '\n'
+  fi
   echo "Keep going: ./keyway run --ranks 4 --workload b, and any option of kvload after -- (-- --help)"
   if [[ -n ${keyway_port:-} && -t 0 && -t 1 ]]; then
     say "a shell on the cluster, which ends with it: try cluster, or help"

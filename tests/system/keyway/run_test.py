@@ -63,14 +63,34 @@ class Run(unittest.TestCase):
         self.assertIn("Keep going: ./keyway run", report)
         return report
 
+    def check_summary(self, report, phases):
+        """A table of all phases at the end, with units, and figures of the reports above."""
+        table = report[report.index("## summary:"):]
+        rows = re.findall(r"(?m)^(load|run) +(\S+) +([\d,]+) ops/s +\S+ +([\d,.]+) us +([\d,.]+) us$",
+                          table)
+        self.assertEqual([row[:2] for row in rows], phases, table)
+        throughputs = re.findall(r"\[OVERALL\], Throughput\(ops/sec\), (\S+)", report)
+        self.assertEqual([row[2].replace(",", "") for row in rows],
+                         [f"{float(value):.0f}" for value in throughputs])
+        for *_, p50, p99 in rows:
+            self.assertTrue(0 < float(p50.replace(",", "")) <= float(p99.replace(",", "")), table)
+
     def test_two_ranks_are_the_default(self):
         """Through the sockets of a cluster, and then one-sided: each reports a load and a run."""
         report = self.check_report()
         self.assertEqual(report.count("[OVERALL], Throughput(ops/sec)"), 4, report)
+        # Each block has its heading in the same stream.
+        heads = [line for line in report.splitlines() if line.startswith("#")]
+        self.assertEqual([re.sub(r" (on \d|workload ).*", "", head) for head in heads],
+                         ["## through sockets: load", "## through sockets: run", "## one-sided: run",
+                          "# load", "# run", "## summary:"])
+        self.check_summary(report, [("load", "sockets"), ("run", "sockets"), ("load", "one-sided"),
+                                    ("run", "one-sided")])
 
     def test_scans_are_for_ranks_alone(self):
         report = self.check_report("--workload", "e", "--", "-p", "maxscanlength=5")
         self.assertEqual(report.count("[OVERALL], Throughput(ops/sec)"), 2, report)
+        self.check_summary(report, [("load", "one-sided"), ("run", "one-sided")])
 
     def test_four_ranks_with_threads(self):
         self.check_report("--ranks", "4", "--threads", "2", "--workload", "b")
@@ -87,13 +107,15 @@ class Run(unittest.TestCase):
 
     def test_stopped_in_the_middle_it_leaves_no_process(self):
         process = self.start("--records", "1000", "--operations", "999999999", "--", "-s")
-        for line in process.stderr:  # the first status line: the ranks are at work
-            if "operations;" in line:
+        for line in process.stderr:  # the the first status line of the run: all are at work
+            if "[READ" in line:
                 break
         self.assertGreater(len(descendants_by_mark(self.mark)), 2)
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=PATIENCE_S)
-        self.assertNotEqual(process.returncode, 0)
+        report, said = process.communicate(timeout=PATIENCE_S)
+        self.assertEqual(process.returncode, 130, said)
+        self.assertIn("run: interrupted after", said)
+        self.assertEqual(report.count("[OVERALL], Throughput(ops/sec)"), 2, report)
         self.assertEqual(still_there(self.mark), [])
 
 
