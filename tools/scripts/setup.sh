@@ -8,10 +8,12 @@ keyway_run_packages=(
   libasio-dev libssl-dev libhwloc-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libtomlplusplus-dev libtbb-dev
   libedit-dev prometheus-cpp-dev
 )
+# What the preset openmpi needs beyond that.
+keyway_openmpi_packages=(openmpi-bin libopenmpi-dev)
 # What the tests need beyond that. The program redis-server is in redis-tools, as redis-check-rdb: the
 # package redis-server would add a service, which would run on the user's machine from then on.
 keyway_test_packages=(
-  openmpi-bin libopenmpi-dev catch2 librapidcheck-dev
+  "${keyway_openmpi_packages[@]}" catch2 librapidcheck-dev
   python3 gnuplot-nox iproute2 openssl procps util-linux spin
   redis-tools python3-redis libhiredis-dev
 )
@@ -19,6 +21,8 @@ keyway_test_packages=(
 keyway_all_packages=(clang libclang-rt-14-dev)
 # What the benchmarks need beyond what runs the store: rows, plots, namespaces.
 keyway_bench_packages=(python3 gnuplot-nox iproute2 redis-tools util-linux)
+# What a user gets: all libraries and programs. Beside them stand only the tests.
+keyway_user_targets=(locks/all kvstore/all workloads/all client/all server/all tools/all)
 readonly keyway_exit_usage=2
 readonly keyway_log_folder=build
 
@@ -99,6 +103,26 @@ install_packages() {
   restore_alternatives "$before"
 }
 
+# say_how_long PRESET TARGET...: what a newcomer waits for, where it is more than a moment.
+say_how_long() {
+  local preset=$1 steps minutes
+  shift
+  # A step takes about this many seconds of a processor.
+  local -r step_s=2 few=30
+  steps=$(cmake --build --preset "$preset" --target "$@" -- -n 2>/dev/null | grep -c '^\[') || true
+  [[ $steps -gt $few ]] || return 0
+  minutes=$((steps * step_s / $(nproc) / 60 + 1))
+  say "building build/$preset: up to $steps steps, about $minutes min"
+}
+
+# build_for_users PRESET: everything but the tests.
+build_for_users() {
+  local -a packages=("${keyway_run_packages[@]}")
+  [[ $1 != openmpi ]] || packages+=("${keyway_openmpi_packages[@]}")
+  install_packages "${packages[@]}"
+  build_preset "$1" OFF "${keyway_user_targets[@]}"
+}
+
 # configure_preset PRESET TESTS: once. TESTS is ON or OFF: whoever only runs the store does not need
 # what the tests need. A folder that has the tests keeps them.
 configure_preset() {
@@ -117,5 +141,6 @@ build_preset() {
   local preset=$1
   configure_preset "$1" "$2"
   shift 2
+  say_how_long "$preset" "${@:-all}"
   cmake --build --preset "$preset" --target "${@:-all}" >&2 || die "building $preset failed; see above"
 }

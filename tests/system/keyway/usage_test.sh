@@ -22,6 +22,10 @@ refused() {
 refused "'frob' is no command" frob
 refused "'dve' is no preset" build dve
 refused "build takes one preset" build dev asan
+refused "'--test' is no preset" build --test
+refused "install needs a folder" install
+refused "install takes one folder" install here there
+refused "'--prefix' is no option of install" install --prefix
 refused "--ranks needs a value" run --ranks
 refused "--ranks wants a whole number from 1, not '0'" run --ranks 0
 refused "--ranks wants a whole number from 1, not '-1'" run --ranks -1
@@ -34,7 +38,7 @@ refused "'--slow' is no option of test" test --slow
 refused "'unti' is no label" test --only unti
 refused "-R needs a value" test -R
 
-for words in help --help "run --help" "test --help"; do
+for words in help --help "run --help" "test --help" "build --help" "install --help"; do
   # shellcheck disable=SC2086
   text=$("$keyway" $words 2>stderr.txt) || fail "keyway $words ended with $?"
   [[ $text == "usage: ./keyway"* && ! -s stderr.txt ]] || fail "keyway $words prints no help"
