@@ -18,7 +18,7 @@ keyway_test_packages=(
   redis-tools python3-redis libhiredis-dev
 )
 # What ./keyway test --all needs beyond that: libFuzzer comes with clang.
-keyway_all_packages=(clang libclang-rt-14-dev)
+keyway_all_packages=(clang libclang-rt-14-dev ccache)
 # What the benchmarks need beyond what runs the store: rows, plots, namespaces.
 keyway_bench_packages=(python3 gnuplot-nox iproute2 redis-tools util-linux)
 # What a user gets: all libraries and programs. Beside them stand only the tests.
@@ -123,10 +123,19 @@ build_for_users() {
   build_preset "$1" OFF "${keyway_user_targets[@]}"
 }
 
+# Where ccache is installed, builds share what they compile alike, as release and openmpi do most of
+# the store. Paths count as relative to this tree.
+use_ccache() {
+  command -v ccache >/dev/null || return 0
+  export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_C_COMPILER_LAUNCHER=ccache
+  export CCACHE_BASEDIR=$keyway_root CCACHE_SLOPPINESS=pch_defines,time_macros
+}
+
 # configure_preset PRESET TESTS: once. TESTS is ON or OFF: whoever only runs the store does not need
 # what the tests need. A folder that has the tests keeps them.
 configure_preset() {
   local preset=$1 tests=$2
+  use_ccache
   if [[ ! -f build/$preset/build.ninja ]] ||
     { [[ $tests == ON ]] && grep -qx 'KEYWAY_TESTS:.*=OFF' "build/$preset/CMakeCache.txt"; }; then
     mkdir -p "build/$preset"

@@ -21,7 +21,7 @@ run_tests() {
   # shellcheck disable=SC2086
   [[ -z $targets ]] || build_preset "$preset" ON $targets
   ctest --test-dir "build/$preset" --output-on-failure --no-tests=error --output-junit tests.xml \
-    -j "$((2 * $(nproc)))" "$@" || result=1
+    -j "$(nproc)" "$@" || result=1
   tests_run=$((tests_run + count))
   # A test that could not run here is not one that passed, and is not to be overlooked.
   skipped=$(skipped_tests "$preset")
