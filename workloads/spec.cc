@@ -169,7 +169,7 @@ void read_measurement(PropertyReader& in, Spec& spec) {
   bool as_histogram = false;
   in.choice("measurementtype", as_histogram, {{"hdrhistogram", false}, {"histogram", true}});
   if (as_histogram) {
-    spec.notes.push_back("measurementtype=histogram is reported as hdrhistogram");
+    spec.notes.emplace_back("measurementtype=histogram is reported as hdrhistogram");
   }
   spec.interval = spec.target_per_s > 0 ? Interval::kBoth : Interval::kOp;
   in.choice("measurement.interval", spec.interval,
