@@ -15,13 +15,13 @@ namespace {
 constexpr std::size_t kMostKeysLookedAt = 64;  // of a request that is looked at
 constexpr std::string_view kRedacted = "(redacted)";
 
-using Words = std::span<std::string_view>;
+using WordSpan = std::span<std::string_view>;
 
-void hide(Words words) { std::fill(words.begin(), words.end(), kRedacted); }
+void hide(WordSpan words) { std::fill(words.begin(), words.end(), kRedacted); }
 
 /// HELLO's words, as the command itself reads them: a name may be "auth". From the first word on
 /// that is not an option, any may be a password.
-void hide_in_hello(Words words) {
+void hide_in_hello(WordSpan words) {
   std::size_t i = 2;
   while (i < words.size()) {
     const std::size_t more = words.size() - 1 - i;
@@ -37,7 +37,7 @@ void hide_in_hello(Words words) {
 }
 
 /// CONFIG SET's pairs: a value may be "requirepass".
-void hide_in_config(Words words) {
+void hide_in_config(WordSpan words) {
   for (std::size_t i = 2; i < words.size(); i += 2) {
     if (is_word(words[i], "requirepass")) hide(words.subspan(i + 1, i + 1 < words.size() ? 1 : 0));
   }
@@ -46,7 +46,7 @@ void hide_in_config(Words words) {
 /// The words without passwords.
 std::vector<std::string_view> without_secrets(const Call& call) {
   std::vector<std::string_view> words(call.words.begin(), call.words.end());
-  if (call.command.name == "auth") hide(Words(words).subspan(1));
+  if (call.command.name == "auth") hide(WordSpan(words).subspan(1));
   if (call.command.name == "hello") hide_in_hello(words);
   if (call.command.name == "config|set") hide_in_config(words);
   return words;
