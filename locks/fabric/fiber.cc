@@ -10,6 +10,7 @@
 #include "keyway/locks/base/check.h"
 #include "keyway/locks/base/clock.h"
 #include "keyway/locks/fabric/fiber_time.h"
+#include "keyway/locks/fabric/time_slice.h"
 
 namespace keyway::fabric {
 namespace {
@@ -19,9 +20,13 @@ constexpr std::uint32_t kRoundsBeforeYield = 16;
 
 // The fiber that this thread runs now.
 thread_local FiberContext* current = nullptr;
+thread_local std::uint64_t slice_ns = kSliceNs;
+// Of the current fiber; 0 until it first asks, so that whoever is short reads no clock.
+thread_local std::uint64_t slice_ends_ns = 0;
 
 void resume(FiberContext& fiber) {
   current = &fiber;
+  slice_ends_ns = 0;
   fiber.resume();
   current = nullptr;
 }
@@ -170,6 +175,15 @@ void give_turn() {
   ++made_progress.turns;
   wait_for(Waits::For::kLock);
 }
+
+void give_turn_if_due() {
+  if (current == nullptr) return;
+  const std::uint64_t now = steady_ns();
+  if (slice_ends_ns == 0) slice_ends_ns = now + slice_ns;
+  if (now >= slice_ends_ns) give_turn();
+}
+
+void set_slice_ns(std::uint64_t ns) { slice_ns = ns; }
 
 }  // namespace this_fiber
 }  // namespace keyway::fabric

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "keyway/locks/fabric/fiber_time.h"
+#include "keyway/locks/fabric/time_slice.h"
 #include "keyway/locks/fabric/wait.h"
 
 namespace keyway::fabric {
@@ -90,6 +91,25 @@ TEST_CASE("a pool runs its body at once, until it waits") {
     expected += "cC";
   }
   CHECK(trace == expected);
+}
+
+TEST_CASE("a fiber that computes gives its turn when its slice is over, and not before") {
+  std::string trace;
+  const auto work = [&](std::size_t i) {
+    for (int part = 0; part < 3; ++part) {
+      trace += static_cast<char>('a' + i);
+      this_fiber::give_turn_if_due();
+    }
+  };
+  this_fiber::set_slice_ns(std::uint64_t{1} << 40);
+  run_fibers(2, work);
+  CHECK(trace == "aaabbb");
+  trace.clear();
+  this_fiber::set_slice_ns(0);
+  run_fibers(2, work);
+  CHECK(trace == "ababab");
+  this_fiber::give_turn_if_due();  // off a fiber, nothing
+  this_fiber::set_slice_ns(kSliceNs);
 }
 
 TEST_CASE("a pool's fibers know how long they have waited, and what for") {

@@ -1,0 +1,34 @@
+// Time slices: how long one fiber computes before its siblings have their turn.
+//
+// *What.* A fiber that waits gives way by itself. A fiber that computes for long calls
+// give_turn_if_due() between parts of its work, also while it holds a lock: siblings that want the
+// lock retry in their turns, others wait with their deadlines.
+// *Thread safety.* The caller's own fiber.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace keyway::fabric {
+
+/// Far above the cost of a switch and of most requests, far below what another client notices.
+inline constexpr std::uint64_t kSliceNs = 1'000'000;
+/// Work on bytes looks at the clock so often: some 10 us apart.
+inline constexpr std::size_t kSliceBytes = 64 << 10;
+/// The same of work on keys.
+inline constexpr std::size_t kSliceKeys = 16;
+
+namespace this_fiber {
+
+/// Gives a turn (fiber.h) when the caller has run for a slice since its last turn. Off a fiber it
+/// does nothing.
+void give_turn_if_due();
+/// The same in a loop over keys, before the i-th: few keys cost no look at the clock.
+inline void give_turn_if_due(std::size_t i) {
+  if (i % kSliceKeys == kSliceKeys - 1) give_turn_if_due();
+}
+/// Of all fibers of this thread: 0 gives a turn at each call, so that a test can count the calls.
+void set_slice_ns(std::uint64_t ns);
+
+}  // namespace this_fiber
+}  // namespace keyway::fabric
