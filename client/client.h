@@ -192,8 +192,12 @@ class Session {
                                   const ElementSink& sink);
   /// Elements, by counters that go on changing while they are summed up.
   std::uint64_t size();
+  /// The same of one rank.
+  std::uint64_t size_of(std::uint32_t rank);
   /// Erases everything; other sessions may go on, and what they write meanwhile may stay.
   Status clear();
+  /// The same of one rank.
+  Status clear_rank(std::uint32_t rank);
   /// Calls `body` while nobody else reads or writes anything in the store: what it does by this
   /// session is one step to them. It costs a lock for each stripe of the store, so it is for what
   /// is about all keys; a queue lock has to have as many `locks_per_session`. Not within itself.

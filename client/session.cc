@@ -161,8 +161,16 @@ std::uint64_t Session::size() {
   return impl_->with([&](auto& s) { return s.size(); });
 }
 
+std::uint64_t Session::size_of(std::uint32_t rank) {
+  return impl_->with([&](auto& s) { return s.size_of(rank); });
+}
+
 Status Session::clear() {
   return impl_->with([&](auto& s) { return s.clear(); });
+}
+
+Status Session::clear_rank(std::uint32_t rank) {
+  return impl_->with([&](auto& s) { return s.clear_rank(rank); });
 }
 
 Result<std::uint64_t> Session::sweep_expired(std::uint32_t rank) {

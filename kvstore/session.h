@@ -93,8 +93,10 @@ class Session {
   Result<std::uint64_t> sweep_expired(std::uint32_t rank);
   Result<SweepPart> sweep_part(std::uint32_t rank, std::uint64_t from, std::uint64_t of);
   Status clear();
+  Status clear_rank(std::uint32_t rank);
   Status alone(FunctionRef<void()> body);
   std::uint64_t size();
+  std::uint64_t size_of(std::uint32_t rank);
   Result<VolumeReport> report(std::uint32_t rank);
   VolumeUsage usage(std::uint32_t rank);
 
@@ -285,8 +287,6 @@ class Session {
   Status walk_volume(std::uint32_t rank, locks::Mode mode, Visit&& visit);
   Result<std::uint64_t> scan_at(std::uint64_t cursor, std::uint64_t limit, std::string_view from,
                                 std::uint32_t end_rank, const ElementSink& sink);
-  template <class Access>
-  std::uint64_t elements_of(Access access, std::uint32_t rank);
 
   // Between two sweeps by a session whose writes find the heap full.
   static constexpr std::uint64_t kSweepPauseNs = 100'000'000;

@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "keyway/kvstore/session.h"
+#include "keyway/locks/fabric/time_slice.h"
 
 namespace keyway::store {
 
@@ -155,6 +156,7 @@ Status Session<E>::mutate_all(std::span<const Location> locations, const Items& 
                               Mutate&& mutate) {
   garbage_.reserve(garbage_.size() + locations.size() * kMostGarbage);  // K3
   for (std::size_t i = 0; i < locations.size(); ++i) {
+    fabric::this_fiber::give_turn_if_due(i);
     Status status = with_access(locations[i].rank, [&](auto access) {
       return modify_locked(access, locations[i], std::invoke(key_of, items[i]),
                            [&](const ElementView* old) { return mutate(i, old); });
@@ -191,6 +193,7 @@ Status Session<E>::read_all(std::span<const std::string_view> keys, ElementsRead
   StripeSet stripes(*this, locations);
   if (auto status = stripes.acquire(locks::Mode::kRead); !status.ok()) return status;
   for (std::size_t i = 0; i < keys.size(); ++i) {
+    fabric::this_fiber::give_turn_if_due(i);
     if (i % kPrefetchWindow == 0) {
       prefetch_window(
           std::span(locations).subspan(i, std::min(kPrefetchWindow, locations.size() - i)));
@@ -200,6 +203,7 @@ Status Session<E>::read_all(std::span<const std::string_view> keys, ElementsRead
       const Code read = find(access, locations[i], nullptr, keys[i], found);
       const ElementState state{found.element.value, found.element.expires_at_ms};
       if (read == Code::kOk) reader(i, found.live() ? &state : nullptr);
+      if (state.value.size() > fabric::kSliceBytes) fabric::this_fiber::give_turn_if_due();
       return read;
     });
     if (code != Code::kOk) return Status(code);

@@ -5,6 +5,7 @@
 
 #include "keyway/kvstore/session.h"
 #include "keyway/locks/base/prefetch.h"
+#include "keyway/locks/fabric/time_slice.h"
 
 namespace keyway::store {
 
@@ -223,9 +224,21 @@ Status Session<E>::read_key(std::string_view key, Use&& use) {
   return read_at(location, key, use);
 }
 
+/// Copies a long value in parts, between which others have their turn.
+inline void assign_in_parts(std::string& out, std::string_view value) {
+  if (value.size() <= fabric::kSliceBytes) [[likely]]
+    return static_cast<void>(out.assign(value));
+  out.clear();
+  out.reserve(value.size());
+  for (std::size_t at = 0; at < value.size(); at += fabric::kSliceBytes) {
+    out.append(value.substr(at, fabric::kSliceBytes));
+    fabric::this_fiber::give_turn_if_due();
+  }
+}
+
 template <fabric::Endpoint E>
 Status Session<E>::get(std::string_view key, std::string& out) {
-  return read_key(key, [&](const ElementView& element) { out.assign(element.value); });
+  return read_key(key, [&](const ElementView& element) { assign_in_parts(out, element.value); });
 }
 
 template <fabric::Endpoint E>
@@ -239,8 +252,8 @@ template <fabric::Endpoint E>
 Status Session<E>::get_range(std::string_view key, std::uint64_t offset, std::uint64_t length,
                              std::string& out) {
   return read_key(key, [&](const ElementView& element) {
-    out.assign(offset < element.value.size() ? element.value.substr(offset, length)
-                                             : std::string_view());
+    const bool inside = offset < element.value.size();
+    assign_in_parts(out, inside ? element.value.substr(offset, length) : std::string_view());
   });
 }
 

@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "keyway/kvstore/session.h"
+#include "keyway/locks/fabric/time_slice.h"
 
 namespace keyway::store {
 
@@ -86,6 +87,7 @@ Status Session<E>::draft_all(std::span<const Location> locations,
                              std::span<const std::string_view> keys, std::span<const KeyMark> marks,
                              std::span<ElementDraft> drafts) {
   for (std::size_t i = 0; i < keys.size(); ++i) {
+    fabric::this_fiber::give_turn_if_due(i);
     const Code code = with_access(locations[i].rank, [&](auto access) {
       Found found;
       const Code located = locate(access, locations[i], keys[i], found);
@@ -94,7 +96,9 @@ Status Session<E>::draft_all(std::span<const Location> locations,
         return Code::kMismatch;
       }
       if (found.live()) {
-        drafts[i] = ElementDraft({std::string(found.element.value), found.element.expires_at_ms});
+        std::string value;
+        assign_in_parts(value, found.element.value);
+        drafts[i] = ElementDraft({std::move(value), found.element.expires_at_ms});
       }
       return Code::kOk;
     });

@@ -8,6 +8,7 @@
 
 #include "keyway/kvstore/session.h"
 #include "keyway/locks/fabric/fiber.h"
+#include "keyway/locks/fabric/time_slice.h"
 
 namespace keyway::store {
 
@@ -273,6 +274,7 @@ Result<SweepPart> Session<E>::sweep_part(std::uint32_t rank, std::uint64_t from,
   if (ep_.load(fabric::rma, geometry_.header(rank) + kExpiringOffset) == 0) return part;
   const std::uint64_t end = std::min(stripes, from + (stripes + of - 1) / of);
   for (std::uint64_t stripe = from; stripe < end; ++stripe) {
+    fabric::this_fiber::give_turn_if_due();
     const auto any = has_expired(rank, stripe);
     if (!any.ok()) return any.status();
     if (!*any) continue;
@@ -288,21 +290,25 @@ Result<SweepPart> Session<E>::sweep_part(std::uint32_t rank, std::uint64_t from,
 template <fabric::Endpoint E>
 Status Session<E>::clear() {
   for (std::uint32_t rank = 0; rank < ep_.ranks(); ++rank) {
-    Status status = walk_volume(rank, locks::Mode::kWrite, [&](auto access, std::uint64_t bucket) {
-      std::uint64_t here = 0;
-      Status walked = walk_bucket(
-          access, rank, bucket,
-          [&](std::uint32_t line, std::uint32_t at, EntryWord entry, const ElementView& element) {
-            drop_entry(rank, {line, at, entry, element, false});
-            ++here;
-            return false;
-          });
-      if (here > 0) end_walked_bucket(access, rank, bucket, here);
-      return walked;
-    });
-    if (!status.ok()) return status;
+    if (Status status = clear_rank(rank); !status.ok()) return status;
   }
   return {};
+}
+
+template <fabric::Endpoint E>
+Status Session<E>::clear_rank(std::uint32_t rank) {
+  return walk_volume(rank, locks::Mode::kWrite, [&](auto access, std::uint64_t bucket) {
+    std::uint64_t here = 0;
+    Status walked = walk_bucket(
+        access, rank, bucket,
+        [&](std::uint32_t line, std::uint32_t at, EntryWord entry, const ElementView& element) {
+          drop_entry(rank, {line, at, entry, element, false});
+          ++here;
+          return false;
+        });
+    if (here > 0) end_walked_bucket(access, rank, bucket, here);
+    return walked;
+  });
 }
 
 /// Calls body() with every stripe of the store held for writing: what it does by this session takes
@@ -334,21 +340,11 @@ VolumeUsage Session<E>::usage(std::uint32_t rank) {
                     .lock_bytes = geometry_.lock_bytes(),
                     .segment_bytes = geometry_.segment_bytes(),
                     .heap = heap_.usage(rank)};
+  usage.elements = size_of(rank);
   with_access(rank, [&](auto access) {
-    usage.elements = elements_of(access, rank);
     usage.expiring = ep_.load(access, geometry_.header(rank) + kExpiringOffset);
   });
   return usage;
-}
-
-template <fabric::Endpoint E>
-template <class Access>
-std::uint64_t Session<E>::elements_of(Access access, std::uint32_t rank) {
-  std::uint64_t total = 0;
-  for (std::uint64_t stripe = 0; stripe < geometry_.stripes(); ++stripe) {
-    total += ep_.load(access, geometry_.stripe_counters(rank, stripe));
-  }
-  return total;
 }
 
 /// Elements of all ranks, those past their expiry and not yet swept included. The sum of counters
@@ -356,10 +352,19 @@ std::uint64_t Session<E>::elements_of(Access access, std::uint32_t rank) {
 template <fabric::Endpoint E>
 std::uint64_t Session<E>::size() {
   std::uint64_t total = 0;
-  for (std::uint32_t rank = 0; rank < ep_.ranks(); ++rank) {
-    total += with_access(rank, [&](auto access) { return elements_of(access, rank); });
-  }
+  for (std::uint32_t rank = 0; rank < ep_.ranks(); ++rank) total += size_of(rank);
   return total;
+}
+
+template <fabric::Endpoint E>
+std::uint64_t Session<E>::size_of(std::uint32_t rank) {
+  return with_access(rank, [&](auto access) {
+    std::uint64_t total = 0;
+    for (std::uint64_t stripe = 0; stripe < geometry_.stripes(); ++stripe) {
+      total += ep_.load(access, geometry_.stripe_counters(rank, stripe));
+    }
+    return total;
+  });
 }
 
 template <fabric::Endpoint E>

@@ -77,6 +77,8 @@ class Session {
   Result<store::KeyMark> mark(std::string_view);
   Status alone(FunctionRef<void()>);
   Result<store::SweepPart> sweep_part(std::uint32_t, std::uint64_t, std::uint64_t);
+  Status clear_rank(std::uint32_t);
+  std::uint64_t size_of(std::uint32_t) { return 0; }
   Result<store::VolumeReport> report(std::uint32_t);
   Status switch_kind(std::uint32_t, std::uint64_t, std::string_view);
   store::StripeReport stripe_report(std::uint32_t, std::uint64_t) { return {}; }

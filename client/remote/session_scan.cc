@@ -110,6 +110,8 @@ Result<std::uint64_t> Session::scan_from(std::string_view, std::uint64_t,
   return not_over_a_socket("a scan from a key on");
 }
 
+Status Session::clear_rank(std::uint32_t) { return not_over_a_socket("clearing one rank"); }
+
 Result<std::uint64_t> Session::sweep_expired(std::uint32_t) {
   return not_over_a_socket("sweeping what has expired");
 }
