@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "keyway/locks/base/words.h"
+#include "keyway/locks/fabric/time_slice.h"
 #include "keyway/server/commands/arguments.h"
 #include "keyway/server/commands/handlers.h"
 
@@ -42,24 +43,76 @@ unsigned mask_of(const Span& bits, std::int64_t i) {
   return mask;
 }
 
-std::int64_t count_ones(std::string_view value, const Span& bits) {
+std::uint64_t word_at(std::string_view bytes, std::size_t at) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, bytes.data() + at, sizeof word);
+  return word;
+}
+
+template <class CountWord>
+std::int64_t count_ones_by(std::string_view bytes, CountWord count_word) {
   std::int64_t ones = 0;
-  const std::int64_t last = bits.last / 8;
-  std::int64_t i = bits.first / 8;
-  ones += std::popcount(byte_at(value, i) & mask_of(bits, i));
-  for (++i; i + 8 <= last; i += 8) {
+  std::size_t i = 0;
+  for (; i + 8 <= bytes.size(); i += 8) ones += count_word(word_at(bytes, i));
+  for (; i < bytes.size(); ++i) ones += std::popcount(static_cast<unsigned char>(bytes[i]));
+  return ones;
+}
+
+#if defined(__x86_64__)
+/// The instruction is younger than the oldest processors that we are compiled for, and
+/// std::popcount is a call of a function with a table there.
+[[gnu::target("popcnt")]] std::int64_t count_ones_at_once(std::string_view bytes) {
+  std::int64_t ones = 0;
+  std::size_t i = 0;
+  for (; i + 8 <= bytes.size(); i += 8) {
     std::uint64_t word = 0;
-    std::memcpy(&word, value.data() + i, sizeof word);
-    ones += std::popcount(word);
+    std::memcpy(&word, bytes.data() + i, sizeof word);
+    ones += __builtin_popcountll(word);
   }
-  for (; i <= last; ++i) ones += std::popcount(byte_at(value, i) & mask_of(bits, i));
+  for (; i < bytes.size(); ++i) ones += __builtin_popcount(static_cast<unsigned char>(bytes[i]));
+  return ones;
+}
+#endif
+
+std::int64_t count_ones(std::string_view bytes) {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("popcnt") != 0) return count_ones_at_once(bytes);
+#endif
+  return count_ones_by(bytes, [](std::uint64_t word) { return std::popcount(word); });
+}
+
+/// Others have their turn between parts.
+std::int64_t count_ones(std::string_view value, const Span& bits) {
+  const std::int64_t first = bits.first / 8;
+  const std::int64_t last = bits.last / 8;
+  std::int64_t ones = std::popcount(byte_at(value, first) & mask_of(bits, first));
+  if (last != first) ones += std::popcount(byte_at(value, last) & mask_of(bits, last));
+  if (last - first < 2) return ones;
+  std::string_view between =
+      value.substr(static_cast<std::size_t>(first) + 1, static_cast<std::size_t>(last - first) - 1);
+  while (!between.empty()) {
+    const std::string_view part = between.substr(0, fabric::kSliceBytes);
+    ones += count_ones(part);
+    between.remove_prefix(part.size());
+    fabric::this_fiber::give_turn_if_due();
+  }
   return ones;
 }
 
 /// The first bit of this kind in the span; -1 where there is none.
 std::int64_t find_bit(std::string_view value, const Span& bits, bool one) {
   const std::int64_t last = bits.last / 8;
+  const std::uint64_t without = one ? 0 : ~std::uint64_t{0};
   for (std::int64_t i = bits.first / 8; i <= last; ++i) {
+    if (static_cast<std::size_t>(i) % fabric::kSliceBytes < 8) {
+      fabric::this_fiber::give_turn_if_due();
+    }
+    // Of the first byte a part may not be meant, and of the last one.
+    if (i != bits.first / 8 && i + 8 <= last &&
+        word_at(value, static_cast<std::size_t>(i)) == without) {
+      i += 7;
+      continue;
+    }
     const unsigned byte = one ? byte_at(value, i) : ~byte_at(value, i);
     const unsigned found = byte & mask_of(bits, i);
     if (found != 0) return i * 8 + std::countl_zero(static_cast<std::uint8_t>(found));
@@ -111,16 +164,37 @@ std::optional<Span> bits_asked(const Asked& asked, std::size_t bytes) {
   return Span{span->first * 8, span->last * 8 + 7};
 }
 
-/// Reads the value; where it is not there, replies `absent` and returns false.
-bool read_or_reply(const Call& call, std::int64_t absent) {
-  const Status status = call.session.get(call.key(), call.client.value);
-  if (!status.ok() && !is_absent(status)) {
-    call.failed(status);
-    return false;
-  }
+/// Calls reply(value), with the value where it lies; where it is not there, replies `absent`.
+template <class Reply>
+void read_and_reply(const Call& call, std::int64_t absent, Reply reply) {
+  const Status status =
+      call.session.read(call.key(), [&](const ElementState& found) { reply(found.value); });
+  if (!status.ok() && !is_absent(status)) return call.failed(status);
   call.looked_up(status.ok());
   if (!status.ok()) call.out.integer(absent);
-  return status.ok();
+}
+
+void reply_bitcount(const Call& call, std::string_view value) {
+  if (call.count() == 3 || call.count() > 5) return call.error(kSyntaxError);
+  Asked asked;
+  if (call.count() > 2) {
+    if (!number_or_error(call, 2, asked.start) || !number_or_error(call, 3, asked.end)) return;
+    if (is_backwards(asked.start, asked.end)) return call.out.integer(0);
+    if (call.count() == 5 && !unit_or_error(call, 4, asked)) return;
+  }
+  const auto bits = bits_asked(asked, value.size());
+  call.out.integer(bits ? count_ones(value, *bits) : 0);
+}
+
+void reply_bitpos(const Call& call, bool one, std::string_view value) {
+  const auto asked = span_or_error(call);
+  if (!asked) return;
+  const auto bits = bits_asked(*asked, value.size());
+  if (!bits) return call.out.integer(-1);
+  const std::int64_t found = find_bit(value, *bits, one);
+  // Behind a value of ones that is looked at to its end there is a zero.
+  const bool beyond = found < 0 && !one && !asked->ends;
+  call.out.integer(beyond ? static_cast<std::int64_t>(value.size()) * 8 : found);
 }
 
 }  // namespace
@@ -162,16 +236,7 @@ void run_getbit(const Call& call) {
 /// Redis looks at the other words only when the key is there, and at the unit only when the span is
 /// not backwards.
 void run_bitcount(const Call& call) {
-  if (!read_or_reply(call, 0)) return;
-  if (call.count() == 3 || call.count() > 5) return call.error(kSyntaxError);
-  Asked asked;
-  if (call.count() > 2) {
-    if (!number_or_error(call, 2, asked.start) || !number_or_error(call, 3, asked.end)) return;
-    if (is_backwards(asked.start, asked.end)) return call.out.integer(0);
-    if (call.count() == 5 && !unit_or_error(call, 4, asked)) return;
-  }
-  const auto bits = bits_asked(asked, call.client.value.size());
-  call.out.integer(bits ? count_ones(call.client.value, *bits) : 0);
+  read_and_reply(call, 0, [&](std::string_view value) { reply_bitcount(call, value); });
 }
 
 void run_bitpos(const Call& call) {
@@ -179,16 +244,8 @@ void run_bitpos(const Call& call) {
   if (!bit) return;
   if (*bit != 0 && *bit != 1) return call.error("ERR The bit argument must be 1 or 0.");
   const bool one = *bit == 1;
-  if (!read_or_reply(call, one ? -1 : 0)) return;
-  const auto asked = span_or_error(call);
-  if (!asked) return;
-  const std::string& value = call.client.value;
-  const auto bits = bits_asked(*asked, value.size());
-  if (!bits) return call.out.integer(-1);
-  const std::int64_t found = find_bit(value, *bits, one);
-  // Behind a value of ones that is looked at to its end there is a zero.
-  const bool beyond = found < 0 && !one && !asked->ends;
-  call.out.integer(beyond ? static_cast<std::int64_t>(value.size()) * 8 : found);
+  read_and_reply(call, one ? -1 : 0,
+                 [&](std::string_view value) { reply_bitpos(call, one, value); });
 }
 
 }  // namespace keyway::server

@@ -43,6 +43,13 @@ struct Call {
   std::string_view word(std::size_t i) const { return words[i]; }
   std::string_view key() const { return words[1]; }
 
+  /// Of a client of the cluster, which asks every rank: the rank whose keys alone SCAN, KEYS,
+  /// DBSIZE and FLUSHALL are about. Nothing: the whole store.
+  std::optional<std::uint32_t> only_rank() const {
+    if (!client.of_cluster || !service.cluster.enabled) return std::nullopt;
+    return service.cluster.self;
+  }
+
   /// Whether it is one of a transaction's commands: such a one waits for nobody.
   bool in_transaction() const { return client.transaction && client.transaction->is_open(); }
 
@@ -50,8 +57,8 @@ struct Call {
   void error(std::string_view sentence) const { out.error(sentence); }
   /// Counts keys that were to be read, as there or not.
   void looked_up(bool there, std::uint64_t keys = 1) const {
-    if (client.statistics == nullptr) return;
-    (there ? client.statistics->hits : client.statistics->misses).add(keys);
+    WorkerStatistics* counts = counts_of(client);
+    if (counts != nullptr) (there ? counts->hits : counts->misses).add(keys);
   }
   /// "wrong number of arguments for ..."
   void wrong_arity() const;

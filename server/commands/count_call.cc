@@ -87,7 +87,7 @@ void call_command(const Call& call) {
     // relaxed: the row is constant.
     call.client.card->last.store(&call.command, std::memory_order_relaxed);
   }
-  WorkerStatistics* statistics = call.client.statistics;
+  WorkerStatistics* statistics = counts_of(call.client);
   if (statistics == nullptr) return call.command.run(call);
   const std::uint64_t begin = statistics->now_ns();
   const auto waited = fabric::this_fiber::waited();
@@ -117,7 +117,7 @@ void call_command(const Call& call) {
 }
 
 void count_error(Client& client, const resp::ReplyWriter& out, std::size_t mark) {
-  if (client.statistics == nullptr || !out.is_error(mark)) return;
+  if (counts_of(client) == nullptr || !out.is_error(mark)) return;
   client.statistics->error_replies.add(1);
   client.statistics->errors.add(out.error_kind(mark));
 }

@@ -50,6 +50,8 @@ struct Client {
   std::string address, local_address;  // "127.0.0.1:1234"
   int descriptor = -1;                 // of its socket, for CLIENT INFO
   bool tls = false;                    // it came over TLS
+  bool by_cluster_port = false;        // it came to a port that only CLUSTER tells
+  bool of_cluster = false;             // it asks each rank for what is that rank's (cluster.cc)
   std::uint64_t since_ms = 0;          // wall clock, for CLIENT INFO
   resp::Version version = resp::Version::kResp2;
   bool authenticated = true;  // false: only AUTH, HELLO, QUIT, RESET
@@ -68,8 +70,14 @@ struct Client {
 
   std::shared_ptr<ClientCard> card;        // as others see it; null: nobody does
   WorkerStatistics* statistics = nullptr;  // of the worker that it belongs to; null: none
+  bool uncounted = false;     // what it executes runs once more (transactions.cc)
   std::uint64_t came_ns = 0;  // when what is executed had come, by steady_ns(); 0: not known
 };
+
+/// Where a client's calls are counted; null: nowhere.
+inline WorkerStatistics* counts_of(const Client& client) {
+  return client.uncounted ? nullptr : client.statistics;
+}
 
 /// Commands and subcommands: their numbers are below.
 std::size_t command_numbers();

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "keyway/locks/base/words.h"
+#include "keyway/locks/fabric/time_slice.h"
 #include "keyway/server/commands/arguments.h"
 #include "keyway/server/commands/handlers.h"
 
@@ -25,8 +26,9 @@ void run_del(const Call& call) {
 /// A key that is named twice counts twice.
 void run_exists(const Call& call) {
   std::int64_t there = 0;
-  for (const std::string_view key : call.words.subspan(1)) {
-    const auto info = call.session.info(key);
+  for (std::size_t i = 1; i < call.count(); ++i) {
+    fabric::this_fiber::give_turn_if_due(i);
+    const auto info = call.session.info(call.word(i));
     if (!info.ok() && !is_absent(info.status())) return call.failed(info.status());
     call.looked_up(info.ok());
     there += info.ok() ? 1 : 0;
@@ -42,7 +44,9 @@ void run_type(const Call& call) {
 }
 
 void run_dbsize(const Call& call) {
-  call.out.integer(static_cast<std::int64_t>(call.session.whole().size()));
+  Session& store = call.session.whole();
+  const auto rank = call.only_rank();
+  call.out.integer(static_cast<std::int64_t>(rank ? store.size_of(*rank) : store.size()));
 }
 
 /// SYNC and ASYNC are the same here: the reply comes when all is gone.
@@ -51,7 +55,9 @@ void run_flush(const Call& call) {
       call.count() == 1 ||
       (call.count() == 2 && (is_word(call.word(1), "sync") || is_word(call.word(1), "async")));
   if (!known) return call.error(kSyntaxError);
-  const Status status = call.session.whole().clear();
+  const auto rank = call.only_rank();
+  Session& store = call.session.whole();
+  const Status status = rank ? store.clear_rank(*rank) : store.clear();
   if (!status.ok()) return call.failed(status);
   call.ok();
 }

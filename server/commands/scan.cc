@@ -7,6 +7,7 @@
 
 #include "keyway/locks/base/rng.h"
 #include "keyway/locks/base/words.h"
+#include "keyway/locks/fabric/time_slice.h"
 #include "keyway/server/commands/arguments.h"
 #include "keyway/server/commands/glob.h"
 #include "keyway/server/commands/handlers.h"
@@ -21,6 +22,14 @@ void begin_reply(const Call& call, std::size_t mark, Write&& write) {
   resp::ReplyWriter out(beginning, call.out.version());
   write(out);
   call.out.put_before(mark, beginning);
+}
+
+/// Of the whole store, or of the one rank that the client asks about.
+Result<std::uint64_t> scan(const Call& call, std::uint64_t cursor, std::uint64_t limit,
+                           const ElementSink& sink) {
+  Session& store = call.session.whole();
+  const auto rank = call.only_rank();
+  return rank ? store.scan_rank(*rank, cursor, limit, sink) : store.scan(cursor, limit, sink);
 }
 
 /// As strtoul reads one, without blanks before it: it takes a sign, and nothing for 0.
@@ -80,7 +89,7 @@ void run_keys(const Call& call) {
   };
   std::uint64_t cursor = 0;
   do {
-    const auto next = call.session.whole().scan(cursor, kAtOnce, look_at);
+    const auto next = scan(call, cursor, kAtOnce, look_at);
     if (!next.ok()) {
       call.out.back_to(mark);
       return call.failed(next.status());
@@ -105,7 +114,7 @@ void run_scan(const Call& call) {
     ++found;
   };
   const auto next =
-      call.session.whole().scan(*cursor, static_cast<std::uint64_t>(options->count), look_at);
+      scan(call, *cursor, static_cast<std::uint64_t>(options->count), look_at);
   if (!next.ok() && next.code() != Code::kInvalidArgument) {
     call.out.back_to(mark);
     return call.failed(next.status());

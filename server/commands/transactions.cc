@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "keyway/locks/base/clock.h"
+#include "keyway/locks/fabric/time_slice.h"
 #include "keyway/server/commands/command.h"
 #include "keyway/server/commands/handlers.h"
 
@@ -93,21 +94,19 @@ class Beginning {
 /// Commands that run once more have been counted.
 class Uncounted {
  public:
-  Uncounted(Client& client, bool once_more) : client_(client), statistics_(client.statistics) {
-    if (once_more) client.statistics = nullptr;
-  }
+  Uncounted(Client& client, bool once_more) : client_(client) { client.uncounted = once_more; }
   Uncounted(const Uncounted&) = delete;
   Uncounted& operator=(const Uncounted&) = delete;
-  ~Uncounted() { client_.statistics = statistics_; }
+  ~Uncounted() { client_.uncounted = false; }
 
  private:
   Client& client_;
-  WorkerStatistics* statistics_;
 };
 
 void run_all(const Call& exec, CommandSession& session, Queue queue) {
   exec.out.array(queue.size());
   for (const Transaction::Queued& queued : queue) {
+    fabric::this_fiber::give_turn_if_due();
     call_command({exec.client, session, exec.service, *queued.command, queued.words, exec.out});
   }
 }

@@ -1,0 +1,182 @@
+// Commands that are long give others their turn between parts of their work: with slices of no
+// length, each look at the clock is a turn, and turns can be counted.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "keyway/locks/base/rng.h"
+#include "keyway/locks/fabric/fiber.h"
+#include "keyway/locks/fabric/time_slice.h"
+#include "tests/unit/server/peer.h"
+
+namespace keyway::server {
+namespace {
+
+class NoSlices {
+ public:
+  NoSlices() { fabric::this_fiber::set_slice_ns(0); }
+  NoSlices(const NoSlices&) = delete;
+  NoSlices& operator=(const NoSlices&) = delete;
+  ~NoSlices() { fabric::this_fiber::set_slice_ns(fabric::kSliceNs); }
+};
+
+/// Does work on a fiber; returns how often it has given its turn.
+std::size_t turns_of(const std::function<void()>& work) {
+  const NoSlices always;
+  fabric::FiberPool pool(1, [&](std::size_t) { work(); });
+  pool.run();
+  std::size_t turns = 0;
+  for (; pool.busy() != 0; ++turns) pool.step();
+  return turns;
+}
+
+std::size_t turns_of(Peer& peer, const std::string& request) {
+  std::string reply;
+  const std::size_t turns = turns_of([&] { reply = peer.ask(request); });
+  INFO(request << " answers " << reply.substr(0, 80));
+  CHECK(reply[0] != '-');
+  return turns;
+}
+
+constexpr std::size_t kParts = 20;
+constexpr std::size_t kLong = kParts * fabric::kSliceBytes;
+
+TEST_CASE("slices: work on a long value is done in parts") {
+  auto store = Store::open("local:?memory=64MiB");
+  REQUIRE(store.ok());
+  Peer peer(*store);
+  REQUIRE(peer.ask(fmt::format("setrange long {} x", kLong - 1)) == fmt::format(":{}\r\n", kLong));
+  for (const char* request :
+       {"bitcount long", "bitcount long 1 -2", "bitpos long 1 0 -2", "bitop not to long",
+        "bitop or to long short", "bitop xor to short long", "get long", "getrange long 0 -1",
+        "getrange long 1 2000000"}) {
+    CHECK(turns_of(peer, request) >= kParts - 1);
+  }
+  CHECK(turns_of(peer, "set short value") == 0);
+  CHECK(turns_of(peer, "get short") == 0);
+  CHECK(turns_of(peer, "getrange long 5 9") == 0);
+}
+
+TEST_CASE("slices: BITOP looks at a value once, however often it is named") {
+  auto store = Store::open("local:?memory=64MiB");
+  REQUIRE(store.ok());
+  Peer peer(*store);
+  peer.ask(fmt::format("setrange long {} x", kLong - 1));
+  std::string names;
+  for (int i = 0; i < 999; ++i) names += " long";
+  for (const std::string operation : {"and", "or", "xor"}) {
+    peer.ask("set to x");
+    const std::size_t once = turns_of(peer, "bitop " + operation + " to long");
+    peer.ask("set to x");
+    CHECK(turns_of(peer, "bitop " + operation + " to" + names) == once);
+    CHECK(peer.ask("bitcount to") == peer.ask("bitcount long"));
+  }
+  CHECK(peer.ask("bitop xor to" + names + " long") == fmt::format(":{}\r\n", kLong));
+  CHECK(peer.ask("bitcount to") == ":0\r\n");
+  CHECK(peer.ask("bitop and to long nowhere") == fmt::format(":{}\r\n", kLong));
+  CHECK(peer.ask("bitcount to") == ":0\r\n");
+}
+
+TEST_CASE("slices: LCS gives turns while it fills its rows, and while it walks back") {
+  auto store = Store::open("local:?memory=64MiB");
+  REQUIRE(store.ok());
+  Peer peer(*store);
+  for (const char* key : {"a", "b"}) {
+    std::string value;
+    for (int i = 0; i < 8000; ++i) value += static_cast<char>('a' + (i * i + key[0]) % 7);
+    peer.ask({"set", key, value});
+  }
+  const std::size_t rows = turns_of(peer, "lcs a b len");
+  CHECK(rows >= 100);
+  CHECK(turns_of(peer, "lcs a b") > rows);
+}
+
+TEST_CASE("slices: work on many keys is done in parts") {
+  auto store = Store::open("local:?memory=64MiB");
+  REQUIRE(store.ok());
+  Peer peer(*store);
+  constexpr std::size_t kKeys = 1000;
+  constexpr std::size_t kTurns = kKeys / fabric::kSliceKeys - 1;
+  std::string pairs, keys;
+  for (std::size_t i = 0; i < kKeys; ++i) {
+    pairs += fmt::format(" key:{} v", i);
+    keys += fmt::format(" key:{}", i);
+  }
+  CHECK(turns_of(peer, "mset" + pairs) >= kTurns);
+  CHECK(turns_of(peer, "mget" + keys) >= kTurns);
+  CHECK(turns_of(peer, "exists" + keys) >= kTurns);
+  CHECK(turns_of(peer, "keys *") >= kTurns);
+  CHECK(turns_of(peer, "scan 0 count 100000") >= kTurns);
+  CHECK(turns_of(peer, "del" + keys) >= kTurns);
+  CHECK(turns_of(peer, "flushall") >= kTurns);
+  CHECK(turns_of(peer, "mget key:1 key:2") == 0);
+}
+
+TEST_CASE("slices: a transaction gives turns between its commands") {
+  auto store = Store::open("local:?memory=16MiB");
+  REQUIRE(store.ok());
+  Peer peer(*store);
+  peer.ask("multi");
+  for (int i = 0; i < 100; ++i) peer.ask("incr n");
+  CHECK(turns_of(peer, "exec") >= 99);
+  CHECK(peer.ask("get n") == "$3\r\n100\r\n");
+}
+
+TEST_CASE("slices: the sweep gives turns between stripes") {
+  auto store = Store::open("local:?memory=16MiB&stripes=64");
+  REQUIRE(store.ok());
+  Peer peer(*store);
+  peer.ask("set k v ex 1000");
+  const auto sweep = [&] { CHECK(peer.session().sweep_part(0, 0, 1).ok()); };
+  CHECK(turns_of(sweep) >= 63);
+}
+
+/// The answer of Redis, by its table.
+std::string lcs_of(std::string_view a, std::string_view b) {
+  std::vector<std::vector<int>> table(a.size() + 1, std::vector<int>(b.size() + 1));
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      table[i][j] = a[i - 1] == b[j - 1] ? table[i - 1][j - 1] + 1
+                                         : std::max(table[i - 1][j], table[i][j - 1]);
+    }
+  }
+  std::string found;
+  for (std::size_t i = a.size(), j = b.size(); i > 0 && j > 0;) {
+    if (a[i - 1] == b[j - 1]) {
+      found.insert(found.begin(), a[--i]);
+      --j;
+    } else if (table[i - 1][j] > table[i][j - 1]) {
+      --i;
+    } else {
+      --j;
+    }
+  }
+  return found;
+}
+
+TEST_CASE("slices: LCS takes the path of Redis, whichever value is the longer") {
+  Store store = small_store();
+  Peer peer(store);
+  std::uint64_t state = 1;
+  const auto draw = [&](std::uint64_t below) { return splitmix64(state) % below; };
+  for (int round = 0; round < 400; ++round) {
+    std::string values[2];
+    for (std::string& value : values) {
+      value.resize(1 + draw(200));
+      for (char& c : value) c = static_cast<char>('a' + draw(1 + round % 5));
+    }
+    peer.ask({"mset", "a", values[0], "b", values[1]});
+    const std::string expected = lcs_of(values[0], values[1]);
+    INFO(values[0] << " and " << values[1]);
+    CHECK(peer.ask("lcs a b") == fmt::format("${}\r\n{}\r\n", expected.size(), expected));
+    CHECK(peer.ask("lcs a b len") == fmt::format(":{}\r\n", expected.size()));
+  }
+}
+
+}  // namespace
+}  // namespace keyway::server
