@@ -1,12 +1,12 @@
 #include "job.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <csignal>
 #include <random>
 #include <string_view>
 #include <system_error>
@@ -73,15 +73,6 @@ Result<ClusterNode> node_of(std::string_view said) {
   return node;
 }
 
-/// Blocked, not caught: what a library is waiting for while the process starts is not interrupted.
-void mask_signals(int how) {
-  sigset_t set;
-  sigemptyset(&set);
-  sigaddset(&set, SIGTERM);
-  sigaddset(&set, SIGINT);
-  pthread_sigmask(how, &set, nullptr);
-}
-
 }  // namespace
 
 bool is_of_job(const Options& options) {
@@ -116,8 +107,6 @@ Status take_own_addresses(Options& options, std::uint32_t process) {
   return {};
 }
 
-void hold_signals() { mask_signals(SIG_BLOCK); }
-
 Result<ClusterView> meet(Store& store, const Options& options, const Status& ready) {
   ClusterView view;
   view.self = store.process();
@@ -140,33 +129,22 @@ Result<ClusterView> meet(Store& store, const Options& options, const Status& rea
 Ending::Ending(asio::io_context& events, Store& store, std::function<void()> end)
     : store_(store),
       end_(std::move(end)),
-      signals_(events, SIGTERM, SIGINT),
+      signals_(events,
+               [this] {
+                 begin();
+                 store_.ask_all_to_end();  // last: a rank that does not answer delays nobody here
+               }),
       looks_(events, [this] {
-        if (store_.asked_to_end()) {
-          signals_.cancel();
-          begin();
-        }
+        if (store_.asked_to_end()) begin();
         return kBetweenLooks;
       }) {
-  signals_.async_wait([this](std::error_code cancelled, int) {
-    if (cancelled) return;
-    begin();
-    store_.ask_all_to_end();  // last: a rank that does not answer delays nobody here
-  });
-  mask_signals(SIG_UNBLOCK);
   looks_.start();
-}
-
-Ending::~Ending() {
-  // A launcher that tells every rank may reach this one last, when it has ended for another's sake.
-  signals_.clear();
-  std::signal(SIGTERM, SIG_IGN);
-  std::signal(SIGINT, SIG_IGN);
 }
 
 void Ending::begin() {
   if (std::exchange(begun_, true)) return;  // the signal came while it was told by another rank
   looks_.stop();
+  signals_.stop();
   end_();
 }
 

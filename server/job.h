@@ -8,9 +8,10 @@
 //   J2  A rank that is told to end tells the others; each answers what it has been asked.
 //   J3  A process that is told to end while it starts does so once it has started: a rank that died
 //       would leave the others waiting in MPI, and its launcher with an accident to report.
+//   J4  The end of a job does not wait for a rank that has stopped: each process has a limit
+//       (signals.h), and a launcher ends the others with the first that ends so.
 #pragma once
 
-#include <asio/signal_set.hpp>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -20,6 +21,7 @@
 #include "keyway/server/commands/cluster_view.h"
 #include "options.h"
 #include "periodic.h"
+#include "signals.h"
 
 namespace keyway::server {
 
@@ -36,16 +38,11 @@ Status take_own_addresses(Options& options, std::uint32_t process);
 /// `options` says. The same failure everywhere when one cannot. J1.
 Result<ClusterView> meet(Store& store, const Options& options, const Status& ready);
 
-/// From here on SIGTERM and SIGINT wait for an Ending to be made. For before other threads are. J3.
-void hold_signals();
-
 /// Calls `end` once, when SIGTERM or SIGINT comes, here or to another rank, or when anybody calls
 /// Store::ask_all_to_end(). J2.
 class Ending {
  public:
   Ending(asio::io_context& events, Store& store, std::function<void()> end);
-  /// From here on the signals are ignored: the process is about to end.
-  ~Ending();
   Ending(const Ending&) = delete;
   Ending& operator=(const Ending&) = delete;
 
@@ -56,7 +53,7 @@ class Ending {
 
   Store& store_;
   std::function<void()> end_;
-  asio::signal_set signals_;
+  EndSignals signals_;
   Periodic looks_;
   bool begun_ = false;
 };

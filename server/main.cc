@@ -23,10 +23,20 @@ namespace keyway::server {
 namespace {
 
 constexpr std::chrono::milliseconds kVolumesApart{1000};
+/// For the requests that run when the clients' time is over: the longest single ones take seconds.
+constexpr std::chrono::seconds kGrace{5};
+/// For the other ranks to end as well, and for the kernel to take the memory back.
+constexpr std::chrono::seconds kSettle{10};
+
+/// Also to a reader that has gone: then there is nobody to tell.
+void say(std::FILE* to, const std::string& sentence) {
+  std::fwrite(sentence.data(), 1, sentence.size(), to);
+  std::fflush(to);
+}
 
 /// `speaks`: ranks that fail alike say so once.
 int fail(const Status& status, bool speaks) {
-  if (speaks) fmt::print(stderr, "keywayd: {}\n", status.message());
+  if (speaks) say(stderr, fmt::format("keywayd: {}\n", status.message()));
   return status == Code::kInvalidArgument ? kExitUsage : kExitUnavailable;
 }
 
@@ -56,8 +66,8 @@ void allow_files(Options& options, bool speaks) {
       static_cast<std::uint32_t>(limit.rlim_cur > 2 * kOurOwn ? limit.rlim_cur - kOurOwn : kOurOwn);
   options.clients_limit = options.listener.most_clients;
   if (!speaks) return;
-  fmt::print(stderr, "keywayd: this user may open {} files: at most {} clients at one time\n",
-             limit.rlim_cur, options.listener.most_clients);
+  say(stderr, fmt::format("keywayd: this user may open {} files: at most {} clients at one time\n",
+                          limit.rlim_cur, options.listener.most_clients));
 }
 
 Status make_workers(Store& store, const Options& options, Service& service,
@@ -122,12 +132,13 @@ Status listen(Listener& listener, Options& options, std::unique_ptr<TlsContext>&
 
 void say_ready(const Options& options) {
   for (const std::string& address : options.bind) {
-    if (options.port != 0) fmt::print("keywayd: ready on {}:{}\n", address, options.port);
+    if (options.port != 0) {
+      say(stdout, fmt::format("keywayd: ready on {}:{}\n", address, options.port));
+    }
     if (options.tls_port != 0) {
-      fmt::print("keywayd: ready on {}:{}, with TLS\n", address, options.tls_port);
+      say(stdout, fmt::format("keywayd: ready on {}:{}, with TLS\n", address, options.tls_port));
     }
   }
-  std::fflush(stdout);
 }
 
 /// The limits that may change while the server runs, and what it says of itself.
@@ -204,6 +215,10 @@ int serve(Options options) {
   });
   Periodic mail(events, [&] { return look_for_mail(locks); });
   const Ending ending(events, *store, [&] {
+    const std::chrono::seconds patience(service.settings.shutdown_s);
+    end_within(patience + kGrace,
+               "keywayd: requests still run {} s after the server was told to end: it ends without "
+               "their replies");
     pace.stop();
     volumes.stop();
     mail.stop();
@@ -211,7 +226,7 @@ int serve(Options options) {
     locks.end();
     service.pause.end();
     for (const auto& worker : workers) {
-      worker->drain(std::chrono::seconds(service.settings.shutdown_s));
+      worker->drain(patience);
     }
   });
   pace.start();
@@ -228,6 +243,10 @@ int serve(Options options) {
   say_ready(options);
   events.run();
   threads.clear();  // joins: all connections have gone
+  end_within(
+      kSettle,
+      "keywayd: all requests are answered, but the other ranks have not ended within {} s: it "
+      "ends without them");
   return kExitOk;
 }
 

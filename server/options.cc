@@ -21,9 +21,14 @@ constexpr const char* kFooter =
     "Every option is also read from the environment, as KEYWAYD_ and its name in capitals, and "
     "from\n"
     "the file of --config (TOML: port = 7401); the command line wins, then the environment.\n"
+    "Signals: SIGTERM and SIGINT end the server when all that has been asked is answered, or\n"
+    "after --shutdown-timeout and 5 s more; a second one, half a second later, ends it at once.\n"
+    "SIGHUP and SIGPIPE are ignored.\n"
     "Exit codes: 0 ended by SIGTERM or SIGINT, when all that had been asked was answered; 2 bad\n"
-    "usage or configuration; 3 an address, a path or memory cannot be had. The ranks of a job\n"
-    "start and end together, whichever of them is told to.\n\n"
+    "usage or configuration; 3 an address, a path or memory cannot be had; 4 ended with requests\n"
+    "unanswered, or without the other ranks. The ranks of a job start and end together,\n"
+    "whichever of them is told to; mpirun's own exit code is 0 when all of theirs are, else that\n"
+    "of a rank, or 9 (SIGKILL) or 1 where it has ended the ranks.\n\n"
     "Examples: keywayd --memory 4GiB --workers 4 --unixsocket /run/keyway.sock\n"
     "          mpirun.mpich -n 4 keywayd --port 7400    (rank 3 is on 7403)";
 
@@ -179,7 +184,8 @@ void declare_rest(CLI::App& app, Options& options, Texts& texts) {
       "KEYWAYD_POLL_US")
       ->check(CLI::Range(0, 1'000'000));
   env(app.add_option("--shutdown-timeout", options.shutdown_timeout_s,
-                     "s that clients have, after SIGTERM, to read what they have asked for"),
+                     "s that clients have, after SIGTERM, to read what they have asked for; 5 s "
+                     "later the process ends, whatever it does"),
       "KEYWAYD_SHUTDOWN_TIMEOUT");
   env(app.add_option(
           "--expire-cycle", options.expire_cycle_s,
