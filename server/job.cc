@@ -31,19 +31,37 @@ std::string name_of_host() {
   return name.data();
 }
 
-/// Where clients reach this process, as far as it knows.
+/// Where clients reach this process, as far as it knows: not by loopback where others reach it.
 std::string host_of(const Options& options) {
   if (!options.announce_host.empty()) return options.announce_host;
-  const std::string& first = options.bind.front();
-  return is_any_address(first) ? name_of_host() : first;
+  const auto others_reach = [](const std::string& address) {
+    return !check_bind(address, false).ok();
+  };
+  const auto found = std::find_if(options.bind.begin(), options.bind.end(), others_reach);
+  const std::string& address = found == options.bind.end() ? options.bind.front() : *found;
+  return is_any_address(address) ? name_of_host() : canonical(address);
 }
 
-// What a process tells the others: "0", its id, its host and its ports, or a code and a sentence;
-// each on a line.
+ClusterNode node_of(const Options& options) {
+  ClusterNode node{
+      .id = random_id(),
+      .host = host_of(options),
+      .port = options.cluster_port != 0 ? options.cluster_port : options.port,
+      .tls_port = options.cluster_tls_port != 0 ? options.cluster_tls_port : options.tls_port,
+      .machine = name_of_host(),
+      .binds = {}};
+  if (!options.announce_host.empty()) return node;
+  for (const std::string& address : options.bind) node.binds.push_back(canonical(address));
+  return node;
+}
+
+// What a process tells the others: "0", its id, its host, its ports, its machine and the addresses
+// that it is bound to, or a code and a sentence; each on a line.
 
 std::string said(const Status& ready, const ClusterNode& node) {
   if (ready.ok()) {
-    return fmt::format("0\n{}\n{}\n{}\n{}", node.id, node.host, node.port, node.tls_port);
+    return fmt::format("0\n{}\n{}\n{}\n{}\n{}\n{}", node.id, node.host, node.port, node.tls_port,
+                       node.machine, fmt::join(node.binds, "\n"));
   }
   return fmt::format("{}\n{}", static_cast<int>(ready.code()), ready.message());
 }
@@ -62,7 +80,7 @@ unsigned number_of(std::string_view digits) {
   return number;
 }
 
-Result<ClusterNode> node_of(std::string_view said) {
+Result<ClusterNode> node_said(std::string_view said) {
   const auto code = static_cast<Code>(number_of(take_line(said)));
   if (code != Code::kOk) return Status(code, std::string(said));
   ClusterNode node;
@@ -70,6 +88,8 @@ Result<ClusterNode> node_of(std::string_view said) {
   node.host = take_line(said);
   node.port = static_cast<std::uint16_t>(number_of(take_line(said)));
   node.tls_port = static_cast<std::uint16_t>(number_of(take_line(said)));
+  node.machine = take_line(said);
+  while (!said.empty()) node.binds.emplace_back(take_line(said));
   return node;
 }
 
@@ -98,6 +118,10 @@ Status take_own_addresses(Options& options, std::uint32_t process) {
   };
   if (Status status = move("--port", options.port); !status.ok()) return status;
   if (Status status = move("--tls-port", options.tls_port); !status.ok()) return status;
+  if (Status status = move("--cluster-port", options.cluster_port); !status.ok()) return status;
+  if (Status status = move("--cluster-tls-port", options.cluster_tls_port); !status.ok()) {
+    return status;
+  }
   if (options.metrics_port) {
     if (Status status = move("--metrics-port", *options.metrics_port); !status.ok()) return status;
   }
@@ -111,10 +135,9 @@ Result<ClusterView> meet(Store& store, const Options& options, const Status& rea
   ClusterView view;
   view.self = store.process();
   view.ranks = store.ranks();
-  const std::string mine =
-      said(ready, {random_id(), host_of(options), options.port, options.tls_port});
+  const std::string mine = said(ready, node_of(options));
   for (const std::string& theirs : store.gather_everywhere(mine)) {
-    auto node = node_of(theirs);
+    auto node = node_said(theirs);
     if (!node.ok()) {
       const std::string who =
           store.processes() > 1 ? fmt::format("rank {}: ", view.nodes.size()) : "";

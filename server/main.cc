@@ -101,28 +101,50 @@ void tell_volumes(Session& session, Service& service) {
 
 /// A port of the TCP addresses; where it is 0, one that is free, the same for all of them.
 Status listen_on_port(Listener& listener, const Options& options, std::uint16_t& port,
-                      TlsContext* tls) {
+                      const Entrance& entrance) {
   for (const std::string& address : options.bind) {
-    if (Status status = listener.listen_on_tcp(address, port, tls); !status.ok()) return status;
-    if (port == 0) port = listener.port();
+    Status status = listener.listen_on_tcp(address, port, entrance);
+    if (!status.ok()) return status;
+    if (port == 0) port = listener.newest_port();
   }
   return {};
 }
 
+/// The ports that only CLUSTER tells, beside those that clients are given. A store of one process
+/// is the same to all clients.
+Status listen_for_cluster(Listener& listener, Options& options, bool alone, TlsContext* tls) {
+  if (alone || options.cluster == "off") {
+    options.cluster_port = options.cluster_tls_port = 0;
+    return {};
+  }
+  if (options.port != 0) {
+    Status status = listen_on_port(listener, options, options.cluster_port,
+                                   {.tls = nullptr, .of_cluster = true});
+    if (!status.ok()) return status;
+  }
+  if (tls == nullptr) return {};
+  return listen_on_port(listener, options, options.cluster_tls_port,
+                        {.tls = tls, .of_cluster = true});
+}
+
 /// Tells `options` the ports.
-Status listen(Listener& listener, Options& options, std::unique_ptr<TlsContext>& tls) {
+Status listen(Listener& listener, Options& options, bool alone, std::unique_ptr<TlsContext>& tls) {
   if (options.tls_port != 0) {
     auto made = tls_context(options.tls);
     if (!made.ok()) return made.status();
     tls = std::move(*made);
   }
   if (options.port != 0 || tls == nullptr) {
-    Status status = listen_on_port(listener, options, options.port, nullptr);
+    Status status = listen_on_port(listener, options, options.port, {});
     if (!status.ok()) return status;
   }
   if (tls != nullptr) {
-    Status status = listen_on_port(listener, options, options.tls_port, tls.get());
+    Status status = listen_on_port(listener, options, options.tls_port,
+                                   {.tls = tls.get(), .of_cluster = false});
     if (!status.ok()) return status;
+  }
+  if (Status status = listen_for_cluster(listener, options, alone, tls.get()); !status.ok()) {
+    return status;
   }
   if (options.unix_socket.empty()) return {};
   const Status status = listener.listen_on_path(options.unix_socket);
@@ -194,7 +216,7 @@ int serve(Options options) {
   if (ready.ok()) ready = make_workers(*store, options, service, clients, output, workers);
   Result<Session> looks = store->session();
   if (ready.ok()) ready = looks.status();
-  if (ready.ok()) ready = listen(listener, options, tls);
+  if (ready.ok()) ready = listen(listener, options, store->processes() == 1, tls);
   if (ready.ok() && options.expire_cycle_s != 0) {
     workers[0]->sweep(store->process(), std::chrono::seconds(options.expire_cycle_s));
   }

@@ -120,9 +120,17 @@ void declare_job(CLI::App& app, Options& options) {
       "KEYWAYD_CLUSTER")
       ->check(CLI::IsMember({"auto", "on", "off"}));
   env(app.add_option("--announce-host", options.announce_host,
-                     "where clients of the cluster reach this rank; without it the first of "
-                     "--bind, or the host's name where that is any address"),
+                     "address or name at which clients of the cluster reach this rank (default: "
+                     "the address that the client came to, on ranks of the same host; else the "
+                     "first of --bind that other hosts reach, or the host's name)"),
       "KEYWAYD_ANNOUNCE_HOST");
+  env(app.add_option("--cluster-port", options.cluster_port,
+                     "TCP port of rank 0 to which CLUSTER SLOTS leads clients of the cluster, and "
+                     "rank r's this plus r: SCAN, KEYS, DBSIZE and FLUSHALL are about one rank "
+                     "there (0: any that is free)"),
+      "KEYWAYD_CLUSTER_PORT");
+  env(app.add_option("--cluster-tls-port", options.cluster_tls_port, "the same beside --tls-port"),
+      "KEYWAYD_CLUSTER_TLS_PORT");
   env(app.add_option("--store-options", options.store_options,
                      "more parameters of the store, as in its URI: stripes=8192&timeout=5s"),
       "KEYWAYD_STORE_OPTIONS");

@@ -52,9 +52,11 @@ struct Options {
   std::uint64_t transaction_bytes = 64ULL << 20;
   std::uint64_t output_memory_bytes = 1ULL << 30;  // replies that wait, for all clients
   std::string fabric = "auto";                     // or "shm", "mpi"
-  std::string store_options;     // parameters of the store's URI, beyond the others
-  std::string cluster = "auto";  // or "on", "off"
-  std::string announce_host;     // "": where it listens
+  std::string store_options;           // parameters of the store's URI, beyond the others
+  std::string cluster = "auto";        // or "on", "off"
+  std::string announce_host;           // "": where it listens
+  std::uint16_t cluster_port = 0;      // 0: any, where there are several ranks
+  std::uint16_t cluster_tls_port = 0;  // the same of tls_port
   std::string lock = "gbh:lockall=off";
   std::optional<std::uint16_t> metrics_port;  // nothing: no metrics
   std::string metrics_bind = "127.0.0.1";

@@ -49,7 +49,6 @@ class Exchange {
   /// A reply of another kind than the command has.
   Status unexpected(std::string_view command) const;
   std::uint32_t servers() const { return slots_.servers(); }
-  bool any_serves_all() const { return servers_.any_serves_all; }
   std::chrono::milliseconds timeout() const { return servers_.options.request_timeout; }
 
  private:

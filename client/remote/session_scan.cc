@@ -59,7 +59,7 @@ Status Session::values_of(std::span<const std::string> keys) {
 
 Result<std::uint64_t> Session::scan(std::uint64_t cursor, std::uint64_t limit,
                                     const store::ElementSink& sink) {
-  const std::uint32_t servers = exchange_.any_serves_all() ? 1 : exchange_.servers();
+  const std::uint32_t servers = exchange_.servers();
   auto server = static_cast<std::uint32_t>(cursor % servers);
   std::uint64_t at = cursor / servers;
   std::vector<std::string> keys;
@@ -85,7 +85,7 @@ Result<std::uint64_t> Session::scan_rank(std::uint32_t, std::uint64_t cursor, st
 }
 
 Status Session::clear() {
-  const std::uint32_t servers = exchange_.any_serves_all() ? 1 : exchange_.servers();
+  const std::uint32_t servers = exchange_.servers();
   const std::string_view words[] = {"FLUSHDB"};
   for (std::uint32_t server = 0; server < servers; ++server) {
     const auto reply = exchange_.ask_server(server, words, Effect::kWrites);
@@ -95,7 +95,7 @@ Status Session::clear() {
 }
 
 std::uint64_t Session::size() {
-  const std::uint32_t servers = exchange_.any_serves_all() ? 1 : exchange_.servers();
+  const std::uint32_t servers = exchange_.servers();
   const std::string_view words[] = {"DBSIZE"};
   std::uint64_t sum = 0;
   for (std::uint32_t server = 0; server < servers; ++server) {

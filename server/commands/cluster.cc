@@ -2,6 +2,13 @@
 //
 // Clients of Redis Cluster learn here where each slot's rank is, and then win locality by going
 // there. Nobody has to: any rank serves any key.
+//
+// A client of the cluster sends SCAN, KEYS, DBSIZE and FLUSHALL to every rank and adds up the
+// answers, so it gets those of each rank alone. Other clients ask one rank about the whole store. A
+// connection is of a client of the cluster if it came to a port that only CLUSTER SLOTS, SHARDS and
+// NODES tell, or has sent CLUSTER NODES, READONLY, READWRITE or ASKING: redis-cli --cluster sends
+// NODES on the connection that it was given, and continues there. SLOTS and SHARDS say nothing of
+// the connection: clients send them to a seed, and people to see what is there.
 
 #include <fmt/core.h>
 
@@ -26,6 +33,17 @@ const ClusterView* cluster_or_error(const Call& call) {
 
 std::uint32_t nodes_in(const ClusterView& view) {
   return static_cast<std::uint32_t>(view.nodes.size());
+}
+
+/// The view, for a client of the cluster.
+const ClusterView* view_of_client_or_error(const Call& call) {
+  const ClusterView* view = cluster_or_error(call);
+  if (view != nullptr) call.client.of_cluster = true;
+  return view;
+}
+
+std::string_view host_for(const Call& call, const ClusterView& view, const ClusterNode& node) {
+  return node.host_for(view.nodes[view.self], call.client.local_address);
 }
 
 /// Calls visit(node, slots) for each node, in the order of ranks.
@@ -59,7 +77,7 @@ Status for_each_key_of(const Call& call, std::uint32_t slot, Visit&& visit) {
   return {};
 }
 
-void reply_shard_node(resp::ReplyWriter& out, const ClusterNode& node) {
+void reply_shard_node(resp::ReplyWriter& out, const ClusterNode& node, std::string_view host) {
   out.map(6U + (node.port != 0 ? 1 : 0) + (node.tls_port != 0 ? 1 : 0));
   out.bulk("id");
   out.bulk(node.id);
@@ -72,9 +90,9 @@ void reply_shard_node(resp::ReplyWriter& out, const ClusterNode& node) {
     out.integer(node.tls_port);
   }
   out.bulk("ip");
-  out.bulk(node.host);
+  out.bulk(host);
   out.bulk("endpoint");
-  out.bulk(node.host);
+  out.bulk(host);
   out.bulk("role");
   out.bulk("master");
   out.bulk("replication-offset");
@@ -102,7 +120,7 @@ void run_cluster_slots(const Call& call) {
     call.out.integer(slots.first);
     call.out.integer(slots.last);
     call.out.array(4);
-    call.out.bulk(node.host);
+    call.out.bulk(host_for(call, *view, node));
     call.out.integer(node.port_for(call.client.tls));
     call.out.bulk(node.id);
     call.out.map(0);
@@ -121,22 +139,22 @@ void run_cluster_shards(const Call& call) {
     call.out.integer(slots.last);
     call.out.bulk("nodes");
     call.out.array(1);
-    reply_shard_node(call.out, node);
+    reply_shard_node(call.out, node, host_for(call, *view, node));
   });
 }
 
 /// Ranks exchange no pings, and their epochs, which differ as Redis wants them to, never change.
 void run_cluster_nodes(const Call& call) {
-  const ClusterView* view = cluster_or_error(call);
+  const ClusterView* view = view_of_client_or_error(call);
   if (view == nullptr) return;
   constexpr std::uint32_t kBusOffset = 10'000;  // Redis' bus is at the port plus this; here is none
   std::string text;
   std::uint32_t epoch = 0;
   for_each_node(*view, [&](const ClusterNode& node, SlotRange slots) {
     const std::uint32_t port = node.port_for(call.client.tls);
-    text += fmt::format("{} {}:{}@{} {}master - 0 0 {} connected {}-{}\n", node.id, node.host, port,
-                        port + kBusOffset, epoch == view->self ? "myself," : "", epoch, slots.first,
-                        slots.last);
+    text += fmt::format("{} {}:{}@{} {}master - 0 0 {} connected {}-{}\n", node.id,
+                        host_for(call, *view, node), port, port + kBusOffset,
+                        epoch == view->self ? "myself," : "", epoch, slots.first, slots.last);
     ++epoch;
   });
   call.out.verbatim("txt", text);
@@ -263,7 +281,7 @@ void run_cluster_help(const Call& call) {
 
 /// Every rank serves every key for reading and for writing, whatever it is told.
 void run_cluster_mode(const Call& call) {
-  if (cluster_or_error(call) != nullptr) call.ok();
+  if (view_of_client_or_error(call) != nullptr) call.ok();
 }
 
 }  // namespace keyway::server

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "keyway/kvstore/key_hash.h"
@@ -14,14 +15,44 @@
 namespace keyway::server {
 
 struct ClusterNode {
-  std::string id;              // 40 hexadecimal digits
-  std::string host;            // where clients reach it
-  std::uint16_t port = 0;      // 0: it speaks TLS alone
-  std::uint16_t tls_port = 0;  // 0: it does not speak TLS
+  std::string id;                       // 40 hexadecimal digits
+  std::string host;                     // where clients reach it
+  std::uint16_t port = 0;               // 0: it speaks TLS alone
+  std::uint16_t tls_port = 0;           // 0: it does not speak TLS
+  std::string machine = {};             // the name of its host
+  std::vector<std::string> binds = {};  // addresses that it listens on; none: `host` is prescribed
+
+  /// Where a client is sent that came to `local`, "127.0.0.1:7400", of the node `here`: to the same
+  /// address if this node is on the same machine and listens on it, so that a client that came by
+  /// one network, or by loopback, stays there.
+  std::string_view host_for(const ClusterNode& here, std::string_view local) const {
+    local = host_part(local);
+    if (machine != here.machine) return host;
+    for (const std::string& address : binds) {
+      if (address == local || is_any_of_kind(address, local)) return local;
+    }
+    return host;
+  }
 
   /// Where a client is sent that came over TLS, or in plain text.
   std::uint16_t port_for(bool tls) const {
     return port == 0 || (tls && tls_port != 0) ? tls_port : port;
+  }
+
+ private:
+  static std::string_view host_part(std::string_view local) {
+    local = local.substr(0, local.rfind(':'));
+    return local.starts_with('[') ? local.substr(1, local.size() - 2) : local;
+  }
+  /// Whether an address stands for all of the kind of `local`, which may be the path of a socket,
+  /// or
+  /// "::ffff:10.0.0.1", an address of IPv4 that not every client takes.
+  static bool is_any_of_kind(std::string_view address, std::string_view local) {
+    if (local.find_first_not_of("0123456789.") == std::string_view::npos) {
+      return address == "0.0.0.0";
+    }
+    return address == "::" && !local.starts_with("::ffff:") &&
+           local.find_first_not_of("0123456789abcdef:") == std::string_view::npos;
   }
 };
 

@@ -139,6 +139,7 @@ void run_reset(const Call& call) {
   name_client(call, "");
   call.client.replies = Client::Replies::kOn;
   leave(call.client, call.service);
+  call.client.of_cluster = call.client.by_cluster_port;
   call.client.authenticated = !call.service.password.is_asked_for();
   set_version(call, resp::Version::kResp2);
   call.out.simple("RESET");

@@ -55,6 +55,11 @@ Status check_bind(std::string_view address, bool has_password) {
                       address)};
 }
 
+std::string canonical(std::string_view address) {
+  const auto made = parsed(address);
+  return made.ok() ? made->to_string() : std::string(address);
+}
+
 bool is_any_address(std::string_view address) {
   const auto made = parsed(address);
   return made.ok() && made->is_unspecified();

@@ -23,6 +23,9 @@ Result<Endpoint> path_endpoint(const std::string& path);
 /// a password. kInvalidArgument with a sentence.
 Status check_bind(std::string_view address, bool has_password);
 
+/// An address as text_of() writes it, where it is one.
+std::string canonical(std::string_view address);
+
 /// Whether it stands for every address of the host.
 bool is_any_address(std::string_view address);
 

@@ -12,10 +12,10 @@
 
 namespace keyway::server {
 
-Connection::Connection(Worker& worker, Socket socket, std::uint64_t id, asio::ssl::context* tls)
+Connection::Connection(Worker& worker, Socket socket, std::uint64_t id, const Entrance& entrance)
     : worker_(worker),
       socket_(std::move(socket)),
-      tls_(tls != nullptr ? std::make_unique<TlsLayer>(socket_, *tls) : nullptr),
+      tls_(entrance.tls != nullptr ? std::make_unique<TlsLayer>(socket_, *entrance.tls) : nullptr),
       born_s_(worker.now_s()),
       stranger_s_(born_s_) {
   client_.id = id;
@@ -23,6 +23,7 @@ Connection::Connection(Worker& worker, Socket socket, std::uint64_t id, asio::ss
   client_.address = text_of(socket_.remote_endpoint(gone));
   client_.descriptor = socket_.native_handle();
   client_.tls = tls_ != nullptr;
+  client_.by_cluster_port = client_.of_cluster = entrance.of_cluster;
   client_.since_ms = wall_ms();
   client_.local_address = text_of(socket_.local_endpoint(gone));
   client_.statistics = &worker.statistics();
@@ -116,7 +117,7 @@ void Connection::step() {
 void Connection::executed() {
   executing_ = false;
   if (left_) return;
-  if (overflowed_) return close();
+  if (overflowed_ || !socket_.is_open()) return close();
   if (out_.empty()) {
     if (told_ != 0) tell_output();
   } else if (!send()) {

@@ -27,6 +27,8 @@
 //       fit, it is dropped, and its client cut off.
 //   C9  A stranger makes the server keep little: kStrangersRequest of requests, and replies of
 //       kStrangersPart; nothing more is executed until it has taken these.
+//   C10 A pipeline, however long, is executed a slice (time_slice.h) or kMuchToWrite of replies at
+//       a time, and a connection that has been closed executes no further request of it.
 // *Source.* Design section 7.
 #pragma once
 
@@ -44,10 +46,6 @@
 #include "keyway/server/net/net_options.h"
 #include "keyway/server/net/reply_queue.h"
 
-namespace asio::ssl {
-class context;
-}  // namespace asio::ssl
-
 namespace keyway::server {
 
 class Worker;
@@ -58,8 +56,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
  public:
   using Socket = asio::generic::stream_protocol::socket;
 
-  /// `tls` outlives it; null: plain.
-  Connection(Worker& worker, Socket socket, std::uint64_t id, asio::ssl::context* tls);
+  Connection(Worker& worker, Socket socket, std::uint64_t id, const Entrance& entrance);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -160,6 +157,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   std::size_t parsed_ = 0;             // while a batch executes: the end of its last request
   std::string out_;                    // replies that are made, behind those of queue_
   std::size_t made_before_ = 0;        // of out_, when the execution began
+  std::uint64_t slice_ends_ns_ = 0;    // of the execution: then others have their turn
   ReplyQueue queue_;                   // replies that wait for the client
   std::size_t told_ = 0;               // of them, to OutputMemory
   std::size_t allowed_ = 0;            // while it executes: what out_ may come to, of what is told

@@ -3,6 +3,7 @@
 #include <new>
 
 #include "keyway/locks/base/give_back.h"
+#include "keyway/locks/fabric/time_slice.h"
 #include "keyway/server/net/connection.h"
 #include "keyway/server/net/worker.h"
 
@@ -21,6 +22,7 @@ void Connection::execute(Session& session, Batch& batch) {
   more_to_execute_ = false;
   made_before_ = out_.size();
   allowed_ = 0;
+  slice_ends_ns_ = client_.statistics->now_ns() + fabric::kSliceNs;
   if (client_.paused_until_ns != 0) end_pause(client_, worker_.service());
   try {
     if (client_.locks.wait) {
@@ -35,7 +37,7 @@ void Connection::execute(Session& session, Batch& batch) {
 }
 
 void Connection::execute_complete(Session& session, Batch& batch) {
-  while (!client_.closing && !more_to_execute_ && !client_.locks.wait &&
+  while (socket_.is_open() && !client_.closing && !more_to_execute_ && !client_.locks.wait &&
          client_.paused_until_ns == 0) {
     const auto step = parse(batch);
     batch.prefetch(session);
@@ -77,7 +79,9 @@ bool Connection::execute_batch(Session& session, const Batch& batch) {
       return false;
     }
     const bool parked = outcome == Outcome::kParked;
-    more_to_execute_ = !parked && out_.size() - made_before_ >= part;
+    // By the clock as of the end of the last request (worker_statistics.h): no look of its own.
+    more_to_execute_ = !parked && (out_.size() - made_before_ >= part ||
+                                   client_.statistics->now_ns() >= slice_ends_ns_);
     if (replies.is_dropped()) {
       give_back(out_, 0);  // as Redis does: no word about it
       overflowed_ = client_.closing = true;

@@ -35,14 +35,12 @@ Listener::Listener(asio::io_context& events, std::vector<std::unique_ptr<Worker>
                    Service& service)
     : events_(events), workers_(workers), clients_(clients), options_(options), service_(service) {}
 
-Listener::~Listener() {
-  for (const std::string& path : paths_) unlink(path.c_str());
-}
+Listener::~Listener() { stop(); }
 
 Status Listener::listen_on_tcp(std::string_view address, std::uint16_t port,
-                               asio::ssl::context* tls) {
+                               const Entrance& entrance) {
   const auto endpoint = tcp_endpoint(address, port);
-  return endpoint.ok() ? listen(*endpoint, text_of(*endpoint), tls) : endpoint.status();
+  return endpoint.ok() ? listen(*endpoint, text_of(*endpoint), entrance) : endpoint.status();
 }
 
 Status Listener::listen_on_path(const std::string& path) {
@@ -50,15 +48,15 @@ Status Listener::listen_on_path(const std::string& path) {
   if (!endpoint.ok()) return endpoint.status();
   if (is_left_behind(path)) unlink(path.c_str());
   const mode_t before = umask(0177);  // for the user who runs it
-  Status status = listen(*endpoint, path, nullptr);
+  Status status = listen(*endpoint, path, {});
   umask(before);
   if (status.ok()) paths_.push_back(path);
   return status;
 }
 
 Status Listener::listen(const Endpoint& endpoint, const std::string& name,
-                        asio::ssl::context* tls) {
-  Acceptor& acceptor = acceptors_.emplace_back(events_, tls);
+                        const Entrance& entrance) {
+  Acceptor& acceptor = acceptors_.emplace_back(events_, entrance);
   std::error_code error;
   acceptor.open(endpoint.protocol(), error);
   if (!error && port_of(endpoint) != 0) {
@@ -66,6 +64,7 @@ Status Listener::listen(const Endpoint& endpoint, const std::string& name,
   }
   if (!error) acceptor.bind(endpoint, error);
   if (!error) acceptor.listen(options_.backlog, error);
+  if (!error) acceptor.non_blocking(true, error);  // for accept_some()
   if (!error) return {};
   acceptors_.pop_back();
   return {Code::kUnavailable, fmt::format("cannot listen on {}: {}", name, error.message())};
@@ -79,6 +78,10 @@ std::uint16_t Listener::port() const {
   return 0;
 }
 
+std::uint16_t Listener::newest_port() const {
+  return acceptors_.empty() ? std::uint16_t{0} : port_of(acceptors_.back().local_endpoint());
+}
+
 void Listener::start() {
   for (Acceptor& acceptor : acceptors_) accept(acceptor);
 }
@@ -87,17 +90,42 @@ void Listener::stop() {
   std::error_code ignored;
   for (Acceptor& acceptor : acceptors_) acceptor.close(ignored);
   for (asio::steady_timer& pause : pauses_) pause.cancel();
+  for (const std::string& path : paths_) unlink(path.c_str());
+  paths_.clear();
 }
 
+/// Waits before it looks for a worker: what the workers have to do changes until somebody comes.
 void Listener::accept(Acceptor& from) {
-  Worker& worker = *workers_[next_id_ % workers_.size()];
-  auto socket = std::make_shared<Connection::Socket>(worker.events());
-  from.async_accept(*socket, [this, &from, &worker, socket](std::error_code error) {
+  from.async_wait(Acceptor::wait_read, [this, &from](std::error_code error) {
     if (!from.is_open()) return;
     if (error) return accept_later(from);
-    accepted(worker, std::move(*socket), from.tls);
-    accept(from);
+    accept_some(from);
   });
+}
+
+/// Those who wait to be accepted, but not so many that signals and looks have to wait for them.
+void Listener::accept_some(Acceptor& from) {
+  constexpr int kAtOnce = 32;
+  std::error_code error;
+  for (int i = 0; i < kAtOnce && !error; ++i) {
+    Worker& worker = least_busy();
+    Connection::Socket socket(worker.events());
+    from.accept(socket, error);
+    if (error == asio::error::connection_aborted) error.clear();  // it has left the queue
+    if (!error && socket.is_open()) accepted(worker, std::move(socket), from.entrance);
+  }
+  if (error && error != asio::error::would_block) return accept_later(from);
+  accept(from);
+}
+
+/// Of several, the next in turn.
+Worker& Listener::least_busy() {
+  std::size_t best = next_id_ % workers_.size();
+  for (std::size_t i = 1; i < workers_.size(); ++i) {
+    const std::size_t at = (next_id_ + i) % workers_.size();
+    if (workers_[at]->load() < workers_[best]->load()) best = at;
+  }
+  return *workers_[best];
 }
 
 void Listener::accept_later(Acceptor& from) {
@@ -108,13 +136,13 @@ void Listener::accept_later(Acceptor& from) {
   });
 }
 
-void Listener::accepted(Worker& worker, Connection::Socket socket, asio::ssl::context* tls) {
+void Listener::accepted(Worker& worker, Connection::Socket socket, const Entrance& entrance) {
   std::error_code ignored;
   // relaxed, here and below: counts, which order nothing.
   if (clients_.load(std::memory_order_relaxed) >= service_.settings.most_clients) {
     service_.statistics.reject_connection();
     // Before a handshake nothing can be said over TLS.
-    if (tls == nullptr) {
+    if (entrance.tls == nullptr) {
       asio::write(socket, asio::buffer(std::string("-ERR max number of clients reached\r\n")),
                   ignored);
     }
@@ -123,7 +151,7 @@ void Listener::accepted(Worker& worker, Connection::Socket socket, asio::ssl::co
   clients_.fetch_add(1, std::memory_order_relaxed);
   socket.set_option(asio::ip::tcp::no_delay(true), ignored);  // a Unix socket has none
   if (service_.settings.keepalive_s != 0) keep_alive(socket);
-  worker.take(std::move(socket), next_id_++, tls);
+  worker.take(std::move(socket), next_id_++, entrance);
 }
 
 /// A peer whose host has gone says nothing, not even that it has. A Unix socket's cannot go so, and

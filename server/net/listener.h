@@ -1,4 +1,4 @@
-// Listener: accepts clients on addresses and hands them to workers in turn.
+// Listener: accepts clients on addresses and hands each to the worker that has least to do.
 //
 // *What.* TCP addresses and paths of Unix sockets. Beyond a number of clients, those who come are
 // told so and sent away.
@@ -35,26 +35,29 @@ class Listener {
   ~Listener();
 
   /// kInvalidArgument for what is no address, kUnavailable when it cannot be bound. Port 0: one
-  /// that is free; then port() tells. `tls` outlives the workers; null: plain.
-  Status listen_on_tcp(std::string_view address, std::uint16_t port,
-                       asio::ssl::context* tls = nullptr);
+  /// that is free; then newest_port() tells.
+  Status listen_on_tcp(std::string_view address, std::uint16_t port, const Entrance& entrance = {});
   Status listen_on_path(const std::string& path);
   /// Of the first TCP address.
   std::uint16_t port() const;
+  /// Of the last address; 0 if that is a path.
+  std::uint16_t newest_port() const;
   void start();
-  /// Accepts nobody any more.
+  /// Accepts nobody any more. Paths are removed: another server may bind them.
   void stop();
 
  private:
   struct Acceptor : asio::basic_socket_acceptor<asio::generic::stream_protocol> {
-    Acceptor(asio::io_context& events, asio::ssl::context* speaks)
-        : basic_socket_acceptor(events), tls(speaks) {}
-    asio::ssl::context* tls;  // null: plain
+    Acceptor(asio::io_context& events, const Entrance& what)
+        : basic_socket_acceptor(events), entrance(what) {}
+    Entrance entrance;
   };
 
-  Status listen(const Endpoint& endpoint, const std::string& name, asio::ssl::context* tls);
+  Status listen(const Endpoint& endpoint, const std::string& name, const Entrance& entrance);
   void accept(Acceptor& from);
-  void accepted(Worker& worker, Connection::Socket socket, asio::ssl::context* tls);
+  void accept_some(Acceptor& from);
+  Worker& least_busy();
+  void accepted(Worker& worker, Connection::Socket socket, const Entrance& entrance);
   void keep_alive(Connection::Socket& socket);
   /// After a failure that another try would meet at once, such as no file descriptor.
   void accept_later(Acceptor& from);

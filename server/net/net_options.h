@@ -6,7 +6,17 @@
 #include <cstdint>
 #include <string>
 
+namespace asio::ssl {
+class context;
+}  // namespace asio::ssl
+
 namespace keyway::server {
+
+/// What those have in common who come to a port.
+struct Entrance {
+  asio::ssl::context* tls = nullptr;  // outlives them; null: plain
+  bool of_cluster = false;            // only CLUSTER SLOTS and its like tell the port
+};
 
 struct ListenerOptions {
   std::uint32_t most_clients = 10'000;  // at one time, of all workers

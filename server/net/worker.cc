@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "keyway/locks/fabric/fiber_time.h"
+#include "keyway/locks/fabric/time_slice.h"
 #include "keyway/server/net/process_memory.h"
 
 namespace keyway::server {
@@ -45,8 +46,22 @@ void Worker::run() {
       step_fibers();
     }
     end_executed();
+    tell_load(0);
     refill_spare_memory();
   }
+}
+
+void Worker::tell_load(std::size_t more) {
+  requests_.store(static_cast<std::uint32_t>(fibers_.busy() + waiting_.size() + more),
+                  std::memory_order_relaxed);  // a figure by itself
+}
+
+/// Events, but not for ever: a pipeline makes the next one as each is handled. W4.
+std::size_t Worker::poll_for_a_slice() {
+  const std::uint64_t ends_ns = statistics_.look_at_clock() + fabric::kSliceNs;
+  std::size_t handled = 0;
+  while (statistics_.now_ns() < ends_ns && events_.poll_one() != 0) ++handled;
+  return handled;
 }
 
 /// Fibers that wait look again at each turn. Where nothing comes of it for a while, whom they wait
@@ -57,7 +72,7 @@ void Worker::run() {
 void Worker::step_fibers() {
   constexpr std::uint32_t kTurns = 32;  // more than a reply over a network takes
   constexpr std::chrono::microseconds kRest{50};
-  if (events_.poll() != 0) turns_ = still_turns_ = 0;
+  if (poll_for_a_slice() != 0) turns_ = still_turns_ = 0;
   ++turns_;
   ++still_turns_;
   if (still_turns_ > kTurns || turns_ % kTurns == 0) {
@@ -119,7 +134,8 @@ void Worker::joined(Connection& connection) {
 void Worker::left(Connection& connection) {
   connections_.erase(connection.id());
   statistics_.connections.set(connections_.size());
-  clients_.fetch_sub(1, std::memory_order_relaxed);  // a count, which orders nothing
+  clients_.fetch_sub(1, std::memory_order_relaxed);  // counts, which order nothing
+  given_.fetch_sub(1, std::memory_order_relaxed);
   if (!draining_ || !connections_.empty()) return;
   open_.reset();
   patience_.cancel();
@@ -133,11 +149,12 @@ void Worker::wake(std::uint64_t client) {
   });
 }
 
-void Worker::take(Connection::Socket socket, std::uint64_t id, asio::ssl::context* tls) {
+void Worker::take(Connection::Socket socket, std::uint64_t id, const Entrance& entrance) {
+  given_.fetch_add(1, std::memory_order_relaxed);  // a count, which orders nothing
   auto held = std::make_shared<Connection::Socket>(std::move(socket));
-  asio::post(events_, [this, id, tls, held] {
+  asio::post(events_, [this, id, entrance, held] {
     look_at_clock();
-    auto connection = std::make_shared<Connection>(*this, std::move(*held), id, tls);
+    auto connection = std::make_shared<Connection>(*this, std::move(*held), id, entrance);
     if (!looks_) look_at_times_later();
     if (draining_) connection->drain();
     connection->start();
@@ -163,6 +180,7 @@ void Worker::look_at_times_later() {
 }
 
 void Worker::execute(std::shared_ptr<Connection> connection) {
+  tell_load(1);
   if (fibers_.busy() == fibers_.size()) {
     waiting_.push_back(std::move(connection));
   } else {

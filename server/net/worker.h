@@ -8,6 +8,7 @@
 //   W1  A session and a batch are used by one fiber only, that of their number.
 //   W2  run() returns when the worker drains and its last connection has gone.
 //   W3  While its fibers only wait, a worker does not keep its processor: it rests between looks.
+//   W4  Events and fibers take turns of a slice (time_slice.h): neither holds up the other.
 // *Source.* Design section 7.
 #pragma once
 
@@ -47,8 +48,14 @@ class Worker final : public Waker {
   void drain(std::chrono::milliseconds patience);
   /// To make a socket on, for take().
   asio::io_context& events() { return events_; }
-  /// A client that has come, on a socket of events(). `tls` outlives the worker; null: plain.
-  void take(Connection::Socket socket, std::uint64_t id, asio::ssl::context* tls);
+  /// A client that has come, on a socket of events().
+  void take(Connection::Socket socket, std::uint64_t id, const Entrance& entrance);
+  /// How much it has to do, to compare workers by: requests first, then clients. Any thread.
+  std::uint64_t load() const {
+    // relaxed: figures by themselves.
+    return std::uint64_t{requests_.load(std::memory_order_relaxed)} << 32 |
+           given_.load(std::memory_order_relaxed);
+  }
 
   /// A client whose request is parked looks again.
   void wake(std::uint64_t client) override;
@@ -72,6 +79,8 @@ class Worker final : public Waker {
   void look_at_clock();
   void look_at_times_later();
   void tell_locks(std::size_t fiber);
+  void tell_load(std::size_t more);
+  std::size_t poll_for_a_slice();
   void begin_waiting();
   void sweep_later();
   void sweep_part(Session& session);
@@ -90,6 +99,8 @@ class Worker final : public Waker {
   WorkerStatistics& statistics_;
   const std::uint32_t poll_us_;  // that it looks for requests before it sleeps, while busy
   std::atomic<std::uint32_t>& clients_;
+  std::atomic<std::uint32_t> given_{0};     // clients that it was given and that have not left
+  std::atomic<std::uint32_t> requests_{0};  // connections that execute, or wait for a fiber
   OutputMemory& output_;
   // Which each of them executes; a fiber that is busy without one sweeps.
   std::vector<std::shared_ptr<Connection>> on_fiber_;

@@ -2,12 +2,13 @@
 not know of it: any rank serves any key."""
 
 import re
+import socket
 import time
 import unittest
 
 from case import Case, Program, main, redis_plays_both, start_ours, start_theirs
 from peer import free_port
-from wire import DEADLINE_S, decode
+from wire import DEADLINE_S, Wire, decode
 
 SLOTS = 16384
 
@@ -173,7 +174,10 @@ class Ranks(unittest.TestCase):
         for rank, (start, end, node) in enumerate(told[0]):
             self.assertEqual(int(start), first)
             first = int(end) + 1
-            self.assertEqual(node[:2], ["127.0.0.1", str(self.job.port + rank)])
+            self.assertEqual(node[0], "127.0.0.1")
+            self.assertNotIn(int(node[1]), range(self.job.port, self.job.port + Program.ranks))
+            with Wire(socket.create_connection((node[0], int(node[1])))) as there:
+                self.assertEqual(plain(decode(there.request("CLUSTER", "MYID"))), node[2])
             self.assertEqual(plain(decode(self.ask(rank, "CLUSTER", "MYID"))), node[2])
             self.assertRegex(node[2], r"\A[0-9a-f]{40}\Z")
         self.assertEqual(first, SLOTS)
@@ -204,6 +208,45 @@ class Ranks(unittest.TestCase):
                 self.assertEqual(self.ask(rank, "CLUSTER", "COUNTKEYSINSLOT", slot), b":5\r\n")
                 found = plain(decode(self.ask(rank, "CLUSTER", "GETKEYSINSLOT", slot, "10")))
                 self.assertEqual(sorted(found), [f"{{{i}}}:{j}" for j in range(5)])
+
+    def test_a_client_of_the_cluster_sees_each_key_once(self):
+        """At the ports that CLUSTER tells, without a word of it, and on a connection that has sent
+        CLUSTER NODES. To any other client each rank tells the whole store."""
+        keys = {f"key:{i}" for i in range(200)}
+        self.assertEqual(self.ask(0, "FLUSHALL"), b"+OK\r\n")
+        self.assertEqual(self.ask(0, "MSET", *(word for key in keys for word in (key, "v"))),
+                         b"+OK\r\n")
+        ports = [int(node[1]) for _, _, node in plain(decode(self.ask(0, "CLUSTER", "SLOTS")))]
+
+        def at_its_port(rank):
+            return Wire(socket.create_connection(("127.0.0.1", ports[rank]), timeout=DEADLINE_S))
+
+        def has_asked(rank):
+            wire = self.job.connect(rank)
+            wire.request("CLUSTER", "NODES")
+            return wire
+        for connect in (at_its_port, has_asked):
+            sizes, named, scanned = 0, [], []
+            for rank in range(Program.ranks):
+                with connect(rank) as wire:
+                    sizes += int(wire.request("DBSIZE")[1:-2])
+                    named += plain(decode(wire.request("KEYS", "*")))
+                    cursor = "0"
+                    while True:
+                        cursor, some = plain(decode(wire.request("SCAN", cursor, "COUNT", "7")))
+                        scanned += some
+                        if cursor == "0":
+                            break
+            self.assertEqual((sizes, len(named), len(scanned)), (200, 200, 200), connect)
+            self.assertEqual((set(named), set(scanned)), (keys, keys), connect)
+        for rank in range(Program.ranks):
+            self.assertEqual(self.ask(rank, "DBSIZE"), b":200\r\n")
+            self.assertEqual(len(plain(decode(self.ask(rank, "KEYS", "*")))), 200)
+        with at_its_port(0) as wire:
+            theirs = int(wire.request("DBSIZE")[1:-2])
+            self.assertEqual(wire.request("FLUSHALL"), b"+OK\r\n")
+            self.assertEqual(wire.request("DBSIZE"), b":0\r\n")
+        self.assertEqual(self.ask(0, "DBSIZE"), b":%d\r\n" % (200 - theirs))
 
     def test_any_rank_serves_any_key(self):
         keys = [f"key:{i}" for i in range(200)]

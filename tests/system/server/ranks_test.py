@@ -130,6 +130,23 @@ class Ending(Started):
                 self.assertTrue(job.all_have_ended())
 
 
+class Forced(Started):
+    def test_a_rank_that_stands_still_does_not_keep_the_job_from_its_end(self):
+        """J4, whether requests wait for that rank or none does."""
+        for asks in (False, True):
+            with self.subTest(asks=asks):
+                job = self.start("--store-options", "ranks_per_node=1", "--shutdown-timeout", "0")
+                wire, last = self.connect(job, 0), job.ranks - 1
+                self.assertEqual(wire.request("PING"), PONG)
+                stop(job.pids[last])
+                if asks:
+                    wire.send(encode(["GET", "a"]))  # slot 15495, of the last rank
+                os.kill(job.pids[0], signal.SIGTERM)
+                self.assertNotEqual(job.exit_code(), 0, job.said())
+                self.assertRegex(job.said(), "keywayd: (requests still run|all requests are answered)")
+                self.assertTrue(job.all_have_ended())
+
+
 class Waiting(Started):
     def test_a_rank_that_stands_still_holds_up_no_other_client(self):
         if "openmpi" in Program.mpirun[0]:
@@ -203,8 +220,28 @@ class Listening(Started):
         with job.connect_port(job.ports[0]) as wire:
             _, told = decode(wire.request("CLUSTER", "SLOTS"))
         nodes = [entry[1][2][1] for entry in told]
-        self.assertEqual({int(node[1][1]) for node in nodes}, set(job.ports))
+        ports = {int(node[1][1]) for node in nodes}
+        self.assertEqual(len(ports), job.ranks)
+        self.assertTrue(ports.isdisjoint(job.ports))  # they are for clients of the cluster
         self.assertEqual({node[0][1] for node in nodes}, {b"::1"})
+
+    def test_ports_of_the_cluster_are_those_that_were_given(self):
+        port = free_port(Program.ranks)
+        job = self.start("--cluster-port", str(port))
+        for rank in range(job.ranks):
+            with job.connect(rank) as wire:
+                _, told = decode(wire.request("CLUSTER", "SLOTS"))
+            self.assertEqual([int(entry[1][2][1][1][1]) for entry in told],
+                             [port + r for r in range(job.ranks)])
+
+    def test_the_address_that_a_client_came_to_is_told(self):
+        job = self.start("--bind", "127.0.0.1,127.0.0.2")
+        for address in ("127.0.0.1", "127.0.0.2"):
+            with Wire(socket.create_connection((address, job.port), timeout=START_S)) as wire:
+                for words in ("SLOTS", "SHARDS", "NODES"):
+                    said = wire.request("CLUSTER", words)
+                    self.assertIn(address.encode(), said)
+                    self.assertEqual(len(set(re.findall(rb"127\.0\.0\.\d", said))), 1, said)
 
 
 class AnyPorts(Job):

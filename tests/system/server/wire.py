@@ -87,6 +87,16 @@ class Wire:
             return True
         return bool(select.select([self.socket], [], [], 0)[0])
 
+    def come(self):
+        """All that has come of replies that were not taken, without waiting for more."""
+        try:
+            while select.select([self.socket], [], [], 0)[0]:
+                self._until = time.monotonic() + DEADLINE_S
+                self._receive()
+        except _Closed:
+            pass
+        return bytes(self._received)
+
     def finish(self):
         """No more will be sent."""
         try:

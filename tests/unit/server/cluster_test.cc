@@ -87,5 +87,77 @@ TEST_CASE("cluster: nodes are named in the order of ranks, and each knows itself
   CHECK(peer.ask("HELLO").find("$7\r\ncluster\r\n") != std::string::npos);
 }
 
+TEST_CASE("cluster: a client of the cluster gets of each rank what is that rank's") {
+  auto store = Store::open("local:?memory=16MiB&ranks=3");
+  REQUIRE(store.ok());
+  constexpr int kKeys = 300;
+  Peer plain(*store);
+  plain.service.cluster = view_of(3, 0);
+  for (int i = 0; i < kKeys; ++i) plain.ask(fmt::format("set key:{} v", i));
+  CHECK(plain.ask("dbsize") == fmt::format(":{}\r\n", kKeys));
+  CHECK(plain.ask("keys *").starts_with(fmt::format("*{}\r\n", kKeys)));
+  for (const char* word : {"cluster slots", "cluster shards"}) {
+    plain.ask(word);
+    CHECK(plain.ask("dbsize") == fmt::format(":{}\r\n", kKeys));
+  }
+  for (const char* word : {"cluster nodes", "readonly", "readwrite", "asking"}) {
+    std::int64_t sum = 0;
+    std::set<std::string> keys;
+    for (std::uint32_t rank = 0; rank < 3; ++rank) {
+      Peer peer(*store);
+      peer.service.cluster = view_of(3, rank);
+      peer.ask(word);
+      const std::string dbsize = peer.ask("dbsize");
+      sum += std::stoll(dbsize.substr(1));
+      CHECK(peer.ask("keys *").starts_with("*" + dbsize.substr(1)));
+      const std::string scanned = peer.ask("scan 0 count 1000");
+      for (int i = 0; i < kKeys; ++i) {
+        const std::string key = fmt::format("\r\nkey:{}\r\n", i);
+        if (scanned.find(key) == std::string::npos) continue;
+        INFO(word << ", rank " << rank << key);
+        CHECK(keys.insert(key).second);
+      }
+      CHECK(peer.ask("reset") == "+RESET\r\n");
+      CHECK(peer.ask("dbsize") == fmt::format(":{}\r\n", kKeys));
+    }
+    CHECK(sum == kKeys);
+    CHECK(keys.size() == kKeys);
+  }
+  Peer last(*store);
+  last.service.cluster = view_of(3, 2);
+  last.client.of_cluster = last.client.by_cluster_port = true;
+  CHECK(last.ask("reset") == "+RESET\r\n");
+  const std::int64_t theirs = std::stoll(last.ask("dbsize").substr(1));
+  CHECK(last.ask("flushall") == "+OK\r\n");
+  CHECK(last.ask("dbsize") == ":0\r\n");
+  CHECK(plain.ask("dbsize") == fmt::format(":{}\r\n", kKeys - theirs));
+}
+
+TEST_CASE("cluster: a client is told the address that it came to, where a node listens on it") {
+  const auto host = [](const ClusterNode& node, std::string_view local) {
+    const ClusterNode here{.id = "", .host = "10.0.0.1", .machine = "a", .binds = {}};
+    return std::string(node.host_for(here, local));
+  };
+  ClusterNode near{
+      .id = "", .host = "10.0.0.1", .machine = "a", .binds = {"127.0.0.1", "10.0.0.1"}};
+  CHECK(host(near, "127.0.0.1:7400") == "127.0.0.1");
+  CHECK(host(near, "10.0.0.1:7400") == "10.0.0.1");
+  CHECK(host(near, "/run/keyway.sock:0") == "10.0.0.1");
+  CHECK(host(near, "127.0.0.2:7400") == "10.0.0.1");
+  ClusterNode far = near;
+  far.machine = "b";
+  far.host = "10.0.0.2";
+  CHECK(host(far, "127.0.0.1:7400") == "10.0.0.2");
+  CHECK(host(far, "10.0.0.1:7400") == "10.0.0.2");
+  ClusterNode any{.id = "", .host = "a", .machine = "a", .binds = {"0.0.0.0", "::"}};
+  CHECK(host(any, "10.0.0.7:7400") == "10.0.0.7");
+  CHECK(host(any, "[fe80::1]:7400") == "fe80::1");
+  CHECK(host(any, "[::ffff:10.0.0.7]:7400") == "a");
+  CHECK(host(any, "/run/keyway.sock:0") == "a");
+  CHECK(host(any, "relative.sock:0") == "a");
+  ClusterNode prescribed{.id = "", .host = "name", .machine = "a", .binds = {}};
+  CHECK(host(prescribed, "127.0.0.1:7400") == "name");
+}
+
 }  // namespace
 }  // namespace keyway::server
