@@ -5,7 +5,9 @@
 #include <prometheus/exposer.h>
 
 #include <exception>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "keyway/server/metrics/metrics.h"
 
@@ -21,17 +23,29 @@ class Collected : public prometheus::Collectable {
   const Service& service_;
 };
 
+// A connection keeps a thread until its request has come, or its time is over. Prometheus sends its
+// request as it connects, so whoever does not is idle; a second serves a slow network, too. The
+// threads then pass over 8 idle connections in each second.
+constexpr int kThreads = 8;
+constexpr int kRequestMs = 1000;
+
 /// As the server beneath takes them: an address of IPv6 in brackets.
 std::string place_of(const std::string& address, std::uint16_t port) {
   const bool is_v6 = address.find(':') != std::string::npos;
   return is_v6 ? fmt::format("[{}]:{}", address, port) : fmt::format("{}:{}", address, port);
 }
 
+std::vector<std::string> options_of(const std::string& place) {
+  return {"listening_ports",    place,
+          "num_threads",        std::to_string(kThreads),
+          "request_timeout_ms", std::to_string(kRequestMs)};
+}
+
 }  // namespace
 
 struct Exporter::Impl {
   Impl(const Service& service, const std::string& place)
-      : collected(std::make_shared<Collected>(service)), exposer(place, 1) {
+      : collected(std::make_shared<Collected>(service)), exposer(options_of(place)) {
     exposer.RegisterCollectable(collected);
   }
   std::shared_ptr<Collected> collected;

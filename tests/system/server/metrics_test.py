@@ -3,6 +3,7 @@
 import json
 import pathlib
 import re
+import socket
 import subprocess
 import unittest
 import urllib.error
@@ -15,6 +16,7 @@ _SAMPLE = re.compile(r'([a-z_]+)(?:\{(.*)\})? (\S+)')
 _LABEL = re.compile(r'([a-z_]+)="((?:[^"\\]|\\.)*)"')
 _SUFFIXES = {"histogram": ("_bucket", "_sum", "_count"), "counter": ("",), "gauge": ("",),
              "summary": ("", "_sum", "_count")}
+IDLE = 40
 _FUNCTIONS = {"sum", "by", "rate", "histogram_quantile", "label_values"}
 
 
@@ -132,6 +134,15 @@ class Metrics(unittest.TestCase):
             urllib.request.urlopen(f"http://127.0.0.1:{self.port}/etc/passwd", timeout=60)
         self.assertEqual(refused.exception.code, 404)
         refused.exception.close()
+
+    def test_connections_that_ask_for_nothing_do_not_stop_it(self):
+        """More of them than there are threads; half of them have begun to ask."""
+        for number in range(IDLE):
+            idle = socket.create_connection(("127.0.0.1", self.port), timeout=60)
+            self.addCleanup(idle.close)
+            if number % 2 == 0:
+                idle.sendall(b"GET /metrics HTTP/1.1\r\nHost:")
+        self.assertIn("keyway_connections", self.scrape())
 
     def test_a_port_in_use_is_told(self):
         done = subprocess.run([Program.keywayd, "--port", "0", "--memory", "16MiB", "--metrics-port",
