@@ -76,7 +76,7 @@ class Turns(Started):
         self.assertNotIn(b"the end", hog.come())
 
     def test_who_is_sent_away_is_not_served_to_the_end(self):
-        """C9: also where no reply shows that the connection is closed."""
+        """C10: also where no reply shows that the connection is closed."""
         peer = self.start()
         self.with_long_value(peer)
         hog, other = self.connect(peer), self.connect(peer)
