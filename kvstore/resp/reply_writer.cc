@@ -103,6 +103,20 @@ void ReplyWriter::bulk(std::string_view bytes) {
   out_ += kEnd;
 }
 
+/// Writes its length, and has room for all of it. False: it does not fit, and is dropped.
+bool ReplyWriter::begin_bulk(std::size_t bytes) {
+  HeadText text;
+  const std::string_view size = head(text, '$', bytes);
+  if (!fits(size.size() + bytes + kEnd.size())) return false;
+  out_ += size;
+  return true;
+}
+
+void ReplyWriter::end_bulk(std::string_view rest) {
+  out_ += rest;
+  out_ += kEnd;
+}
+
 void ReplyWriter::null() { append(is_3() ? "_\r\n" : "$-1\r\n"); }
 
 void ReplyWriter::null_array() { append(is_3() ? "_\r\n" : "*-1\r\n"); }

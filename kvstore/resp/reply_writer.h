@@ -61,6 +61,16 @@ class ReplyWriter {
   void integer(std::int64_t value);
   /// Any bytes.
   void bulk(std::string_view bytes);
+  /// The same, with a call of between() after each `part` bytes: for those that take long to copy.
+  template <class Between>
+  void bulk_in_parts(std::string_view bytes, std::size_t part, Between&& between) {
+    if (!begin_bulk(bytes.size())) return;
+    for (; bytes.size() > part; bytes.remove_prefix(part)) {
+      out_ += bytes.substr(0, part);
+      between();
+    }
+    end_bulk(bytes);
+  }
   /// Nothing, in place of bytes.
   void null();
   /// Nothing, in place of an array.
@@ -102,6 +112,8 @@ class ReplyWriter {
     return make_room(needed);
   }
   bool make_room(std::size_t needed);
+  bool begin_bulk(std::size_t bytes);
+  void end_bulk(std::string_view rest);
 
   std::string& out_;
   ReplyBudget* budget_ = nullptr;     // null: no limit

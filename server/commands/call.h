@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "keyway/locks/fabric/time_slice.h"
 #include "keyway/server/commands/command_session.h"
 #include "keyway/server/commands/execute.h"
 
@@ -54,6 +55,11 @@ struct Call {
   bool in_transaction() const { return client.transaction && client.transaction->is_open(); }
 
   void ok() const { out.simple("OK"); }
+  /// The bytes of a value, which may be so many that others have their turn meanwhile.
+  void value(std::string_view bytes) const {
+    if (bytes.size() <= fabric::kSliceBytes) return out.bulk(bytes);
+    out.bulk_in_parts(bytes, fabric::kSliceBytes, [] { fabric::this_fiber::give_turn_if_due(); });
+  }
   void error(std::string_view sentence) const { out.error(sentence); }
   /// Counts keys that were to be read, as there or not.
   void looked_up(bool there, std::uint64_t keys = 1) const {

@@ -34,7 +34,7 @@ void run_getrange(const Call& call) {
                                                  static_cast<std::uint64_t>(length), value);
     if (!status.ok() && !is_absent(status)) return call.failed(status);
     call.looked_up(status.ok());
-    return call.out.bulk(status.ok() ? value : "");
+    return call.value(status.ok() ? value : "");
   }
   const Status status = call.session.get(call.key(), value);
   if (!status.ok() && !is_absent(status)) return call.failed(status);
@@ -43,8 +43,8 @@ void run_getrange(const Call& call) {
   if (is_backwards(*first, *last)) return call.out.bulk("");
   const auto span = span_of(*first, *last, static_cast<std::int64_t>(value.size()));
   if (!span) return call.out.bulk("");
-  call.out.bulk(std::string_view(value).substr(static_cast<std::size_t>(span->first),
-                                               static_cast<std::size_t>(span->length())));
+  call.value(std::string_view(value).substr(static_cast<std::size_t>(span->first),
+                                            static_cast<std::size_t>(span->length())));
 }
 
 void run_setrange(const Call& call) {

@@ -13,7 +13,7 @@ void reply_old(const Call& call, const Status& status) {
   if (!status.ok() && !is_absent(status)) return call.failed(status);
   call.looked_up(status.ok());
   if (!status.ok()) return call.out.null();
-  call.out.bulk(call.client.value);
+  call.value(call.client.value);
 }
 
 struct ExpiryOptions {
@@ -44,7 +44,7 @@ std::optional<ExpiryOptions> expiry_options(const Call& call, std::size_t first)
 
 void run_get(const Call& call) {
   const Status status = call.session.read(
-      call.key(), [&](const ElementState& element) { call.out.bulk(element.value); });
+      call.key(), [&](const ElementState& element) { call.value(element.value); });
   if (status.ok()) return call.looked_up(true);
   if (!is_absent(status)) return call.failed(status);
   call.looked_up(false);
@@ -94,7 +94,7 @@ void run_getset(const Call& call) {
   if (!status.ok()) return call.failed(status);
   call.looked_up(there);
   if (!there) return call.out.null();
-  call.out.bulk(call.client.value);
+  call.value(call.client.value);
 }
 
 void run_strlen(const Call& call) {

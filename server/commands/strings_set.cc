@@ -60,7 +60,7 @@ void set_with_look(const Call& call, const SetOptions& options, std::uint64_t ex
   });
   if (!status.ok() && status.code() != Code::kMismatch) return call.failed(status);
   if (options.gets) call.looked_up(there);
-  if (options.gets && there) return call.out.bulk(call.client.value);
+  if (options.gets && there) return call.value(call.client.value);
   if (options.gets || !status.ok()) return call.out.null();
   call.ok();
 }

@@ -30,7 +30,7 @@ struct Dropped {};
 void reply_value(const Call& call, const ElementState* element) {
   call.looked_up(element != nullptr);
   if (element != nullptr) {
-    call.out.bulk(element->value);
+    call.value(element->value);
   } else {
     call.out.null();
   }

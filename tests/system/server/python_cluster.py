@@ -34,9 +34,12 @@ def of_cluster(port):
     expect("cluster_countkeysinslot", r.cluster_countkeysinslot(slot), 2)
     expect("cluster_get_keys_in_slot", sorted(r.cluster_get_keys_in_slot(slot, 10)),
            ["{a}1", "{a}2"])
-    expect("keys", sorted(r.keys("key:*")), sorted(key.encode() for key in keys))
+    # Each node answers for itself. scan_iter() asks all of them, keys() and dbsize() one unless told.
+    nodes = r.get_primaries()
+    theirs = [r.keys("key:*", target_nodes=node) for node in nodes]
+    expect("keys", sorted(sum(theirs, [])), sorted(key.encode() for key in keys))
     expect("scan", sorted(r.scan_iter("key:*")), sorted(key.encode() for key in keys))
-    expect("dbsize", r.dbsize(), 202)
+    expect("dbsize", sum(r.dbsize(target_nodes=node) for node in nodes), 202)
     with r.pipeline() as pipe:
         for key in keys:
             pipe.get(key)

@@ -1,7 +1,6 @@
 // Replies: as bytes in both versions, and out of bytes that come in pieces.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -52,6 +51,18 @@ TEST_CASE("resp: each type, as Redis writes it in either version") {
   both([](Writer w) { w.map(2); }, "*4\r\n", "%2\r\n");
   both([](Writer w) { w.set(2); }, "*2\r\n", "~2\r\n");
   both([](Writer w) { w.push(2); }, "*2\r\n", ">2\r\n");
+}
+
+TEST_CASE("resp: bytes that are written in parts are the same, and others run between the parts") {
+  const std::string bytes = "a value of some length";
+  for (const std::size_t part : {std::size_t{1}, std::size_t{5}, bytes.size(), bytes.size() + 1}) {
+    CAPTURE(part);
+    std::size_t between = 0;
+    const auto in_parts = [&](ReplyWriter& w) { w.bulk_in_parts(bytes, part, [&] { ++between; }); };
+    CHECK(written(Version::kResp2, in_parts) ==
+          written(Version::kResp2, [&](ReplyWriter& w) { w.bulk(bytes); }));
+    CHECK(between == (bytes.size() - 1) / part);
+  }
 }
 
 /// A reply as text, by which two are compared.
