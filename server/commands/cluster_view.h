@@ -44,9 +44,8 @@ struct ClusterNode {
     local = local.substr(0, local.rfind(':'));
     return local.starts_with('[') ? local.substr(1, local.size() - 2) : local;
   }
-  /// Whether an address stands for all of the kind of `local`, which may be the path of a socket,
-  /// or
-  /// "::ffff:10.0.0.1", an address of IPv4 that not every client takes.
+  /// Whether an address stands for all of the kind of `local`, which may be the path of a socket
+  /// or "::ffff:10.0.0.1", an address of IPv4 that not every client takes.
   static bool is_any_of_kind(std::string_view address, std::string_view local) {
     if (local.find_first_not_of("0123456789.") == std::string_view::npos) {
       return address == "0.0.0.0";
