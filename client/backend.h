@@ -31,6 +31,9 @@ inline store::GeometryOptions geometry_options(const StoreOptions& options,
 /// Everything that must be the same on every process of a job, as one line.
 std::string fingerprint(const StoreOptions& options);
 
+/// The options' secret, or else one from the operating system. One process of a job asks, for all.
+Result<store::HashSecret> hash_secret_of(const StoreOptions& options);
+
 /// What a store needs besides its fabric. On the heap: sessions keep references.
 struct Plan {
   store::Geometry geometry;
@@ -40,7 +43,7 @@ struct Plan {
   /// For so many ranks, on so many nodes as far as is known. Fails with a sentence on whatever does
   /// not fit.
   static Result<std::unique_ptr<Plan>> make(StoreOptions options, std::uint32_t ranks,
-                                            std::uint32_t nodes);
+                                            std::uint32_t nodes, const store::HashSecret& secret);
   /// What was chosen for each rank, for people.
   std::string describe() const;
 };

@@ -26,6 +26,23 @@ Status require_agreement(fabric::MpiInterface& mpi, MPI_Comm comm, const Status&
   });
 }
 
+/// Process 0's secret, on all processes: all of them must map a key to the same bucket. Every
+/// process takes part, also one whose options are invalid. When process 0 has no secret, it alone
+/// fails here, and require_agreement() tells the others.
+Result<store::HashSecret> share_hash_secret(fabric::MpiInterface& mpi, MPI_Comm comm,
+                                            const StoreOptions& options) {
+  return mpi.call([&]() -> Result<store::HashSecret> {
+    int rank = 0;
+    MPI_Comm_rank(comm, &rank);
+    const auto mine = rank == 0 ? hash_secret_of(options) : store::HashSecret{};
+    std::array<std::uint64_t, 2> words{};
+    if (mine.ok()) words = {mine->low, mine->high};
+    MPI_Bcast(words.data(), static_cast<int>(words.size()), MPI_UINT64_T, 0, comm);
+    if (!mine.ok()) return mine.status();
+    return store::HashSecret{.low = words[0], .high = words[1]};
+  });
+}
+
 /// Process 0 measures, the others wait in MPI, where the fabric makes progress; all have its costs.
 Status measure_together(fabric::MpiFabric& fabric, Plan& plan) {
   if (!plan.policy.measured) return {};
@@ -47,8 +64,10 @@ Result<Backend<fabric::MpiFabric>> open_mpi(MPI_Comm comm, const Result<ParsedUr
   int size = 1;
   (*mpi)->call([&] { MPI_Comm_size(comm, &size); });
   const auto ranks = static_cast<std::uint32_t>(size);
-  auto plan = parsed.ok() ? Plan::make(options, ranks, ranks)
-                          : Result<std::unique_ptr<Plan>>(parsed.status());
+  const auto secret = share_hash_secret(**mpi, comm, options);
+  const Status ready = parsed.ok() ? secret.status() : parsed.status();
+  auto plan = ready.ok() ? Plan::make(options, ranks, ranks, *secret)
+                         : Result<std::unique_ptr<Plan>>(ready);
   const Status agreed =
       require_agreement(**mpi, comm, plan.ok() ? Status() : plan.status(), options);
   if (!agreed.ok()) return agreed;

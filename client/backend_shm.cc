@@ -5,7 +5,9 @@
 namespace keyway::client {
 
 Result<Backend<fabric::ShmFabric>> open_shm(const StoreOptions& options) {
-  auto plan = Plan::make(options, std::max(options.ranks, 1u), 1);
+  const auto secret = hash_secret_of(options);
+  if (!secret.ok()) return secret.status();
+  auto plan = Plan::make(options, std::max(options.ranks, 1u), 1, *secret);
   if (!plan.ok()) return plan.status();
   auto fabric = fabric::ShmFabric::create({.ranks = options.ranks,
                                            .segment_bytes = (*plan)->geometry.segment_bytes(),

@@ -79,6 +79,9 @@ struct StoreOptions {
   std::uint32_t expect_local = 0;  // expect_local=0    % on keys of one's own node; 0: unknown
   // lock_costs=measured  for lock=auto, as the store opens; or nominal, or NAME:NS,...: see README
   std::string lock_costs = "measured";
+  // hash_secret=HEX  32 digits, for repeatable runs; a client that knows the secret can choose keys
+  // that share a bucket. Empty: drawn from the operating system when the store opens
+  std::string hash_secret;
   std::uint32_t lock_times = 0;  // lock_times=0      wait and hold times of each n-th lock
   bool benchmark = false;        // benchmark=off     allows lock=none: no exclusion
   std::chrono::milliseconds timeout{10000};  // timeout=10s      of an operation's wait for locks

@@ -4,6 +4,7 @@
 
 #include "keyway/client/session_impl.h"
 #include "keyway/client/store_impl.h"
+#include "keyway/kvstore/hash_secret.h"
 
 namespace keyway {
 
@@ -12,19 +13,28 @@ using client::Plan;
 std::string client::fingerprint(const StoreOptions& o) {
   return fmt::format(
       "memory={} element_bytes={} buckets={} stripes={} sessions={} "
-      "locks_per_session={} lock={} expect_reads={} expect_local={} lock_costs={}",
+      "locks_per_session={} lock={} expect_reads={} expect_local={} lock_costs={} hash_secret={}",
       o.memory_bytes, o.element_bytes, o.buckets, o.stripes, o.sessions, o.locks_per_session,
-      o.lock, o.expect_reads, o.expect_local, o.lock_costs);
+      o.lock, o.expect_reads, o.expect_local, o.lock_costs, o.hash_secret);
+}
+
+Result<store::HashSecret> client::hash_secret_of(const StoreOptions& options) {
+  if (options.hash_secret.empty()) return store::draw_hash_secret();
+  const auto given = store::parse_hash_secret(options.hash_secret);
+  if (given) return *given;
+  return Status(Code::kInvalidArgument, "hash_secret must be 32 hexadecimal digits");
 }
 
 Result<std::unique_ptr<Plan>> Plan::make(StoreOptions options, std::uint32_t ranks,
-                                         std::uint32_t nodes) {
+                                         std::uint32_t nodes, const store::HashSecret& secret) {
   auto policy = client::lock_policy(options, nodes);
   if (!policy.ok()) return policy.status();
   if (options.timeout.count() <= 0) {
     return Status(Code::kInvalidArgument, "timeout must be at least 1ms");
   }
-  auto geometry = store::Geometry::plan(client::geometry_options(options, *policy, ranks));
+  auto shape = client::geometry_options(options, *policy, ranks);
+  shape.hash_secret = secret;
+  auto geometry = store::Geometry::plan(shape);
   if (!geometry.ok()) return geometry.status();
   return std::make_unique<Plan>(Plan{*geometry, std::move(*policy), std::move(options)});
 }

@@ -5,6 +5,7 @@
 #include "keyway/client/client.h"
 #include "keyway/client/lock_policy.h"
 #include "keyway/client/wire/uri.h"
+#include "keyway/kvstore/hash_secret.h"
 #include "keyway/locks/base/text_values.h"
 
 namespace keyway {
@@ -76,6 +77,11 @@ const Parameter kParameters[] = {
      [](StoreOptions& o, std::string_view v) {
        o.topology = v;
        return !v.empty();
+     }},
+    {"hash_secret", "32 hexadecimal digits",
+     [](StoreOptions& o, std::string_view v) {
+       o.hash_secret = v;
+       return store::parse_hash_secret(v).has_value();
      }},
     {"lock_times", kCount,
      [](StoreOptions& o, std::string_view v) {

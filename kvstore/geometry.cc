@@ -91,6 +91,7 @@ Status check_bounds(const GeometryOptions& options) {
 Result<Geometry> Geometry::plan(const GeometryOptions& options) {
   if (auto status = check_bounds(options); !status.ok()) return status;
   Geometry made;
+  made.hash_secret_ = options.hash_secret;
   fabric::SegmentLayout layout;
   made.header_ = layout.reserve(kHeaderBytes);
   made.nodes_ =

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "keyway/kvstore/bucket.h"
 #include "keyway/kvstore/key_hash.h"
@@ -37,6 +38,9 @@ struct GeometryOptions {
   // Kinds that need words on every rank (LockTraits::satellites); they come first among the kinds.
   std::uint32_t satellite_kinds = 0;
   std::uint32_t ranks = 1;  // of the job: satellites are of the stripes of all of them
+  // Of the hash of keys, the same on all ranks. A store for clients draws one (hash_secret.h); this
+  // default is public, and makes simulations and tests repeatable.
+  HashSecret hash_secret;
 };
 
 /// A stripe's place: a lock line of each kind and, on the next line, its counters.
@@ -74,6 +78,8 @@ class Geometry {
   std::uint64_t heap_bytes() const { return chunks_ * kChunkBytes; }
   const locks::NodeRegion& nodes() const { return nodes_; }
 
+  /// Hash of a key, under the secret of this store.
+  std::uint64_t hash_of(std::string_view key) const { return hash_key(hash_secret_, key); }
   /// Bucket of a hash, by its high bits.
   std::uint64_t bucket_of(std::uint64_t hash) const {
     return static_cast<std::uint64_t>((static_cast<Wide>(hash) * buckets_) >> 64);
@@ -126,6 +132,7 @@ class Geometry {
     return satellites_ + number * satellite_kinds_ * locks::kMostSatelliteBytes;
   }
 
+  HashSecret hash_secret_;
   std::uint64_t header_ = 0;
   locks::NodeRegion nodes_;
   std::uint64_t stripe_region_ = 0;

@@ -1,8 +1,5 @@
 #include "keyway/kvstore/key_hash.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <boost/crc.hpp>
 
 namespace keyway::store {
@@ -21,6 +18,8 @@ std::uint32_t slot_of(std::string_view key) {
   return crc.checksum() % kSlots;
 }
 
-std::uint64_t hash_key(std::string_view key) { return XXH3_64bits(key.data(), key.size()); }
+std::uint64_t hash_key(const HashSecret& secret, std::string_view key) {
+  return siphash<1, 3>(secret, key);
+}
 
 }  // namespace keyway::store

@@ -39,7 +39,7 @@ std::uint32_t Session<E>::owner_of(std::string_view key) const {
 template <fabric::Endpoint E>
 typename Session<E>::Location Session<E>::place(std::string_view key) const {
   Location location;
-  location.hash = hash_key(key);
+  location.hash = geometry_.hash_of(key);
   location.bucket = geometry_.bucket_of(location.hash);
   location.stripe = geometry_.stripe_of(location.bucket);
   location.rank = owner_of(key);

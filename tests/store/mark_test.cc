@@ -47,7 +47,7 @@ struct Lab {
     return made;
   }
   fabric::Address line_of(std::string_view key) {
-    return geometry.bucket(session.owner_of(key), geometry.bucket_of(store::hash_key(key)));
+    return geometry.bucket(session.owner_of(key), geometry.bucket_of(geometry.hash_of(key)));
   }
   /// Sets the version of a line, and returns what it was.
   std::uint64_t set_line_version(std::string_view key, std::uint64_t version) {

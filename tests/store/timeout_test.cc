@@ -44,7 +44,7 @@ TEST_CASE(
     ShmEndpoint ep = std::move(*lab.fabric.endpoint(1));
     locks::LockAgent<ShmEndpoint> agent(ep, lab.geometry.nodes());
     const std::uint32_t owner = s.owner_of("k");
-    const auto stripe = lab.geometry.stripe_of(lab.geometry.bucket_of(hash_key("k")));
+    const auto stripe = lab.geometry.stripe_of(lab.geometry.bucket_of(lab.geometry.hash_of("k")));
     const locks::LockSite site = lab.geometry.lock_site(owner, stripe);
     auto held = lab.lock.kind(0).acquire(agent, site, locks::Mode::kWrite, Deadline::now());
     REQUIRE(held.ok());

@@ -60,7 +60,7 @@ class Lab {
     std::size_t full = 0;
     for (std::uint64_t n = 0; full < keys_.size(); ++n) {
       std::string key = fmt::format("key-{:0{}}", n, kKeyBytes - 4);
-      const std::uint64_t stripe = geometry_.stripe_of(geometry_.bucket_of(store::hash_key(key)));
+      const std::uint64_t stripe = geometry_.stripe_of(geometry_.bucket_of(geometry_.hash_of(key)));
       auto& of_stripe = keys_[session->owner_of(key) * geometry_.stripes() + stripe];
       if (of_stripe.size() == kKeysOfStripe) continue;
       if (auto status = session->put(key, value_, {}); !status.ok()) return status;

@@ -1,5 +1,7 @@
 // Opening over MPI is collective: every process gets the same answer, also when one of them asks
 // for nonsense or for something else.
+#include <set>
+#include <string>
 #include <thread>
 
 #include "job_store.h"
@@ -24,7 +26,8 @@ TEST_CASE("store over mpi: processes that disagree are all told so, and none han
   if (last == 0) return;  // nobody to disagree with
   for (const char* odd :
        {"mpi:?memory=8MiB", "mpi:?memory=4MiB&lock=d-mcs", "mpi:?memory=4MiB&stripes=9",
-        "mpi:?memory=4MiB&buckets=77", "mpi:?memory=nonsense"}) {
+        "mpi:?memory=4MiB&buckets=77", "mpi:?memory=nonsense",
+        "mpi:?memory=4MiB&hash_secret=00000000000000000000000000000001"}) {
     CAPTURE(odd);
     const auto store = Store::open(good.process() == last ? odd : "mpi:?memory=4MiB");
     REQUIRE_FALSE(store.ok());
@@ -32,6 +35,29 @@ TEST_CASE("store over mpi: processes that disagree are all told so, and none han
   }
   Session s = session_of(good);  // which is none the worse for it
   CHECK(s.put("k", "v").ok());
+}
+
+TEST_CASE("store over mpi: all processes hash by one secret, which no other store has") {
+  const auto places = [](Store& store) {
+    const Session s = session_of(store);
+    std::string text;
+    for (int i = 0; i < 20; ++i) {
+      text += std::to_string(s.stripe_of("key " + std::to_string(i)).stripe) + " ";
+    }
+    return text;
+  };
+  const std::string given = "memory=4MiB&hash_secret=0123456789abcdef0123456789abcdef";
+  std::set<std::string> seen;
+  for (const std::string& options :
+       {std::string("memory=4MiB"), std::string("memory=4MiB"), given}) {
+    CAPTURE(options);
+    Store store = open_job_store(options);
+    const std::string mine = places(store);
+    for (const std::string& others : store.gather_everywhere(mine)) CHECK(others == mine);
+    CHECK(seen.insert(mine).second);
+  }
+  Store again = open_job_store(given);
+  CHECK(seen.contains(places(again)));
 }
 
 TEST_CASE("store over mpi: a process that declines is heard by all") {

@@ -28,7 +28,7 @@ struct SimPlan {
   const store::KindChoice* choice = nullptr;  // its sessions switch them by themselves
   std::uint32_t ranks = 4;
   fabric::sim::Machine machine;
-  std::uint64_t seed = 1;
+  std::uint64_t seed = 1;                               // of the machine, and of the keys' hash
   std::uint64_t memory_bytes = store::kMinMemoryBytes;  // of each rank
 };
 
@@ -46,7 +46,8 @@ class SimStore {
                                           .nodes_per_agent = 128,
                                           .lock_kinds = plan.other_lock.empty() ? 1u : 2u,
                                           .satellite_kinds = satellite_kinds(plan),
-                                          .ranks = plan.ranks})),
+                                          .ranks = plan.ranks,
+                                          .hash_secret = {plan.seed, plan.seed}})),
         lock_(kinds_of(plan)),
         choice_(plan.choice),
         fabric_(std::move(*fabric::SimFabric::create({.machine = plan.machine,

@@ -151,7 +151,7 @@ TEST_CASE("switching in simulation: a stripe comes to the kind that its visitors
   CHECK(wrong == 0);
   const auto walker = store.session(0);
   const std::uint64_t hot =
-      store.geometry().stripe_of(store.geometry().bucket_of(store::hash_key(key)));
+      store.geometry().stripe_of(store.geometry().bucket_of(store.geometry().hash_of(key)));
   // Readers that D-MCS lets in one by one share a GBH; nothing calls them back.
   CHECK(walker->kind_of(0, hot).kind() == 1);
   CHECK(walker->kind_of(0, hot).switches() == 1);

@@ -42,7 +42,8 @@ TEST_CASE("uri: without parameters the defaults hold") {
 TEST_CASE("uri: every parameter lands in its option") {
   const StoreOptions o = options_of(
       "local:?memory=3MiB&element_bytes=2KiB&buckets=77&stripes=5&sessions=6&locks_per_session=7&"
-      "lock=gbh:lockall=off,backoff_max_ns=900000&timeout=250ms&ranks=4&topology=nodes=2");
+      "lock=gbh:lockall=off,backoff_max_ns=900000&timeout=250ms&ranks=4&topology=nodes=2&"
+      "hash_secret=0123456789abcdef0123456789ABCDEF");
   CHECK(o.memory_bytes == 3u << 20);
   CHECK(o.element_bytes == 2048);
   CHECK(o.buckets == 77);
@@ -53,6 +54,7 @@ TEST_CASE("uri: every parameter lands in its option") {
   CHECK(o.timeout == std::chrono::milliseconds(250));
   CHECK(o.ranks == 4);
   CHECK(o.topology == "nodes=2");
+  CHECK(o.hash_secret == "0123456789abcdef0123456789ABCDEF");
   const StoreOptions m = options_of("mpi:?force_rma=on&ranks_per_node=2");
   CHECK(m.force_rma);
   CHECK(m.ranks_per_node == 2);
@@ -96,6 +98,8 @@ TEST_CASE("uri: each mistake has its sentence") {
   check_not_parsed("local:?timeout=99999999999s", "is not a time");
   check_not_parsed("local:?lock=", "is not a lock kind");
   check_not_parsed("local:?topology=", "is not a topology");
+  check_not_parsed("local:?hash_secret=", "is not 32 hexadecimal digits");
+  check_not_parsed("local:?hash_secret=12345", "is not 32 hexadecimal digits");
   check_not_parsed("mpi:?force_rma=yes", "force_rma='yes' is not on or off");
   check_not_parsed("mpi:?ranks=2", "ranks= is for local: only");
   check_not_parsed("local:?force_rma=on", "for mpi: only");

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "keyway/kvstore/key_hash.h"
 
@@ -53,8 +54,26 @@ TEST_CASE("key hash: ranks own equal runs of slots") {
   }
 }
 
-TEST_CASE("key hash: the bucket's hash spreads keys that share a slot") {
+TEST_CASE("key hash: the bucket's hash spreads keys that share a slot, under any secret") {
+  for (std::uint64_t secret = 0; secret < 20; ++secret) {
+    CAPTURE(secret);
+    std::set<std::uint64_t> high;
+    for (int i = 0; i < 256; ++i) {
+      high.insert(hash_key({secret, secret}, "{t}" + std::to_string(i)) >> 56);
+    }
+    CHECK(high.size() > 128);  // 162 expected of 256 random bytes
+  }
+}
+
+TEST_CASE("key hash: keys that meet under one secret part under another") {
+  // Keys whose hashes share their high 8 bits, as those of a bucket do.
+  const HashSecret known{.low = 1, .high = 2};
+  std::vector<std::string> meet;
+  for (int i = 0; meet.size() < 256; ++i) {
+    const std::string key = "key " + std::to_string(i);
+    if (hash_key(known, key) >> 56 == 0) meet.push_back(key);
+  }
   std::set<std::uint64_t> high;
-  for (int i = 0; i < 256; ++i) high.insert(hash_key("{t}" + std::to_string(i)) >> 56);
-  CHECK(high.size() > 128);  // 162 expected of 256 random bytes
+  for (const std::string& key : meet) high.insert(hash_key({.low = 3, .high = 2}, key) >> 56);
+  CHECK(high.size() > 128);
 }

@@ -97,7 +97,7 @@ TEST_CASE("properties: a line holds what was put and not removed, whatever the o
       } else {
         const Small small = *any_small();
         if (!bucket.has_room(small.heap ? 1 : kInlineEntryWords)) continue;
-        const std::uint64_t tag = hash_key(small.key) & EntryWord::kTagMask;
+        const std::uint64_t tag = hash_key({}, small.key) & EntryWord::kTagMask;
         if (small.heap) {
           bucket.set_heap(bucket.used(), EntryWord::heap(tag, 3, 8 * small.key.size()));
         } else {
@@ -107,7 +107,7 @@ TEST_CASE("properties: a line holds what was put and not removed, whatever the o
       }
       std::uint32_t at = 1;
       for (const Small& small : expected) {
-        RC_ASSERT(bucket.entry(at).tag() == (hash_key(small.key) & EntryWord::kTagMask));
+        RC_ASSERT(bucket.entry(at).tag() == (hash_key({}, small.key) & EntryWord::kTagMask));
         RC_ASSERT((bucket.entry(at).kind() == EntryKind::kHeap) == small.heap);
         if (small.heap) {
           RC_ASSERT(bucket.entry(at).offset() == 8 * small.key.size());
