@@ -182,15 +182,18 @@ class Session {
                     const ModifyAllOptions& options = {});
 
   // --- the whole store
-  /// Shows elements in hash order, at least `limit` of them unless the end comes first; begin with
-  /// cursor 0, go on with what is returned, until that is 0. An element that is there from begin
-  /// to end is shown; one that comes or goes meanwhile may be.
+  /// Shows elements in hash order, at least `limit` of them unless the end comes first. Begin with
+  /// cursor 0 and continue with the returned cursor, until that is 0. A step shows more than
+  /// `limit` elements only when the last ones have the same place in that order (bucket and tag).
+  /// An element that stays from begin to end is shown exactly once; one that comes or goes
+  /// meanwhile may be shown. A cursor means the same to all sessions of a store; another store
+  /// refuses it (kInvalidArgument), or continues at some place.
   Result<std::uint64_t> scan(std::uint64_t cursor, std::uint64_t limit, const ElementSink& sink);
   /// As scan(), but only what lies on this rank.
   Result<std::uint64_t> scan_rank(std::uint32_t rank, std::uint64_t cursor, std::uint64_t limit,
                                   const ElementSink& sink);
-  /// Shows at most `limit` elements in hash order from `key` on (from its bucket, when it is not
-  /// there); returns how many.
+  /// Shows at most `limit` elements in hash order from `key` on (from its place in that order when
+  /// the key is absent); returns how many.
   Result<std::uint64_t> scan_from(std::string_view key, std::uint64_t limit,
                                   const ElementSink& sink);
   /// Elements, by counters that go on changing while they are summed up.

@@ -61,7 +61,8 @@ class EntryWord {
     return kind() == EntryKind::kInline ? kInlineEntryWords : 1;
   }
 
-  static constexpr std::uint64_t kTagMask = (1u << 14) - 1;
+  static constexpr std::uint32_t kTagBits = 14;
+  static constexpr std::uint64_t kTagMask = (1u << kTagBits) - 1;
   static constexpr std::uint64_t kOffsetMask = (1ULL << 40) - 1;
 
  private:

@@ -18,6 +18,16 @@ constexpr std::uint64_t kPerChunk = kChunkBytes + kBitmapBytes + 8;
 constexpr std::uint64_t kAlignSlack = 4 * fabric::kCacheLine;
 // Entries hold offset / 8 in 40 bits.
 constexpr std::uint64_t kMaxMemoryBytes = (EntryWord::kOffsetMask + 1) * 8;
+// A scan's cursor is an Address: the bits of its offset hold bucket and tag.
+constexpr auto kCursorBits =
+    static_cast<std::uint32_t>(std::bit_width(fabric::Address::kMaxOffset));
+static_assert(std::bit_width(kMaxMemoryBytes / kBucketBytes) + 8 <= kCursorBits,
+              "a cursor tells elements of one bucket apart");
+
+std::uint32_t cursor_tag_bits(std::uint64_t buckets) {
+  const auto of_bucket = static_cast<std::uint32_t>(std::bit_width(buckets - 1));
+  return std::min(EntryWord::kTagBits, kCursorBits - of_bucket);
+}
 
 /// What a rank spends on each stripe of its own: its lines, its word, and its place among the
 /// satellites, of which this rank keeps those of every rank's stripes.
@@ -108,6 +118,7 @@ Result<Geometry> Geometry::plan(const GeometryOptions& options) {
   if (least + kMinTableBytes > options.memory_bytes) return too_small(least + kMinTableBytes);
   made.buckets_ = options.buckets != 0 ? options.buckets
                                        : default_buckets(options.memory_bytes - least, options);
+  made.cursor_tag_bits_ = cursor_tag_bits(made.buckets_);
   // A stripe is a power of two of buckets, so that finding it is a shift.
   const std::uint64_t per_stripe = (made.buckets_ + options.stripes - 1) / options.stripes;
   made.stripe_shift_ = static_cast<std::uint32_t>(std::bit_width(per_stripe - 1));

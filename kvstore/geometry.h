@@ -63,6 +63,13 @@ static_assert(kHintsOffset + kClasses * 8 <= kHeaderBytes);
 inline constexpr std::uint64_t kBitmapWords = kChunkBytes / kMinBlockBytes / 64;
 inline constexpr std::uint64_t kBitmapBytes = kBitmapWords * 8;
 
+/// Where a scan continues in a rank's volume: at the elements of a bucket whose
+/// Geometry::cursor_tag() is `tag` or higher.
+struct ScanPlace {
+  std::uint64_t bucket = 0;
+  std::uint64_t tag = 0;
+};
+
 class Geometry {
  public:
   /// Fails with a sentence when the budget is too small or an option is out of bounds.
@@ -88,6 +95,19 @@ class Geometry {
   /// The first bucket after a stripe.
   std::uint64_t stripe_end(std::uint64_t stripe) const {
     return std::min(buckets_, (stripe + 1) << stripe_shift_);
+  }
+
+  /// The high bits of a tag, as many as a cursor's 48 bits have room for beside the bucket: all 14
+  /// for up to 2^34 buckets.
+  std::uint64_t cursor_tag(std::uint64_t tag) const {
+    return tag >> (EntryWord::kTagBits - cursor_tag_bits_);
+  }
+  std::uint64_t scan_offset(const ScanPlace& place) const {
+    return place.bucket << cursor_tag_bits_ | place.tag;
+  }
+  /// A client may have made the offset up, so the bucket may be out of range.
+  ScanPlace scan_place(std::uint64_t offset) const {
+    return {offset >> cursor_tag_bits_, offset & ((1ULL << cursor_tag_bits_) - 1)};
   }
 
   fabric::Address header(std::uint32_t rank) const { return {rank, header_}; }
@@ -148,6 +168,7 @@ class Geometry {
   std::uint64_t stripes_ = 0;
   std::uint64_t chunks_ = 0;
   std::uint32_t stripe_shift_ = 0;
+  std::uint32_t cursor_tag_bits_ = 0;
   std::uint32_t lock_kinds_ = 1;
   std::uint32_t satellite_kinds_ = 0;
 };

@@ -23,6 +23,7 @@
 // *Source.* Design section 6; HPDC'16 section 5.3 (volumes with overflow heaps).
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -84,7 +85,7 @@ class Session {
   Status modify_all(std::span<const std::string_view> keys, ElementsBody body,
                     const ModifyAllOptions& options);
 
-  // --- the whole: session_walk.h
+  // --- the whole: session_scan.h, session_walk.h
   Result<std::uint64_t> scan(std::uint64_t cursor, std::uint64_t limit, const ElementSink& sink);
   Result<std::uint64_t> scan_rank(std::uint32_t rank, std::uint64_t cursor, std::uint64_t limit,
                                   const ElementSink& sink);
@@ -165,6 +166,14 @@ class Session {
     std::uint32_t rank = 0;
     Block block;
     std::uint64_t bytes = 0;
+  };
+  // An entry of chain_ that a scan has not shown yet. It begins at word `entry` of the line.
+  struct Unshown {
+    std::uint32_t tag = 0;  // as Geometry::cursor_tag() has it
+    std::uint32_t line = 0;
+    std::uint32_t entry = 0;
+
+    auto operator<=>(const Unshown&) const = default;
   };
   class Hold;
   class StripeSet;
@@ -274,6 +283,11 @@ class Session {
   static constexpr std::uint64_t kBucketsAhead = 64;
   template <class Access>
   void read_ahead(Access access, std::uint32_t rank, std::uint64_t bucket, Bucket& out);
+  template <class Access>
+  void read_chain(Access access, std::uint32_t rank, std::uint64_t bucket);
+  template <class Access>
+  Code element_at(Access access, std::uint32_t rank, const Bucket& line, std::uint32_t at,
+                  ElementView& element);
   template <class Access, class Visit>
   Status walk_bucket(Access access, std::uint32_t rank, std::uint64_t bucket, Visit&& visit);
   template <class Access>
@@ -285,6 +299,13 @@ class Session {
   Result<bool> has_expired(std::uint32_t rank, std::uint64_t stripe);
   template <class Visit>
   Status walk_volume(std::uint32_t rank, locks::Mode mode, Visit&& visit);
+
+  // session_scan.h
+  void collect_unshown(std::uint64_t from_tag);
+  template <class Access>
+  Status scan_bucket(Access access, std::uint32_t rank, ScanPlace& at, std::uint64_t most,
+                     std::string_view from);
+  Status scan_stripe(std::uint32_t rank, ScanPlace& at, std::uint64_t most, std::string_view from);
   Result<std::uint64_t> scan_at(std::uint64_t cursor, std::uint64_t limit, std::string_view from,
                                 std::uint32_t end_rank, const ElementSink& sink);
 
@@ -324,6 +345,7 @@ class Session {
   std::vector<Garbage> garbage_;
   std::uint64_t next_sweep_ns_ = 0;
   bool alone_ = false;  // within alone(): every stripe is held
+  std::vector<Unshown> unshown_;
   std::vector<std::pair<std::string, std::string>> scanned_;
 };
 

@@ -11,6 +11,7 @@
 #include "keyway/kvstore/session_multi.h"
 #include "keyway/kvstore/session_read.h"
 #include "keyway/kvstore/session_reserve.h"
+#include "keyway/kvstore/session_scan.h"
 #include "keyway/kvstore/session_stripe.h"
 #include "keyway/kvstore/session_transaction.h"
 #include "keyway/kvstore/session_walk.h"

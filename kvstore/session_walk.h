@@ -1,9 +1,7 @@
-// Session<E>: scans, sweeps and reports. Included by session_impl.h.
-//
-// A bucket's place never changes, so a walk in the order of (rank, bucket) meets every element
-// that is there throughout, exactly once: Redis SCAN's guarantee and a little more.
+// Session<E>: walks over a volume: sweeps, clears and reports. Included by session_impl.h.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 
 #include "keyway/kvstore/session.h"
@@ -30,12 +28,10 @@ void Session<E>::read_ahead(Access access, std::uint32_t rank, std::uint64_t buc
   }
 }
 
-/// Visits the entries of a bucket's chain. visit(line, at, entry, element) returns true to go on
-/// at the next entry, false when it has removed the one it was shown. The stripe is locked.
+/// Reads a bucket's whole chain into chain_. The stripe is locked.
 template <fabric::Endpoint E>
-template <class Access, class Visit>
-Status Session<E>::walk_bucket(Access access, std::uint32_t rank, std::uint64_t bucket,
-                               Visit&& visit) {
+template <class Access>
+void Session<E>::read_chain(Access access, std::uint32_t rank, std::uint64_t bucket) {
   chain_.clear();
   Line& head = chain_.emplace_back();
   head.at = geometry_.bucket(rank, bucket);
@@ -46,6 +42,31 @@ Status Session<E>::walk_bucket(Access access, std::uint32_t rank, std::uint64_t 
     ep_.read(access, fresh.at, std::as_writable_bytes(std::span(fresh.bucket.words)));
     link = fresh.bucket.link();
   }
+}
+
+/// The element of an entry of `line`, which stays where it is. kCorruption.
+template <fabric::Endpoint E>
+template <class Access>
+Code Session<E>::element_at(Access access, std::uint32_t rank, const Bucket& line, std::uint32_t at,
+                            ElementView& element) {
+  const EntryWord entry = line.entry(at);
+  if (entry.kind() == EntryKind::kInline) {
+    element = {line.inline_key(at), line.inline_value(at), kNoExpiry, 0};
+    return Code::kOk;
+  }
+  const auto bytes = fetch(access, rank, entry);
+  if (bytes.empty()) return Code::kCorruption;
+  element = parse_element(bytes);
+  return Code::kOk;
+}
+
+/// Visits the entries of a bucket's chain. visit(line, at, entry, element) returns true to go on
+/// at the next entry, false when it has removed the one it was shown. The stripe is locked.
+template <fabric::Endpoint E>
+template <class Access, class Visit>
+Status Session<E>::walk_bucket(Access access, std::uint32_t rank, std::uint64_t bucket,
+                               Visit&& visit) {
+  read_chain(access, rank, bucket);
   garbage_.reserve(garbage_.size() + chain_.size() * kBucketWords);  // K3, should visit() remove
   for (std::uint32_t line = 0; line < chain_.size(); ++line) {
     for (std::uint32_t i = 1; i < kBucketWords;) {
@@ -53,13 +74,8 @@ Status Session<E>::walk_bucket(Access access, std::uint32_t rank, std::uint64_t 
       const EntryWord entry = words.entry(i);
       if (entry.kind() == EntryKind::kEmpty) break;
       ElementView element;
-      if (entry.kind() == EntryKind::kInline) {
-        element = {words.inline_key(i), words.inline_value(i), kNoExpiry, 0};
-      } else {
-        const auto bytes = fetch(access, rank, entry);
-        if (bytes.empty()) return Status(Code::kCorruption);
-        element = parse_element(bytes);
-      }
+      const Code code = element_at(access, rank, words, i, element);
+      if (code != Code::kOk) return Status(code);
       if (visit(line, i, entry, element)) i += entry.words();
     }
   }
@@ -98,103 +114,6 @@ Status Session<E>::walk_volume(std::uint32_t rank, locks::Mode mode, Visit&& vis
     fabric::this_fiber::give_turn();
   }
   return status;
-}
-
-/// Cursors: rank << 48 | bucket of the next bucket to visit; 0 begins and, returned, ends, which is
-/// before `end_rank`.
-template <fabric::Endpoint E>
-Result<std::uint64_t> Session<E>::scan_at(std::uint64_t cursor, std::uint64_t limit,
-                                          std::string_view from, std::uint32_t end_rank,
-                                          const ElementSink& sink) {
-  fabric::Address at = fabric::Address::from_word(cursor);
-  if (at.rank() >= end_rank || at.offset() >= geometry_.buckets()) {
-    return Status(Code::kInvalidArgument, "a scan's cursor is 0 or what an earlier scan returned");
-  }
-  std::uint32_t rank = at.rank();
-  std::uint64_t bucket = at.offset();
-  std::uint64_t seen = 0;
-  while (seen < limit) {
-    scanned_.clear();
-    bool emitting = from.empty();
-    const std::uint64_t stripe = geometry_.stripe_of(bucket);
-    if (bucket != at.offset()) fabric::this_fiber::give_turn();  // an empty table is long, too
-    auto grant = lock_stripe(rank, stripe, locks::Mode::kRead, deadline_);
-    if (!grant.ok()) return grant.status();
-    ahead_.clear();
-    const std::uint64_t end = geometry_.stripe_end(stripe);
-    Status status;
-    // As much of the stripe as the limit asks for, under one grant.
-    std::optional<Hold> held(std::in_place, *this, rank, stripe, *grant);
-    for (; bucket < end && seen + scanned_.size() < limit && status.ok(); ++bucket) {
-      status = with_access(rank, [&](auto access) {
-        return walk_bucket(
-            access, rank, bucket,
-            [&](std::uint32_t, std::uint32_t, EntryWord, const ElementView& element) {
-              emitting = emitting || element.key == from;
-              if (emitting && !is_past(element.expires_at_ms)) {
-                scanned_.emplace_back(element.key, element.value);
-              }
-              return true;
-            });
-      });
-      // Only the start key's own bucket is entered in the middle; if the key is gone, at its start.
-      if (!emitting) {
-        from = {};
-        emitting = true;
-        --bucket;
-      } else {
-        from = {};
-      }
-    }
-    held.reset();
-    if (!status.ok()) return status;
-    const auto batch = std::exchange(scanned_, {});  // the sink may scan, too
-    for (const auto& [key, value] : batch) sink(key, value);
-    seen += batch.size();
-    if (bucket == geometry_.buckets()) {
-      bucket = 0;
-      if (++rank == end_rank) return 0;
-    }
-  }
-  return fabric::Address(rank, bucket).word();
-}
-
-template <fabric::Endpoint E>
-Result<std::uint64_t> Session<E>::scan(std::uint64_t cursor, std::uint64_t limit,
-                                       const ElementSink& sink) {
-  // At least one: to show nothing and return the cursor 0 would say that the end has come.
-  return scan_at(cursor, std::max<std::uint64_t>(limit, 1), {}, ep_.ranks(), sink);
-}
-
-template <fabric::Endpoint E>
-Result<std::uint64_t> Session<E>::scan_rank(std::uint32_t rank, std::uint64_t cursor,
-                                            std::uint64_t limit, const ElementSink& sink) {
-  if (rank >= ep_.ranks()) {
-    return Status(Code::kInvalidArgument, "a scan of a rank that the store has not");
-  }
-  const fabric::Address begin =
-      cursor == 0 ? fabric::Address(rank, 0) : fabric::Address::from_word(cursor);
-  if (begin.rank() != rank) {
-    return Status(Code::kInvalidArgument, "a scan's cursor is of another rank");
-  }
-  return scan_at(begin.word(), std::max<std::uint64_t>(limit, 1), {}, rank + 1, sink);
-}
-
-template <fabric::Endpoint E>
-Result<std::uint64_t> Session<E>::scan_from(std::string_view key, std::uint64_t limit,
-                                            const ElementSink& sink) {
-  if (auto status = check_key(key); !status.ok()) return status;
-  const Location location = place(key);
-  std::uint64_t left = limit;
-  const ElementSink counted = [&](std::string_view k, std::string_view v) {
-    if (left == 0) return;  // the last bucket may hold more than was asked for
-    --left;
-    sink(k, v);
-  };
-  auto next = scan_at(fabric::Address(location.rank, location.bucket).word(), limit, key,
-                      ep_.ranks(), counted);
-  if (!next.ok()) return next;
-  return limit - left;
 }
 
 /// Writes back a bucket of which a walk has dropped so many entries.

@@ -100,12 +100,122 @@ TEST_CASE("scan: a cursor that no scan returned is refused") {
   Store store = open_local("local:?memory=4MiB&sessions=1&ranks=2&buckets=10");
   Session s = session_of(store);
   const auto rank_of = [](std::uint64_t rank) { return rank << 48; };
-  for (const std::uint64_t bad : {std::uint64_t{10}, std::uint64_t{1} << 40, rank_of(1) + 10,
-                                  rank_of(2), ~std::uint64_t{0}}) {
+  // A cursor is a bucket and, in its lowest 14 bits, a tag.
+  const std::uint64_t end = 10 << 14;
+  for (const std::uint64_t bad :
+       {end, end + 1, std::uint64_t{1} << 40, rank_of(1) + end, rank_of(2), ~std::uint64_t{0}}) {
     CAPTURE(bad);
     CHECK(s.scan(bad, 1, [](auto, auto) {}).code() == Code::kInvalidArgument);
   }
-  CHECK(s.scan(rank_of(1) + 9, 1, [](auto, auto) {}).ok());
+  CHECK(s.scan(rank_of(1) + end - 1, 1, [](auto, auto) {}).ok());
+}
+
+namespace {
+
+// One bucket, under a secret with which some of its keys have the same tag.
+constexpr const char* kOneChain =
+    "local:?memory=16MiB&sessions=5&buckets=1&hash_secret=00000000000000000000000000000001";
+// More than this of kOneChain's keys never have one tag.
+constexpr std::uint64_t kMostAlike = 8;
+
+}  // namespace
+
+TEST_CASE("scan: a step stops within a chain of thousands") {  // S3
+  Store store = open_local(kOneChain);
+  Session s = session_of(store);
+  std::multiset<std::string> all;
+  for (int i = 0; i < 5000; ++i) {
+    all.insert(named("key ", i));
+    REQUIRE(s.put(named("key ", i), pattern(i % 40, i)).ok());
+  }
+  for (const std::uint64_t limit : {1u, 10u, 333u}) {
+    CAPTURE(limit);
+    std::multiset<std::string> seen;
+    std::uint64_t most = 0;
+    std::uint64_t cursor = 0;
+    do {
+      std::uint64_t shown = 0;
+      const auto next = s.scan(cursor, limit, [&](auto key, auto) {
+        seen.emplace(key);
+        ++shown;
+      });
+      REQUIRE(next.ok());
+      cursor = *next;
+      most = std::max(most, shown);
+      if (cursor != 0) REQUIRE(shown >= limit);
+    } while (cursor != 0);
+    CHECK(most < limit + kMostAlike);
+    CHECK(seen == all);  // S2
+  }
+}
+
+TEST_CASE("scan_from: goes on from each key of a chain of thousands") {
+  Store store = open_local(kOneChain);
+  Session s = session_of(store);
+  for (int i = 0; i < 3000; ++i) REQUIRE(s.put(named("key ", i), "v").ok());
+  std::vector<std::string> order;
+  REQUIRE(s.scan(0, 10'000, [&](auto key, auto) { order.emplace_back(key); }).ok());
+  REQUIRE(order.size() == 3000);
+  for (std::size_t at = 0; at < order.size(); at += 7) {
+    std::vector<std::string> shown;
+    REQUIRE(s.scan_from(order[at], 10, [&](auto key, auto) { shown.emplace_back(key); }).ok());
+    const auto begin = order.begin() + static_cast<long>(at);
+    const auto end = begin + std::min<long>(10, order.end() - begin);
+    REQUIRE(shown == std::vector<std::string>(begin, end));
+  }
+}
+
+TEST_CASE("scan: in a chain of thousands, each key that stays is shown once") {  // S1, S2
+  Store store = open_local(fmt::format("{}&lock=auto&lock_costs=nominal", kOneChain));
+  std::multiset<std::string> always;
+  {
+    Session s = session_of(store);
+    for (int i = 0; i < 1500; ++i) {
+      always.insert(named("always ", i));
+      REQUIRE(s.put(named("always ", i), "v").ok());
+      REQUIRE(s.put(named("passing ", i), "v").ok());
+    }
+  }
+  // relaxed: nothing is published with it; the threads end before anything else is looked at.
+  std::atomic<bool> done{false};
+  const auto scan = [&](Session& s, Rng& rng, Stage& stage) {
+    for (std::uint32_t round = 0; round < scaled(20) && !stage.failed(); ++round) {
+      auto shown = scan_all(s, 10 + rng.below(100));
+      std::erase_if(shown, [](const std::string& key) { return !key.starts_with("always"); });
+      if (shown != always) stage.fail("a scan missed a key that stays, or showed it twice");
+    }
+    done.store(true, std::memory_order_relaxed);
+  };
+  // Entries grow, shrink and move to other lines; lines come and go; the stripe's lock changes.
+  const auto stir = [&](Session& s, Rng& rng) -> Status {
+    const std::string n = std::to_string(rng.below(1500));
+    switch (rng.below(7)) {
+      case 0:
+      case 1: return s.put("passing " + n, pattern(rng.below(60), 1));
+      case 2:
+      case 3: return s.erase("passing " + n);
+      case 4: {
+        const auto kinds = s.lock_kinds(0);
+        return s.switch_lock(0, 0, kinds[rng.below(kinds.size())].kind);
+      }
+      default: return s.put("always " + n, pattern(rng.below(60), 1));
+    }
+  };
+  Stage stage(4);
+  Crew{.threads = 4}.run([&](std::uint32_t me) {
+    Session s = std::move(*store.session());
+    Rng rng(me);
+    stage.meet();
+    if (me == 0) return scan(s, rng, stage);
+    while (!done.load(std::memory_order_relaxed) && !stage.failed()) {
+      const Status status = stir(s, rng);
+      if (!status.ok() && status.code() != Code::kNotFound)
+        stage.fail(std::string(status.message()));
+    }
+  });
+  CHECK(stage.failure() == "");
+  Session walker = session_of(store);
+  check_heap(store, walker);
 }
 
 TEST_CASE("scan: its sink may use the session") {

@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <limits>
+#include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -179,4 +181,33 @@ TEST_CASE("geometry: options out of bounds are refused, not wrapped around") {
   CHECK(refused({.agents_per_rank = 1u << 31, .nodes_per_agent = 1u << 31}));
   CHECK(refused({.agents_per_rank = kHuge32, .nodes_per_agent = kHuge32}));
   CHECK(Geometry::plan({.element_bytes = kHuge}).ok());  // only a hint
+}
+
+TEST_CASE("geometry: a scan's cursor has bucket and tag, whatever the table's size") {
+  // Memory, buckets, and the bits of a tag for which a cursor has room: of the largest table, 11 of
+  // 14.
+  const std::vector<std::tuple<std::uint64_t, std::uint64_t, int>> shapes = {
+      {4ULL << 20, 1, 14},          {4ULL << 20, 1000, 14},
+      {2ULL << 40, 1ULL << 34, 14}, {8ULL << 40, (1ULL << 36) - 1, 12},
+      {8ULL << 40, 1ULL << 36, 12}, {8ULL << 40, (1ULL << 37) - (1ULL << 30), 11}};
+  for (const auto& [memory, buckets, bits] : shapes) {
+    CAPTURE(memory, buckets);
+    const auto made = Geometry::plan({.memory_bytes = memory, .buckets = buckets});
+    INFO(made.status().message());
+    REQUIRE(made.ok());
+    const std::uint64_t last_tag = (1ULL << bits) - 1;
+    CHECK(made->cursor_tag(EntryWord::kTagMask) == last_tag);
+    std::uint64_t next = 0;  // cursors grow in the order of the scan
+    for (const std::uint64_t bucket : std::set<std::uint64_t>{0, buckets / 2, buckets - 1}) {
+      for (const std::uint64_t tag : {std::uint64_t{0}, std::uint64_t{1}, last_tag}) {
+        const std::uint64_t offset = made->scan_offset({bucket, tag});
+        CHECK(offset <= fabric::Address::kMaxOffset);
+        CHECK(offset >= next);
+        next = offset + 1;
+        CHECK(made->scan_place(offset).bucket == bucket);
+        CHECK(made->scan_place(offset).tag == tag);
+      }
+    }
+    CHECK(made->scan_place(made->scan_offset({buckets, 0})).bucket == buckets);
+  }
 }

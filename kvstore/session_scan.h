@@ -1,0 +1,160 @@
+// Session<E>: scans by cursors. Included by session_impl.h.
+//
+// *Why.* Between two steps of a scan, lines and entries of a chain move. A cursor that stops within
+// a long chain therefore names a tag instead of a line.
+// *Thread safety.* As the session.
+// *Invariants.*
+//   S1  The place of an element in the order of scans is (rank, bucket, high bits of the tag). The
+//       place depends on the key and on the store's secret only, so no write moves an element.
+//   S2  Under one grant of a stripe's lock, a step shows all live elements from the cursor's place
+//       on, up to the next cursor's place, and elements of one place together. So the steps of a
+//       scan cover all places without gap or overlap, and show each element that stays throughout
+//       exactly once. Redis SCAN guarantees at least once.
+//   S3  Under one grant, a step reads each line of a chain once, as a get of an absent key does.
+//   The
+//       step copies at most `limit` elements and the rest of the last place. Two elements of a
+//       bucket share a place with a probability of 2^-14 (2^-11 in a table of 8 TiB).
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "keyway/kvstore/session.h"
+#include "keyway/locks/fabric/fiber.h"
+
+namespace keyway::store {
+
+/// Makes unshown_ a heap of the entries in chain_ from a tag on, the first one in front.
+template <fabric::Endpoint E>
+void Session<E>::collect_unshown(std::uint64_t from_tag) {
+  unshown_.clear();
+  for (std::uint32_t line = 0; line < chain_.size(); ++line) {
+    const Bucket& words = chain_[line].bucket;
+    for (std::uint32_t i = 1; i < kBucketWords; i += words.entry(i).words()) {
+      if (words.entry(i).kind() == EntryKind::kEmpty) break;
+      const std::uint64_t tag = geometry_.cursor_tag(words.entry(i).tag());
+      if (tag >= from_tag) unshown_.push_back({static_cast<std::uint32_t>(tag), line, i});
+    }
+  }
+  std::make_heap(unshown_.begin(), unshown_.end(), std::greater<>());
+}
+
+/// Copies elements of one bucket into scanned_, from `at` on, until there are `most` more, and
+/// moves `at` behind them. Those that precede the key `from` at its own place are left out.
+template <fabric::Endpoint E>
+template <class Access>
+Status Session<E>::scan_bucket(Access access, std::uint32_t rank, ScanPlace& at, std::uint64_t most,
+                               std::string_view from) {
+  read_chain(access, rank, at.bucket);
+  collect_unshown(at.tag);
+  const std::size_t before = scanned_.size();
+  while (!unshown_.empty()) {
+    const Unshown next = unshown_.front();
+    const bool enough = scanned_.size() - before >= most;
+    if (enough && next.tag != at.tag) {  // S2
+      at.tag = next.tag;
+      return {};
+    }
+    at.tag = next.tag;
+    std::pop_heap(unshown_.begin(), unshown_.end(), std::greater<>());
+    unshown_.pop_back();
+    ElementView element;
+    const Code code = element_at(access, rank, chain_[next.line].bucket, next.entry, element);
+    if (code != Code::kOk) return Status(code);
+    if (element.key == from) scanned_.resize(before);
+    if (!is_past(element.expires_at_ms)) scanned_.emplace_back(element.key, element.value);
+  }
+  at = {.bucket = at.bucket + 1, .tag = 0};
+  return {};
+}
+
+/// Elements from a place on, to at most the end of its stripe, into scanned_: under one grant.
+template <fabric::Endpoint E>
+Status Session<E>::scan_stripe(std::uint32_t rank, ScanPlace& at, std::uint64_t most,
+                               std::string_view from) {
+  const std::uint64_t stripe = geometry_.stripe_of(at.bucket);
+  const std::uint64_t end = geometry_.stripe_end(stripe);
+  auto grant = lock_stripe(rank, stripe, locks::Mode::kRead, deadline_);
+  if (!grant.ok()) return grant.status();
+  const Hold held(*this, rank, stripe, *grant);
+  scanned_.clear();
+  ahead_.clear();
+  Status status;
+  while (status.ok() && at.bucket < end && scanned_.size() < most) {
+    status = with_access(rank, [&](auto access) {
+      return scan_bucket(access, rank, at, most - scanned_.size(), from);
+    });
+    from = {};
+  }
+  return status;
+}
+
+/// Shows the elements from a cursor on, up to `end_rank`; returns the cursor to continue from, 0 at
+/// the end. A cursor may be any word that a client has sent.
+template <fabric::Endpoint E>
+Result<std::uint64_t> Session<E>::scan_at(std::uint64_t cursor, std::uint64_t limit,
+                                          std::string_view from, std::uint32_t end_rank,
+                                          const ElementSink& sink) {
+  std::uint32_t rank = fabric::Address::from_word(cursor).rank();
+  ScanPlace at = geometry_.scan_place(fabric::Address::from_word(cursor).offset());
+  if (rank >= end_rank || at.bucket >= geometry_.buckets()) {
+    return Status(Code::kInvalidArgument, "a scan's cursor is 0 or what an earlier scan returned");
+  }
+  std::uint64_t seen = 0;
+  for (bool first = true; seen < limit; first = false) {
+    if (!first) fabric::this_fiber::give_turn();  // an empty table is long, too
+    const Status status = scan_stripe(rank, at, limit - seen, std::exchange(from, {}));
+    if (!status.ok()) return status;
+    const auto batch = std::exchange(scanned_, {});  // the sink may scan, too
+    for (const auto& [key, value] : batch) sink(key, value);
+    seen += batch.size();
+    if (at.bucket == geometry_.buckets()) {
+      at = {};
+      if (++rank == end_rank) return 0;
+    }
+  }
+  return fabric::Address(rank, geometry_.scan_offset(at)).word();
+}
+
+template <fabric::Endpoint E>
+Result<std::uint64_t> Session<E>::scan(std::uint64_t cursor, std::uint64_t limit,
+                                       const ElementSink& sink) {
+  // At least one: to show nothing and return the cursor 0 would say that the end has come.
+  return scan_at(cursor, std::max<std::uint64_t>(limit, 1), {}, ep_.ranks(), sink);
+}
+
+template <fabric::Endpoint E>
+Result<std::uint64_t> Session<E>::scan_rank(std::uint32_t rank, std::uint64_t cursor,
+                                            std::uint64_t limit, const ElementSink& sink) {
+  if (rank >= ep_.ranks()) {
+    return Status(Code::kInvalidArgument, "a scan of a rank that the store has not");
+  }
+  const fabric::Address begin =
+      cursor == 0 ? fabric::Address(rank, 0) : fabric::Address::from_word(cursor);
+  if (begin.rank() != rank) {
+    return Status(Code::kInvalidArgument, "a scan's cursor is of another rank");
+  }
+  return scan_at(begin.word(), std::max<std::uint64_t>(limit, 1), {}, rank + 1, sink);
+}
+
+template <fabric::Endpoint E>
+Result<std::uint64_t> Session<E>::scan_from(std::string_view key, std::uint64_t limit,
+                                            const ElementSink& sink) {
+  if (auto status = check_key(key); !status.ok()) return status;
+  const Location location = place(key);
+  const ScanPlace begin{location.bucket, geometry_.cursor_tag(tag_of(location.hash))};
+  std::uint64_t left = limit;
+  const ElementSink counted = [&](std::string_view k, std::string_view v) {
+    if (left == 0) return;  // the last place may hold more than was asked for
+    --left;
+    sink(k, v);
+  };
+  auto next = scan_at(fabric::Address(location.rank, geometry_.scan_offset(begin)).word(), limit,
+                      key, ep_.ranks(), counted);
+  if (!next.ok()) return next;
+  return limit - left;
+}
+
+}  // namespace keyway::store
