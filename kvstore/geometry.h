@@ -56,6 +56,7 @@ inline constexpr std::uint64_t kFreshChunkOffset =
 inline constexpr std::uint64_t kExpiringOffset = 72;  // word: elements of the volume with an expiry
 inline constexpr std::uint64_t kCpuProbeOffset = 80;  // words for measuring costs (measure_costs.h)
 inline constexpr std::uint64_t kRmaProbeOffset = 88;
+inline constexpr std::uint64_t kLongestChainOffset = 96;  // word: the most lines of a chain; 0: 1
 inline constexpr std::uint64_t kHintsOffset = 128;  // a word per class: chunk + 1 with room, or 0
 static_assert(kHintsOffset + kClasses * 8 <= kHeaderBytes);
 

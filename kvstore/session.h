@@ -247,6 +247,8 @@ class Session {
   void count_at(const Location& location, std::uint64_t offset, std::int64_t change);
   void count_elements(const Location& location, std::int64_t change);
   void count_expiring(std::uint32_t rank, std::int64_t change);
+  template <class Access>
+  void note_chain(Access access, std::uint32_t rank);
   void discard(std::uint32_t rank, const Block& block, std::uint64_t bytes);
   void collect_garbage();
   void give_back_buffers();
@@ -343,6 +345,8 @@ class Session {
   std::vector<std::byte> composed_;  // an element to be written to a remote rank
   std::string built_;                // a value made from the old one
   std::vector<Garbage> garbage_;
+  // By rank: a lower bound of the volume's mark of the longest chain.
+  std::vector<std::uint64_t> noted_chain_;
   std::uint64_t next_sweep_ns_ = 0;
   bool alone_ = false;  // within alone(): every stripe is held
   std::vector<Unshown> unshown_;

@@ -93,6 +93,28 @@ void Session<E>::count_expiring(std::uint32_t rank, std::int64_t change) {
                      static_cast<std::uint64_t>(change));
 }
 
+/// Raises the volume's mark of the longest chain after a write has added the last line of chain_. A
+/// write that found its key has not read the lines behind, so these are counted here. The mark is a
+/// figure: it publishes nothing, and no access depends on its order.
+template <fabric::Endpoint E>
+template <class Access>
+void Session<E>::note_chain(Access access, std::uint32_t rank) {
+  std::uint64_t lines = chain_.size();
+  for (std::uint64_t link = chain_.back().bucket.link(); link != 0; ++lines) {
+    Bucket line;
+    ep_.read(access, {rank, link}, std::as_writable_bytes(std::span(line.words)));
+    link = line.link();
+  }
+  std::uint64_t& noted = noted_chain_[rank];
+  if (lines <= noted) return;
+  const fabric::Address mark = geometry_.header(rank) + kLongestChainOffset;
+  noted = ep_.load(fabric::rma, mark);
+  while (noted < lines) {  // a round that fails has seen a higher mark, so the rounds end
+    const std::uint64_t seen = ep_.compare_swap(fabric::rma, mark, noted, lines);
+    noted = seen == noted ? lines : seen;
+  }
+}
+
 template <fabric::Endpoint E>
 void Session<E>::discard(std::uint32_t rank, const Block& block, std::uint64_t bytes) {
   garbage_.push_back({rank, block, bytes});

@@ -23,6 +23,7 @@ Session<E>::Session(E endpoint, const Geometry& geometry, const locks::StripeLoc
   if (options.lock_times != 0) agent_.times = &times_.emplace(options.lock_times);
   chain_.reserve(kUsualLines);
   garbage_.reserve(kUsualLines);
+  noted_chain_.resize(ep_.ranks(), 1);
 }
 
 template <fabric::Endpoint E>

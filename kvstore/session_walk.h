@@ -261,6 +261,8 @@ VolumeUsage Session<E>::usage(std::uint32_t rank) {
                     .heap = heap_.usage(rank)};
   usage.elements = size_of(rank);
   with_access(rank, [&](auto access) {
+    const std::uint64_t noted = ep_.load(access, geometry_.header(rank) + kLongestChainOffset);
+    usage.longest_chain_lines = std::max<std::uint64_t>(noted, 1);
     usage.expiring = ep_.load(access, geometry_.header(rank) + kExpiringOffset);
   });
   return usage;
@@ -303,6 +305,7 @@ Result<VolumeReport> Session<E>::report(std::uint32_t rank) {
           }
           return true;
         });
+    report.longest_chain_lines = std::max<std::uint64_t>(report.longest_chain_lines, chain_.size());
     for (std::uint32_t line = 1; line < chain_.size(); ++line) {
       ++report.overflow_buckets;
       report.live_bytes +=

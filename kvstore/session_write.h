@@ -194,6 +194,7 @@ Status Session<E>::apply_write(Access access, const Location& location, std::str
   target.dirty = true;
   if (found.at != 0) unlink_if_empty(location.rank, found.line);
   commit(access, location);
+  if (overflow) note_chain(access, location.rank);
   if (found.at == 0) count_elements(location, 1);
   return {};
 }

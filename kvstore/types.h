@@ -46,6 +46,7 @@ struct VolumeReport {
   std::uint64_t value_bytes = 0;
   std::uint64_t live_bytes = 0;  // heap blocks of elements and overflow buckets
   std::uint64_t overflow_buckets = 0;
+  std::uint64_t longest_chain_lines = 0;  // a bucket's own line and its overflow lines, at present
   std::uint64_t table_bytes = 0;
   HeapReport heap;
 };
@@ -55,6 +56,8 @@ struct VolumeUsage {
   std::uint64_t elements = 0;  // those past their expiry and not yet swept included
   std::uint64_t expiring = 0;  // elements with an expiry
   std::uint64_t stripes = 0;
+  // The most lines that a bucket has had since the store opened; 1: no bucket has overflowed.
+  std::uint64_t longest_chain_lines = 0;
   std::uint64_t table_bytes = 0;
   std::uint64_t lock_bytes = 0;
   std::uint64_t segment_bytes = 0;  // all of it

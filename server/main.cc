@@ -93,6 +93,7 @@ void tell_volumes(Session& session, Service& service) {
   VolumeFigures& told = service.volumes;
   told.elements.set(usage.elements);
   told.expiring.set(usage.expiring);
+  told.longest_chain_lines.set(usage.longest_chain_lines);
   told.segment_bytes.set(usage.segment_bytes);
   told.heap_bytes.set(usage.heap.heap_bytes);
   told.heap_free_bytes.set(usage.heap.free_bytes);

@@ -71,6 +71,7 @@ VolumeUsage own_usage(Session& session, const Facts& facts) {
     all.elements += usage.elements;
     all.expiring += usage.expiring;
     all.stripes += usage.stripes;
+    all.longest_chain_lines = std::max(all.longest_chain_lines, usage.longest_chain_lines);
     all.table_bytes += usage.table_bytes;
     all.lock_bytes += usage.lock_bytes;
     all.segment_bytes += usage.segment_bytes;

@@ -46,10 +46,11 @@ void write_volumes(const Call& call, InfoWriter& out) {
     out.field(
         fmt::format("volume{}", rank),
         fmt::format("elements={},expiring={},segment_bytes={},heap_bytes={},heap_free_bytes={},"
-                    "heap_free_chunks={},table_bytes={},lock_bytes={},stripes={}",
+                    "heap_free_chunks={},table_bytes={},lock_bytes={},stripes={},"
+                    "longest_chain_lines={}",
                     usage.elements, usage.expiring, usage.segment_bytes, usage.heap.heap_bytes,
                     usage.heap.free_bytes, usage.heap.free_chunks, usage.table_bytes,
-                    usage.lock_bytes, usage.stripes));
+                    usage.lock_bytes, usage.stripes, usage.longest_chain_lines));
   }
 }
 

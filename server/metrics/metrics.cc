@@ -135,6 +135,9 @@ void add_store(Families& families, const Service& service) {
   add_gauge(families, "keyway_elements", "Keys in the memory of this server.",
             volumes.elements.value());
   add_gauge(families, "keyway_expiring_elements", "Keys with an expiry.", volumes.expiring.value());
+  add_gauge(families, "keyway_longest_chain_lines",
+            "Lines of 64 bytes in the longest chain of a bucket since the start.",
+            volumes.longest_chain_lines.value());
   add_gauge(families, "keyway_memory_bytes", "The store's segments, all included.",
             volumes.segment_bytes.value());
   add_gauge(families, "keyway_heap_bytes", "The heaps in them.", volumes.heap_bytes.value());

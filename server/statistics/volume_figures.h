@@ -13,6 +13,7 @@ namespace keyway::server {
 
 struct VolumeFigures {
   Counter elements, expiring;
+  Counter longest_chain_lines;
   Counter segment_bytes, heap_bytes, heap_free_bytes;
 
   /// The most bytes in use that anybody has seen, `used` of now included.

@@ -1,5 +1,6 @@
 // Long chains: one bucket for everything, so that lines come and go at the end, at the start and
 // in the middle.
+#include <algorithm>
 #include <map>
 
 #include "accounting.h"
@@ -95,4 +96,32 @@ TEST_CASE("overflow: when there is no room for a line, the write fails and nothi
   REQUIRE(s.erase("large").ok());
   CHECK(s.put(named("i", stored), "v").ok());
   check_heap(store, s);
+}
+
+TEST_CASE("overflow: the longest chain is noted as it grows, and stays noted") {
+  Store store = open_local("local:?memory=8MiB&sessions=2&buckets=3&ranks=2");
+  Session s = session_of(store);
+  Session other = session_of(store);
+  for (const std::uint32_t rank : {0u, 1u}) CHECK(s.usage(rank).longest_chain_lines == 1);
+  Rng rng(11);
+  std::uint64_t most[2] = {1, 1};
+  const auto check = [&] {
+    for (const std::uint32_t rank : {0u, 1u}) {
+      CAPTURE(rank);
+      most[rank] = std::max(most[rank], s.report(rank)->longest_chain_lines);
+      REQUIRE(s.usage(rank).longest_chain_lines == most[rank]);
+    }
+  };
+  // Entries become inline and move to the heap and back, in turn by two sessions.
+  for (int step = 0; step < 1500; ++step) {
+    Session& writer = rng.below(2) == 0 ? s : other;
+    const std::string key = named("k", rng.below(300));
+    REQUIRE(writer.put(key, pattern(rng.below(2) == 0 ? rng.below(12) : rng.below(60), 1)).ok());
+    check();
+  }
+  CHECK(most[0] > 5);
+  CHECK(most[1] > 5);
+  REQUIRE(s.clear().ok());
+  CHECK(s.report(0)->longest_chain_lines == 1);
+  check();
 }

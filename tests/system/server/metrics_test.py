@@ -112,6 +112,8 @@ class Metrics(unittest.TestCase):
         heap = families["keyway_heap_bytes"][1][("keyway_heap_bytes", ())]
         free = families["keyway_heap_free_bytes"][1][("keyway_heap_free_bytes", ())]
         self.assertTrue(0 < free < heap < 64 << 20)
+        longest = families["keyway_longest_chain_lines"][1][("keyway_longest_chain_lines", ())]
+        self.assertEqual(longest, 1)  # a single key overflows no bucket
 
     def test_the_dashboard_asks_for_what_there_is(self):
         self.wire.request("GET")
