@@ -10,9 +10,8 @@
 //       on, up to the next cursor's place, and elements of one place together. So the steps of a
 //       scan cover all places without gap or overlap, and show each element that stays throughout
 //       exactly once. Redis SCAN guarantees at least once.
-//   S3  Under one grant, a step reads each line of a chain once, as a get of an absent key does.
-//   The
-//       step copies at most `limit` elements and the rest of the last place. Two elements of a
+//   S3  Under one grant, a step reads each line of a chain once, as a get of an absent key does,
+//       and copies at most `limit` elements and the rest of the last place. Two elements of a
 //       bucket share a place with a probability of 2^-14 (2^-11 in a table of 8 TiB).
 #pragma once
 
