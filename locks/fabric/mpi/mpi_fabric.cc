@@ -152,6 +152,12 @@ Result<MpiFabric> MpiFabric::create(const Options& options) {
   return MpiFabric(std::move(state));
 }
 
+void MpiFabric::repeat(std::chrono::milliseconds every, std::function<void(std::byte*)> body) {
+  if (state_->progress == nullptr) return;
+  std::byte* segment = state_->memory->bases()[state_->rank];
+  state_->progress->repeat(every, [segment, body = std::move(body)] { body(segment); });
+}
+
 MpiFabric::MpiFabric(std::unique_ptr<State> state) : state_(std::move(state)) {}
 MpiFabric::MpiFabric(MpiFabric&&) noexcept = default;
 MpiFabric& MpiFabric::operator=(MpiFabric&&) noexcept = default;

@@ -12,8 +12,10 @@
 
 #include <mpi.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -67,6 +69,11 @@ class MpiFabric {
   bool one_class() const;
   /// For a program that calls MPI itself: MpiInterface::call makes its calls safe beside ours.
   MpiInterface& mpi() const;
+
+  /// Calls body(segment of this rank) now, and from now on every so often on a thread of the
+  /// fabric's, for what remote ranks are to find there. Once, with a body that is short and does
+  /// not enter MPI. Does nothing where every access is direct.
+  void repeat(std::chrono::milliseconds every, std::function<void(std::byte*)> body);
 
   /// Leaves a notice with every rank, this one too. Any thread, and not collective; a rank that
   /// does not get into MPI holds it up.

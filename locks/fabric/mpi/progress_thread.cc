@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "keyway/locks/base/check.h"
+#include "keyway/locks/base/clock.h"
+
 namespace keyway::fabric {
 
 ProgressThread::ProgressThread(std::shared_ptr<MpiInterface> mpi, std::uint32_t rest_us)
@@ -19,6 +22,21 @@ ProgressThread::~ProgressThread() {
   thread_.join();
 }
 
+void ProgressThread::repeat(std::chrono::milliseconds every, std::function<void()> body) {
+  const std::lock_guard guard(mutex_);
+  KW_CHECK(body_ == nullptr);
+  body_ = std::move(body);
+  body_every_ns_ = static_cast<std::uint64_t>(std::chrono::nanoseconds(every).count());
+  call_body();
+}
+
+void ProgressThread::call_body() {
+  const std::uint64_t now = steady_ns();
+  if (now < body_due_ns_) return;
+  body_due_ns_ = now + body_every_ns_;
+  body_();
+}
+
 void ProgressThread::run() {
   // By default Linux wakes a thread up to 50 us late, which is longer than the rest itself.
   prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
@@ -29,6 +47,7 @@ void ProgressThread::run() {
     const std::uint64_t entries = mpi_->entries();
     if (entries == entries_seen) mpi_->progress();
     entries_seen = entries;
+    if (body_ != nullptr) call_body();
   }
 }
 

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -25,6 +26,9 @@ class ProgressThread {
  public:
   ProgressThread(std::shared_ptr<MpiInterface> mpi, std::uint32_t rest_us);
   ~ProgressThread();
+  /// Calls body() now, and from now on every so often (as the scheduler allows). It is short, does
+  /// not enter MPI, and there is one at most.
+  void repeat(std::chrono::milliseconds every, std::function<void()> body);
   ProgressThread(const ProgressThread&) = delete;
   ProgressThread& operator=(const ProgressThread&) = delete;
 
@@ -32,12 +36,16 @@ class ProgressThread {
   static constexpr std::uint32_t kShortestRestUs = 5;
 
   void run();
+  void call_body();
 
   std::shared_ptr<MpiInterface> mpi_;
   std::chrono::microseconds rest_;
   std::mutex mutex_;
   std::condition_variable stopped_;
-  bool stop_ = false;  // guarded by mutex_
+  bool stop_ = false;  // guarded by mutex_, as the three below
+  std::function<void()> body_;
+  std::uint64_t body_every_ns_ = 0;
+  std::uint64_t body_due_ns_ = 0;
   std::thread thread_;
 };
 
