@@ -1,10 +1,14 @@
 #include "keyway/client/backend_mpi.h"
 
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <cstring>
 #include <span>
 #include <vector>
 
+#include "keyway/kvstore/expiry_clock.h"
+#include "keyway/locks/base/clock.h"
 #include "keyway/locks/fabric/mpi/mpi_agreement.h"
 
 namespace keyway::client {
@@ -55,6 +59,21 @@ Status measure_together(fabric::MpiFabric& fabric, Plan& plan) {
   return fabric.agree(status);
 }
 
+/// Refreshes the owner's clock (expiry_clock.h) also while this rank's sessions are idle.
+void show_clock(fabric::MpiFabric& fabric, const store::Geometry& geometry) {
+  const std::uint64_t header = geometry.header(fabric.rank()).offset();
+  const auto refresh = [header, clock = store::LocalClock()](std::byte* segment) mutable {
+    const auto word = [&](std::uint64_t offset) {
+      return std::atomic_ref(*reinterpret_cast<std::uint64_t*>(segment + header + offset));
+    };
+    // relaxed: a clock publishes nothing, and sessions of this host store it, too.
+    clock.advance_to(word(store::kTimeOffset).load(std::memory_order_relaxed));
+    clock.advance_to(word(store::kClockOffset).load(std::memory_order_relaxed));
+    word(store::kClockOffset).store(clock.read(wall_ms(), steady_ns), std::memory_order_relaxed);
+  };
+  fabric.repeat(std::chrono::milliseconds(store::kClockEveryMs), refresh);
+}
+
 }  // namespace
 
 Result<Backend<fabric::MpiFabric>> open_mpi(MPI_Comm comm, const Result<ParsedUri>& parsed) {
@@ -78,6 +97,7 @@ Result<Backend<fabric::MpiFabric>> open_mpi(MPI_Comm comm, const Result<ParsedUr
                                            .force_rma = options.force_rma,
                                            .ranks_per_node = options.ranks_per_node});
   if (!fabric.ok()) return fabric.status();
+  show_clock(*fabric, (*plan)->geometry);
   if (auto status = measure_together(*fabric, **plan); !status.ok()) return status;
   return Backend<fabric::MpiFabric>{std::move(*plan),
                                     std::make_unique<fabric::MpiFabric>(std::move(*fabric))};

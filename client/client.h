@@ -215,6 +215,11 @@ class Session {
   /// is returned. It excludes nobody from where nothing has expired, and costs one look where
   /// nothing expires at all.
   Result<SweepPart> sweep_part(std::uint32_t rank, std::uint64_t from, std::uint64_t of);
+  /// The time that spans of time to live count from, in ms since 1970 UTC: the wall clock of the
+  /// key's rank, but it never goes back. It costs a round trip where the key is on another node.
+  /// Within alone() and the body of modify_all() it is the time by which that operation judges
+  /// expiries, whatever the key.
+  std::uint64_t now_ms(std::string_view key);
   /// Walks a rank's volume: elements, bytes, free memory.
   Result<VolumeReport> report(std::uint32_t rank);
   /// What is in a rank's volume, by counters: without a walk.

@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "keyway/client/session_impl.h"
-#include "keyway/locks/base/clock.h"
 
 namespace keyway {
 
@@ -81,7 +80,7 @@ Status Session::expire_after(std::string_view key, std::chrono::milliseconds spa
     // A server's clock counts, and may not be this one's.
     if constexpr (requires { s.expire_after(key, span); }) return s.expire_after(key, span);
     std::int64_t at = 0;
-    if (__builtin_add_overflow(static_cast<std::int64_t>(wall_ms()), span.count(), &at)) {
+    if (__builtin_add_overflow(static_cast<std::int64_t>(s.now_ms(key)), span.count(), &at)) {
       at = std::numeric_limits<std::int64_t>::max();  // only a span beyond all time overflows
     }
     return expire_at(key, at > 0 ? static_cast<std::uint64_t>(at) : 1);
@@ -179,6 +178,10 @@ Result<std::uint64_t> Session::sweep_expired(std::uint32_t rank) {
 
 Result<SweepPart> Session::sweep_part(std::uint32_t rank, std::uint64_t from, std::uint64_t of) {
   return impl_->with([&](auto& s) { return s.sweep_part(rank, from, of); });
+}
+
+std::uint64_t Session::now_ms(std::string_view key) {
+  return impl_->with([&](auto& s) { return s.now_ms(key); });
 }
 
 Result<VolumeReport> Session::report(std::uint32_t rank) {

@@ -58,7 +58,12 @@ inline constexpr std::uint64_t kCpuProbeOffset = 80;  // words for measuring cos
 inline constexpr std::uint64_t kRmaProbeOffset = 88;
 inline constexpr std::uint64_t kLongestChainOffset = 96;  // word: the most lines of a chain; 0: 1
 inline constexpr std::uint64_t kHintsOffset = 128;  // a word per class: chunk + 1 with room, or 0
-static_assert(kHintsOffset + kClasses * 8 <= kHeaderBytes);
+/// The clock of the volume (expiry_clock.h): a line of its own, because every operation on an
+/// element with an expiry reads it, and it changes only now and then.
+inline constexpr std::uint64_t kTimeOffset = 960;
+inline constexpr std::uint64_t kClockOffset = 968;
+static_assert(kHintsOffset + kClasses * 8 <= kTimeOffset && kClockOffset + 8 <= kHeaderBytes &&
+              kTimeOffset % fabric::kCacheLine == 0);
 
 /// Words of a chunk's bitmap: bit set means block leased or live. One cache line.
 inline constexpr std::uint64_t kBitmapWords = kChunkBytes / kMinBlockBytes / 64;

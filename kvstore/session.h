@@ -35,6 +35,7 @@
 #include "keyway/kvstore/bucket.h"
 #include "keyway/kvstore/decisions.h"
 #include "keyway/kvstore/element.h"
+#include "keyway/kvstore/expiry_clock.h"
 #include "keyway/kvstore/geometry.h"
 #include "keyway/kvstore/heap.h"
 #include "keyway/kvstore/stripe_monitor.h"
@@ -123,6 +124,9 @@ class Session {
   /// Null unless the session takes them.
   const locks::LockTimes* lock_times() const { return times_ ? &*times_ : nullptr; }
   E& endpoint() { return ep_; }
+  /// The time by which expiries are judged (expiry_clock.h): of the operation under way, within the
+  /// body of one of several keys and within alone(); else of the key's owner.
+  std::uint64_t now_ms(std::string_view key);
 
  private:
   using KeyValueView = std::pair<std::string_view, std::string_view>;
@@ -177,6 +181,24 @@ class Session {
   };
   class Hold;
   class StripeSet;
+  // The words of a remote volume's clock, on their way.
+  struct PostedWords {
+    fabric::Pending time;
+    fabric::Pending clock;
+
+    ClockWords value(const fabric::Flushed& receipt) const {
+      return {time.value(receipt), clock.value(receipt)};
+    }
+  };
+
+  // session_time.h
+  void begin_time(std::uint32_t rank);
+  PostedWords post_clock_words(std::uint32_t rank);
+  std::uint64_t local_time(std::uint32_t rank);
+  std::uint64_t operation_time();
+  void raise_time(std::uint32_t rank, std::uint64_t ms);
+  bool has_come(std::uint64_t expires_at_ms);
+  bool is_past(std::uint32_t rank, std::uint64_t expires_at_ms);
 
   // session_stripe.h
   locks::KindIndex& known(std::uint32_t rank, std::uint64_t stripe);
@@ -213,7 +235,6 @@ class Session {
   Status read_at(const Location& location, std::string_view key, Use&& use);
   template <class Use>
   Status read_key(std::string_view key, Use&& use);
-  bool is_past(std::uint64_t expires_at_ms) const;
 
   // session_write.h
   template <class Mutate>
@@ -350,6 +371,14 @@ class Session {
   std::uint64_t next_sweep_ns_ = 0;
   bool alone_ = false;  // within alone(): every stripe is held
   std::vector<Unshown> unshown_;
+  // The time of the operation under way (session_time.h).
+  LocalClock clock_;
+  std::vector<std::uint32_t> owners_;  // of its keys, each once
+  std::uint64_t now_ms_ = 0;           // 0: not read yet
+  ClockWords words_;                   // of its one owner, where they came with an element
+  bool words_read_ = false;
+  bool expects_expiry_ = false;  // the last element that was read had one
+  bool deciding_ = false;        // several stripes are held, for a body that decides
   std::vector<std::pair<std::string, std::string>> scanned_;
 };
 

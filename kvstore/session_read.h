@@ -21,6 +21,7 @@ Session<E>::Session(E endpoint, const Geometry& geometry, const locks::StripeLoc
       choice_(lock.kinds() > 1 ? options.choice : nullptr),
       sampling_(agent_.ep.agent().word()) {
   if (options.lock_times != 0) agent_.times = &times_.emplace(options.lock_times);
+  owners_.reserve(1);  // begin_time() allocates nothing
   chain_.reserve(kUsualLines);
   garbage_.reserve(kUsualLines);
   noted_chain_.resize(ep_.ranks(), 1);
@@ -108,15 +109,19 @@ std::span<const std::byte> Session<E>::fetch(Access access, std::uint32_t rank, 
       bytes = class_bytes(entry.size_class());
     }
     fetched_.resize(bytes);
-    ep_.read(access, at, fetched_);
+    // Where elements expire, the clock's words come in the same round trip.
+    const bool with_words = expects_expiry_ && !words_read_ && now_ms_ == 0 && owners_.size() == 1;
+    if (with_words) {
+      const PostedWords words = post_clock_words(rank);
+      ep_.post_read(access, at, fetched_);
+      words_ = words.value(ep_.flush(rank));
+      words_read_ = true;
+    } else {
+      ep_.read(access, at, fetched_);
+    }
     if (!element_intact(fetched_)) return {};
     return fetched_;
   }
-}
-
-template <fabric::Endpoint E>
-bool Session<E>::is_past(std::uint64_t expires_at_ms) const {
-  return expires_at_ms != kNoExpiry && expires_at_ms <= ep_.wall_ms();
 }
 
 /// Looks for the key among the entries of one line; `found` keeps its line's number. Inline
@@ -144,7 +149,8 @@ Code Session<E>::match(Access access, const Location& location, const Bucket& bu
     found.at = i;
     found.entry = entry;
     found.element = element;
-    found.expired = is_past(element.expires_at_ms);
+    expects_expiry_ = element.expires_at_ms != kNoExpiry;
+    found.expired = is_past(location.rank, element.expires_at_ms);
     break;
   }
   return Code::kOk;
@@ -263,6 +269,9 @@ Result<ElementInfo> Session<E>::info(std::string_view key) {
   ElementInfo info;
   Status status = read_key(key, [&](const ElementView& element) {
     info = {element.value.size(), element.expires_at_ms};
+    if (element.expires_at_ms == kNoExpiry) return;
+    info.now_ms = operation_time();
+    raise_time(owner_of(key), info.now_ms);  // T3
   });
   if (!status.ok()) return status;
   return info;

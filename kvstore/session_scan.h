@@ -63,7 +63,7 @@ Status Session<E>::scan_bucket(Access access, std::uint32_t rank, ScanPlace& at,
     const Code code = element_at(access, rank, chain_[next.line].bucket, next.entry, element);
     if (code != Code::kOk) return Status(code);
     if (element.key == from) scanned_.resize(before);
-    if (!is_past(element.expires_at_ms)) scanned_.emplace_back(element.key, element.value);
+    if (!is_past(rank, element.expires_at_ms)) scanned_.emplace_back(element.key, element.value);
   }
   at = {.bucket = at.bucket + 1, .tag = 0};
   return {};
@@ -77,6 +77,7 @@ Status Session<E>::scan_stripe(std::uint32_t rank, ScanPlace& at, std::uint64_t 
   const std::uint64_t end = geometry_.stripe_end(stripe);
   auto grant = lock_stripe(rank, stripe, locks::Mode::kRead, deadline_);
   if (!grant.ok()) return grant.status();
+  begin_time(rank);
   const Hold held(*this, rank, stripe, *grant);
   scanned_.clear();
   ahead_.clear();

@@ -52,6 +52,7 @@ class Session<E>::Hold {
 template <fabric::Endpoint E>
 Result<locks::StripeGrant> Session<E>::lock_place(const Location& location, locks::Mode mode) {
   if (alone_) return locks::StripeGrant();
+  begin_time(location.rank);
   const auto read_line = [&] {
     ep_.post_read(fabric::rma, geometry_.bucket(location.rank, location.bucket),
                   std::as_writable_bytes(std::span(line_read_.words)));

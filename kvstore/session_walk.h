@@ -89,6 +89,7 @@ Status Session<E>::walk_stripe(std::uint32_t rank, std::uint64_t stripe, locks::
                                Visit&& visit) {
   auto grant = lock_stripe(rank, stripe, mode, deadline_);
   if (!grant.ok()) return grant.status();
+  begin_time(rank);
   ahead_.clear();
   Status status;
   {
@@ -139,7 +140,8 @@ Result<std::uint64_t> Session<E>::sweep_stripe(std::uint32_t rank, std::uint64_t
     Status walked = walk_bucket(
         access, rank, bucket,
         [&](std::uint32_t line, std::uint32_t at, EntryWord entry, const ElementView& element) {
-          if (!is_past(element.expires_at_ms)) return true;
+          if (!has_come(element.expires_at_ms)) return true;
+          if (removed + here == 0) raise_time(rank, operation_time());  // T3, of all of them
           drop_entry(rank, {line, at, entry, element, true});
           ++here;
           return false;
@@ -174,7 +176,7 @@ Result<bool> Session<E>::has_expired(std::uint32_t rank, std::uint64_t stripe) {
   const auto look = [&](auto access, std::uint64_t bucket) {
     return walk_bucket(access, rank, bucket,
                        [&](std::uint32_t, std::uint32_t, EntryWord, const ElementView& element) {
-                         found = found || is_past(element.expires_at_ms);
+                         found = found || has_come(element.expires_at_ms);
                          return true;
                        });
   };

@@ -288,7 +288,7 @@ template <fabric::Endpoint E>
 Status Session<E>::set_expiry(std::string_view key, std::uint64_t expires_at_ms) {
   return mutate_key(key, [&](const ElementView* old) -> Decision {
     if (old == nullptr) return Decision::fail(Code::kNotFound);
-    if (is_past(expires_at_ms)) return Decision::erase();
+    if (has_come(expires_at_ms)) return Decision::erase();
     built_.assign(old->value);
     return Decision::write(built_, expires_at_ms);
   });

@@ -30,6 +30,7 @@ struct PutOptions {
 struct ElementInfo {
   std::uint64_t value_bytes = 0;
   std::uint64_t expires_at_ms = kNoExpiry;
+  std::uint64_t now_ms = 0;  // of an element with an expiry: the time of this look at it
 };
 
 /// What a walk over a rank's heap finds; exact while nobody changes it.

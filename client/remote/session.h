@@ -23,6 +23,7 @@
 
 #include "keyway/client/remote/exchange.h"
 #include "keyway/kvstore/types.h"
+#include "keyway/locks/base/clock.h"
 #include "keyway/locks/base/function_ref.h"
 
 namespace keyway::remote {
@@ -85,6 +86,7 @@ class Session {
   std::vector<store::LockKindReport> lock_kinds(std::uint32_t) { return {}; }
   std::uint64_t leased_bytes(std::uint32_t) const { return 0; }
   store::VolumeUsage usage(std::uint32_t) { return {}; }
+  std::uint64_t now_ms(std::string_view) const { return wall_ms(); }
   store::StripePlace stripe_of(std::string_view) const { return {}; }
 
  private:

@@ -62,7 +62,7 @@ std::optional<std::uint64_t> expiry_or_error(const Call& call, std::size_t i, Ti
   const auto given = integer_or_error(call, i);
   if (!given) return std::nullopt;
   std::int64_t when = *given;
-  const auto base = static_cast<std::int64_t>(unit.absolute ? 0 : wall_ms());
+  const auto base = static_cast<std::int64_t>(unit.absolute ? 0 : call.session.now_ms(call.key()));
   if (when <= 0 || (unit.seconds && __builtin_mul_overflow(when, 1000, &when)) ||
       __builtin_add_overflow(when, base, &when)) {
     call.invalid_expiry();

@@ -77,6 +77,12 @@ class CommandSession {
   Result<std::uint64_t> erase_all(std::span<const std::string_view> keys) {
     return inside_ == nullptr ? session_.erase_all(keys) : inside_->erase_all(keys);
   }
+  /// The time that a command on this key counts from: X1 inside; outside, one for each command.
+  std::uint64_t now_ms(std::string_view key) {
+    if (!outside(key)) return inside_->now_ms();
+    if (now_ms_ == 0) now_ms_ = session_.now_ms(key);
+    return now_ms_;
+  }
   Status modify_all(std::span<const std::string_view> keys, ElementsBody body) {
     return inside_ == nullptr ? session_.modify_all(keys, body) : inside_->modify_all(keys, body);
   }
@@ -93,6 +99,7 @@ class CommandSession {
 
   Session& session_;
   TransactionKeys* inside_;
+  std::uint64_t now_ms_ = 0;  // 0: not asked for yet
 };
 
 }  // namespace keyway::server

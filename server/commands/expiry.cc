@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include "keyway/locks/base/clock.h"
 #include "keyway/locks/base/words.h"
 #include "keyway/server/commands/arguments.h"
 #include "keyway/server/commands/handlers.h"
@@ -59,7 +58,7 @@ std::optional<std::int64_t> time_or_error(const Call& call, TimeUnit unit) {
   const auto given = integer_or_error(call, 2);
   if (!given) return std::nullopt;
   std::int64_t when = *given;
-  const auto base = static_cast<std::int64_t>(unit.absolute ? 0 : wall_ms());
+  const auto base = static_cast<std::int64_t>(unit.absolute ? 0 : call.session.now_ms(call.key()));
   if ((unit.seconds && __builtin_mul_overflow(when, 1000, &when)) ||
       __builtin_add_overflow(when, base, &when)) {
     call.invalid_expiry();
@@ -74,7 +73,7 @@ void expire(const Call& call, TimeUnit unit) {
   if (!conditions) return;
   const auto when = time_or_error(call, unit);
   if (!when) return;
-  const bool past = *when <= static_cast<std::int64_t>(wall_ms());
+  const bool past = *when <= static_cast<std::int64_t>(call.session.now_ms(call.key()));
   const Status status = call.session.modify(call.key(), [&](const ElementState* old) -> Decision {
     if (old == nullptr) return Decision::fail(Code::kNotFound);
     if (!allow(*conditions, old->expires_at_ms, *when)) return Decision::fail(Code::kMismatch);
@@ -95,13 +94,11 @@ void reply_expiry(const Call& call, Shown&& shown) {
   call.looked_up(info.ok());
   if (!info.ok()) return call.out.integer(-2);
   if (info->expires_at_ms == store::kNoExpiry) return call.out.integer(-1);
-  call.out.integer(static_cast<std::int64_t>(shown(info->expires_at_ms)));
+  call.out.integer(static_cast<std::int64_t>(shown(*info)));
 }
 
-std::uint64_t left_of(std::uint64_t expires_at_ms) {
-  const std::uint64_t now = wall_ms();
-  return expires_at_ms > now ? expires_at_ms - now : 0;
-}
+/// By the time at which the store found the key not yet expired.
+std::uint64_t left_of(const ElementInfo& info) { return info.expires_at_ms - info.now_ms; }
 
 std::uint64_t rounded_seconds(std::uint64_t ms) { return (ms + 500) / 1000; }
 
@@ -116,15 +113,17 @@ void run_expireat(const Call& call) { expire(call, {.seconds = true, .absolute =
 void run_pexpireat(const Call& call) { expire(call, {.absolute = true}); }
 
 void run_ttl(const Call& call) {
-  reply_expiry(call, [](std::uint64_t at) { return rounded_seconds(left_of(at)); });
+  reply_expiry(call, [](const ElementInfo& info) { return rounded_seconds(left_of(info)); });
 }
 
 void run_pttl(const Call& call) { reply_expiry(call, left_of); }
 
-void run_expiretime(const Call& call) { reply_expiry(call, rounded_seconds); }
+void run_expiretime(const Call& call) {
+  reply_expiry(call, [](const ElementInfo& info) { return rounded_seconds(info.expires_at_ms); });
+}
 
 void run_pexpiretime(const Call& call) {
-  reply_expiry(call, [](std::uint64_t at) { return at; });
+  reply_expiry(call, [](const ElementInfo& info) { return info.expires_at_ms; });
 }
 
 void run_persist(const Call& call) {

@@ -74,7 +74,7 @@ void run_getex(const Call& call) {
     if (!when) return call.looked_up(true);
     expires_at_ms = *when;
   }
-  const bool past = options->unit && expires_at_ms <= wall_ms();
+  const bool past = options->unit && expires_at_ms <= call.session.now_ms(call.key());
   reply_old(call, call.session.modify(call.key(), [&](const ElementState* old) -> Decision {
     if (old == nullptr) return Decision::fail(Code::kNotFound);
     call.client.value = old->value;

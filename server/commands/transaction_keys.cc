@@ -6,8 +6,8 @@
 
 namespace keyway::server {
 TransactionKeys::TransactionKeys(std::span<const std::string_view> keys,
-                                 std::span<ElementDraft> drafts, std::uint64_t now_ms)
-    : now_ms_(now_ms) {
+                                 std::span<ElementDraft> drafts, Session& session)
+    : session_(session) {
   KW_CHECK(keys.size() == drafts.size());
   places_.reserve(keys.size());
   for (std::size_t i = 0; i < keys.size(); ++i) places_.push_back({keys[i], &drafts[i]});
@@ -26,7 +26,7 @@ Result<ElementDraft*> TransactionKeys::draft_of(std::string_view key) {
 /// As Redis has it: X1.
 bool TransactionKeys::is_live(const ElementDraft& draft) const {
   return draft.there() &&
-         (draft->expires_at_ms == store::kNoExpiry || draft->expires_at_ms > now_ms_);
+         (draft->expires_at_ms == store::kNoExpiry || draft->expires_at_ms > now_ms());
 }
 
 Status TransactionKeys::read(std::string_view key, Reader reader) {
@@ -53,7 +53,7 @@ Status TransactionKeys::get_range(std::string_view key, std::uint64_t offset, st
 Result<ElementInfo> TransactionKeys::info(std::string_view key) {
   ElementInfo info;
   const Status status = read(key, [&](const ElementState& element) {
-    info = {element.value.size(), element.expires_at_ms};
+    info = {element.value.size(), element.expires_at_ms, now_ms()};
   });
   if (!status.ok()) return status;
   return info;

@@ -21,9 +21,9 @@ namespace keyway::server {
 
 class TransactionKeys {
  public:
-  /// The drafts of these keys, in their order. Both outlive this. `now_ms`: the time of X1.
+  /// The drafts of these keys, in their order, as `session` has shown them. All outlive this.
   TransactionKeys(std::span<const std::string_view> keys, std::span<ElementDraft> drafts,
-                  std::uint64_t now_ms);
+                  Session& session);
 
   /// Whether a key may be in the store at all. Redis has no bounds but those of any string.
   static bool is_storable(std::string_view key) {
@@ -46,6 +46,7 @@ class TransactionKeys {
   Status put_all(std::span<const KeyValue> pairs, const PutOptions& options);
   Result<std::uint64_t> erase_all(std::span<const std::string_view> keys);
   Status modify_all(std::span<const std::string_view> keys, ElementsBody body);
+  std::uint64_t now_ms() const { return session_.now_ms(places_.front().key); }
 
  private:
   struct Place {
@@ -58,7 +59,7 @@ class TransactionKeys {
   bool is_live(const ElementDraft& draft) const;
 
   std::vector<Place> places_;  // in the order of their keys
-  std::uint64_t now_ms_;
+  Session& session_;           // whose operation this is: it tells the time of X1
 };
 
 }  // namespace keyway::server

@@ -124,7 +124,7 @@ Status run_on_keys(const Call& exec, const Plan& plan, Queue queue) {
   bool ran = false;
   const auto body = [&](std::span<ElementDraft> drafts) {
     beginning.restore();  // it may be the second time, after a sweep for room
-    TransactionKeys keys(plan.keys, drafts, wall_ms());
+    TransactionKeys keys(plan.keys, drafts, store);
     CommandSession inside(store, &keys);
     const Uncounted uncounted(exec.client, std::exchange(ran, true));
     run_all(exec, inside, queue);

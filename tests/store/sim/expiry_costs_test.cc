@@ -1,0 +1,106 @@
+// What expiry costs over a network, in round trips: nothing where elements have none, and nothing
+// but the first time where they have one.
+#include <functional>
+#include <string>
+
+#include "keyway/kvstore/session_impl.h"
+#include "tests/store/sim/clocked_endpoint.h"
+#include "tests/store/sim/sim_store.h"
+
+using namespace keyway;
+using namespace keyway::test;
+
+namespace {
+
+constexpr std::uint64_t kNow = 1'000'000;
+const std::string kValue(100, 'v');
+
+/// A machine on which only a message between two nodes takes time.
+fabric::sim::Machine slow_network() {
+  fabric::sim::Machine made;
+  made.name = "slow network";
+  made.shape.ranks_per_node = 1;
+  made.machine = {.latency_ns = 1'000'000};
+  made.rack = made.machine;
+  return made;
+}
+
+/// A session of rank 1, and a key of rank 0.
+struct FarSession {
+  explicit FarSession(SimStore<ClockedEndpoint>& store)
+      : session(store.session(1, [this] {
+          ++looks;
+          return now;
+        })) {
+    while (session->stripe_of(key).rank != 0) key += "+";
+    const double began = time_ns();
+    session->endpoint().load(fabric::rma, store.geometry().header(0));
+    round_trip_ns = time_ns() - began;
+  }
+  double time_ns() const { return static_cast<double>(session->endpoint().now_ns()); }
+  std::int64_t round_trips(const std::function<bool()>& operation) {
+    const double began = time_ns();
+    if (!operation()) return -1;
+    return static_cast<std::int64_t>((time_ns() - began) / round_trip_ns + 0.5);
+  }
+  std::int64_t gets() {
+    return round_trips([this] { return session->get(key, value).ok(); });
+  }
+  std::int64_t misses() {
+    return round_trips([this] { return session->get(key, value) == Code::kNotFound; });
+  }
+  std::int64_t puts(std::uint64_t expires_at_ms) {
+    const store::PutOptions options{.expires_at_ms = expires_at_ms};
+    return round_trips([&] { return session->put(key, kValue, options).ok(); });
+  }
+
+  std::uint64_t now = kNow;
+  std::uint64_t looks = 0;  // at the clock
+  std::unique_ptr<store::Session<ClockedEndpoint>> session;
+  std::string key = "key";
+  std::string value;
+  double round_trip_ns = 0;
+};
+
+void run_far(const std::function<void(FarSession&)>& body) {
+  SimStore<ClockedEndpoint> store({.ranks = 2, .machine = slow_network()});
+  const SimCrew crew(store.fabric());
+  crew.run([&](std::uint32_t me) {
+    if (me != 1) return;
+    FarSession far(store);
+    REQUIRE(far.round_trip_ns > 0);
+    REQUIRE(far.puts(store::kNoExpiry) > 0);  // what comes after finds chunks leased
+    body(far);
+  });
+}
+
+}  // namespace
+
+TEST_CASE("expiry costs: elements without expiry cost no look at a clock") {
+  run_far([](FarSession& far) {
+    CHECK(far.gets() == 4);  // lock, line, element, unlock
+    CHECK(far.puts(store::kNoExpiry) == 5);
+    CHECK(far.gets() == 4);
+    CHECK(far.looks == 0);
+  });
+}
+
+TEST_CASE("expiry costs: the words of the clock come with the element, but for the first time") {
+  run_far([](FarSession& far) {
+    const std::int64_t get = far.gets();
+    REQUIRE(far.puts(kNow + 1000) > 0);
+    CHECK(far.gets() == get + 1);
+    CHECK(far.gets() == get);
+    CHECK(far.gets() == get);
+    CHECK(far.looks == 3);
+    far.now = kNow + 2000;
+    CHECK(far.misses() == get + 1);  // it leaves word that this is past
+    CHECK(far.misses() == get);
+  });
+}
+
+TEST_CASE("expiry costs: to tell the owner's time is one round trip") {
+  run_far([](FarSession& far) {
+    CHECK(far.round_trips([&] { return far.session->now_ms(far.key) == kNow; }) == 1);
+  });
+}
