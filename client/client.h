@@ -211,10 +211,11 @@ class Session {
   /// Removes this rank's elements past their expiry; returns how many. Writes that find the heap
   /// full do so by themselves.
   Result<std::uint64_t> sweep_expired(std::uint32_t rank);
-  /// One of `of` parts of that, for a caller who goes round: begin with `from` 0, go on with what
-  /// is returned. It excludes nobody from where nothing has expired, and costs one look where
-  /// nothing expires at all.
-  Result<SweepPart> sweep_part(std::uint32_t rank, std::uint64_t from, std::uint64_t of);
+  /// A part of that, for a caller that goes round: begin with `from` 0, continue with what is
+  /// returned. A part ends once it has visited so many lines of buckets. It visits only stripes in
+  /// which an element expired 400 ms ago or earlier, and costs one look where nothing expires at
+  /// all. A stripe that it cannot visit ends the part, and waits for the next round.
+  Result<SweepPart> sweep_part(std::uint32_t rank, std::uint64_t from, std::uint64_t lines);
   /// The time that spans of time to live count from, in ms since 1970 UTC: the wall clock of the
   /// key's rank, but it never goes back. It costs a round trip where the key is on another node.
   /// Within alone() and the body of modify_all() it is the time by which that operation judges

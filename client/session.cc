@@ -176,8 +176,8 @@ Result<std::uint64_t> Session::sweep_expired(std::uint32_t rank) {
   return impl_->with([&](auto& s) { return s.sweep_expired(rank); });
 }
 
-Result<SweepPart> Session::sweep_part(std::uint32_t rank, std::uint64_t from, std::uint64_t of) {
-  return impl_->with([&](auto& s) { return s.sweep_part(rank, from, of); });
+Result<SweepPart> Session::sweep_part(std::uint32_t rank, std::uint64_t from, std::uint64_t lines) {
+  return impl_->with([&](auto& s) { return s.sweep_part(rank, from, lines); });
 }
 
 std::uint64_t Session::now_ms(std::string_view key) {

@@ -15,7 +15,7 @@ constexpr std::uint64_t kMinChunks = 8;
 constexpr std::uint64_t kMinTableBytes = 16 * 1024;
 
 constexpr std::uint64_t kPerChunk = kChunkBytes + kBitmapBytes + 8;
-constexpr std::uint64_t kAlignSlack = 4 * fabric::kCacheLine;
+constexpr std::uint64_t kAlignSlack = 5 * fabric::kCacheLine;
 // Entries hold offset / 8 in 40 bits.
 constexpr std::uint64_t kMaxMemoryBytes = (EntryWord::kOffsetMask + 1) * 8;
 // A scan's cursor is an Address: the bits of its offset hold bucket and tag.
@@ -29,10 +29,10 @@ std::uint32_t cursor_tag_bits(std::uint64_t buckets) {
   return std::min(EntryWord::kTagBits, kCursorBits - of_bucket);
 }
 
-/// What a rank spends on each stripe of its own: its lines, its word, and its place among the
+/// What a rank spends on each stripe of its own: its lines, its words, and its place among the
 /// satellites, of which this rank keeps those of every rank's stripes.
 std::uint64_t bytes_per_stripe(const GeometryOptions& options) {
-  return options.lock_kinds * locks::kLockLineBytes + kStripeCountersBytes + 8 +
+  return options.lock_kinds * locks::kLockLineBytes + kStripeCountersBytes + 2 * 8 +
          std::uint64_t{options.ranks} * options.satellite_kinds * locks::kMostSatelliteBytes;
 }
 
@@ -128,6 +128,7 @@ Result<Geometry> Geometry::plan(const GeometryOptions& options) {
   made.stripe_bytes_ = options.lock_kinds * locks::kLockLineBytes + kStripeCountersBytes;
   made.stripe_region_ = layout.reserve(made.stripes_ * made.stripe_bytes_);
   made.kind_words_ = layout.reserve(made.stripes_ * 8);
+  made.next_expiries_ = layout.reserve(made.stripes_ * 8);
   made.satellites_ = layout.reserve(options.ranks * made.stripes_ * options.satellite_kinds *
                                     locks::kMostSatelliteBytes);
   made.table_ = layout.reserve(made.buckets_ * kBucketBytes);

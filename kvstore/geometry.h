@@ -45,8 +45,11 @@ struct GeometryOptions {
 
 /// A stripe's place: a lock line of each kind and, on the next line, its counters.
 ///   word 0  elements in the stripe      words 1..5  samples of its visits (stripe_monitor.h)
+///   word 6  turns of versions           word 7      free
 /// The words that name the kinds in force are an array of their own, eight to a line: they hardly
-/// ever change, so every reader keeps them cached.
+/// ever change, so every reader keeps them cached. So are the words of next expiries (K7): a sweep
+/// reads all of them ten times a second, and a line of counters each would be eight times the
+/// memory.
 inline constexpr std::uint64_t kStripeCountersBytes = fabric::kCacheLine;
 
 /// Words of the volume header, which is also the line of the lock group (word 0: foMPI's master).
@@ -85,7 +88,8 @@ class Geometry {
   std::uint64_t buckets() const { return buckets_; }
   std::uint64_t stripes() const { return stripes_; }
   std::uint32_t lock_kinds() const { return lock_kinds_; }
-  /// Per rank: lock lines, counters, kinds' words, and the satellites of all ranks' stripes.
+  /// Per rank: lock lines, counters, kinds' words, next expiries, and the satellites of all ranks'
+  /// stripes.
   std::uint64_t lock_bytes() const { return table_ - stripe_region_; }
   std::uint64_t chunks() const { return chunks_; }
   std::uint64_t heap_bytes() const { return chunks_ * kChunkBytes; }
@@ -134,6 +138,10 @@ class Geometry {
   locks::LockSite lock_site(std::uint32_t rank, std::uint64_t stripe) const {
     return stripe_site(rank, stripe).first;
   }
+  /// The word of K7 (session.h).
+  fabric::Address next_expiry(std::uint32_t rank, std::uint64_t stripe) const {
+    return {rank, next_expiries_ + stripe * 8};
+  }
   fabric::Address bucket(std::uint32_t rank, std::uint64_t index) const {
     return {rank, table_ + index * kBucketBytes};
   }
@@ -164,6 +172,7 @@ class Geometry {
   std::uint64_t stripe_region_ = 0;
   std::uint64_t stripe_bytes_ = 0;
   std::uint64_t kind_words_ = 0;
+  std::uint64_t next_expiries_ = 0;
   std::uint64_t satellites_ = 0;
   std::uint64_t table_ = 0;
   std::uint64_t chunk_states_ = 0;

@@ -20,6 +20,9 @@
 //       the bucket's first line; each time that one begins anew, the stripe counts a turn, in 64
 //       bits. So equal turns and line versions mean no change but in place, and then fewer of them
 //       than an element's version can tell.
+//   K7  No element of a stripe expires before the time in the stripe's word of next expiries, which
+//       is 0 where none expires. A write lowers the word, and only a walk of the whole stripe
+//       raises it.
 // *Source.* Design section 6; HPDC'16 section 5.3 (volumes with overflow heaps).
 #pragma once
 
@@ -92,8 +95,6 @@ class Session {
                                   const ElementSink& sink);
   Result<std::uint64_t> scan_from(std::string_view key, std::uint64_t limit,
                                   const ElementSink& sink);
-  Result<std::uint64_t> sweep_expired(std::uint32_t rank);
-  Result<SweepPart> sweep_part(std::uint32_t rank, std::uint64_t from, std::uint64_t of);
   Status clear();
   Status clear_rank(std::uint32_t rank);
   Status alone(FunctionRef<void()> body);
@@ -101,6 +102,10 @@ class Session {
   std::uint64_t size_of(std::uint32_t rank);
   Result<VolumeReport> report(std::uint32_t rank);
   VolumeUsage usage(std::uint32_t rank);
+
+  // --- what has expired: session_sweep.h
+  Result<std::uint64_t> sweep_expired(std::uint32_t rank);
+  Result<SweepPart> sweep_part(std::uint32_t rank, std::uint64_t from, std::uint64_t lines);
 
   // --- the locks: session_stripe.h
   /// Puts another of the store's lock kinds in force on one stripe; operations go on meanwhile.
@@ -229,6 +234,8 @@ class Session {
   Code find(Access access, const Location& location, const Bucket* first, std::string_view key,
             Found& found);
   template <class Access>
+  void read_line(Access access, const Location& location, Line& line);
+  template <class Access>
   Code locate(Access access, const Location& location, std::string_view key, Found& found,
               const Bucket* first = nullptr);
   template <class Use>
@@ -270,6 +277,8 @@ class Session {
   void count_expiring(std::uint32_t rank, std::int64_t change);
   template <class Access>
   void note_chain(Access access, std::uint32_t rank);
+  bool post_next_expiry(const Location& location);
+  void note_expiry(const Location& location, std::uint64_t expires_at_ms);
   void discard(std::uint32_t rank, const Block& block, std::uint64_t bytes);
   void collect_garbage();
   void give_back_buffers();
@@ -318,8 +327,6 @@ class Session {
                          std::uint64_t dropped);
   template <class Visit>
   Status walk_stripe(std::uint32_t rank, std::uint64_t stripe, locks::Mode mode, Visit&& visit);
-  Result<std::uint64_t> sweep_stripe(std::uint32_t rank, std::uint64_t stripe);
-  Result<bool> has_expired(std::uint32_t rank, std::uint64_t stripe);
   template <class Visit>
   Status walk_volume(std::uint32_t rank, locks::Mode mode, Visit&& visit);
 
@@ -331,6 +338,20 @@ class Session {
   Status scan_stripe(std::uint32_t rank, ScanPlace& at, std::uint64_t most, std::string_view from);
   Result<std::uint64_t> scan_at(std::uint64_t cursor, std::uint64_t limit, std::string_view from,
                                 std::uint32_t end_rank, const ElementSink& sink);
+
+  // session_sweep.h
+  static constexpr std::uint64_t kStripesAhead = 32;  // whose next expiries are read at once
+  // A sweep in parts: an expired element stays so long for others of its stripe to leave by the
+  // same walk; a part looks at so many stripes' words at most, so that it is short where none is
+  // due.
+  static constexpr std::uint64_t kSweepBatchMs = 400;
+  static constexpr std::uint64_t kMostStripesPerPart = 4096;
+  static constexpr std::uint64_t kNoLimit = ~0ULL;
+  Status sweep_stripe(std::uint32_t rank, std::uint64_t stripe, SweepPart& part);
+  Status sweep_due(std::uint32_t rank, std::uint64_t due_ms, std::uint64_t most_stripes,
+                   std::uint64_t most_lines, SweepPart& part);
+  void read_next_expiries(std::uint32_t rank, std::uint64_t stripe, std::span<std::uint64_t> out);
+  void set_next_expiry(std::uint32_t rank, std::uint64_t stripe, std::uint64_t at_ms);
 
   // Between two sweeps by a session whose writes find the heap full.
   static constexpr std::uint64_t kSweepPauseNs = 100'000'000;
@@ -379,6 +400,10 @@ class Session {
   bool words_read_ = false;
   bool expects_expiry_ = false;  // the last element that was read had one
   bool deciding_ = false;        // several stripes are held, for a body that decides
+  // Of a remote stripe under change: the word of its next expiry, read with the bucket's line.
+  std::uint64_t next_expiry_ = 0;
+  bool next_expiry_posted_ = false;
+  bool writes_expiry_ = false;  // the last write gave an expiry, so the next one may as well
   std::vector<std::pair<std::string, std::string>> scanned_;
 };
 

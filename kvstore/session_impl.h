@@ -13,6 +13,7 @@
 #include "keyway/kvstore/session_reserve.h"
 #include "keyway/kvstore/session_scan.h"
 #include "keyway/kvstore/session_stripe.h"
+#include "keyway/kvstore/session_sweep.h"
 #include "keyway/kvstore/session_time.h"
 #include "keyway/kvstore/session_transaction.h"
 #include "keyway/kvstore/session_walk.h"

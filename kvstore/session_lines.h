@@ -115,6 +115,33 @@ void Session<E>::note_chain(Access access, std::uint32_t rank) {
   }
 }
 
+/// Asks for a remote stripe's next expiry along with the bucket's line, if this session's last
+/// write gave an expiry: whoever flushes reads both. Whether it has asked.
+template <fabric::Endpoint E>
+bool Session<E>::post_next_expiry(const Location& location) {
+  next_expiry_posted_ = writes_expiry_;
+  if (!next_expiry_posted_) return false;
+  // A bulk read of one word: it changes under this stripe's lock only.
+  const auto word = std::as_writable_bytes(std::span(&next_expiry_, 1));
+  ep_.post_read(fabric::rma, geometry_.next_expiry(location.rank, location.stripe), word);
+  return true;
+}
+
+/// K7, as an element is written that expires then. The stripe is locked for writing.
+template <fabric::Endpoint E>
+void Session<E>::note_expiry(const Location& location, std::uint64_t expires_at_ms) {
+  const fabric::Address word = geometry_.next_expiry(location.rank, location.stripe);
+  const bool local = ep_.is_local(location.rank);
+  if (!local && !next_expiry_posted_) next_expiry_ = ep_.load(fabric::rma, word);
+  const std::uint64_t next = local ? ep_.load(fabric::cpu, word) : next_expiry_;
+  if (next != kNoExpiry && next <= expires_at_ms) return;
+  if (local) {
+    ep_.store(fabric::cpu, word, expires_at_ms);
+  } else {
+    ep_.post_store(fabric::rma, word, expires_at_ms);  // complete once the lock is released
+  }
+}
+
 template <fabric::Endpoint E>
 void Session<E>::discard(std::uint32_t rank, const Block& block, std::uint64_t bytes) {
   garbage_.push_back({rank, block, bytes});

@@ -178,6 +178,22 @@ Code Session<E>::find(Access access, const Location& location, const Bucket* fir
   }
 }
 
+/// One line of a bucket's chain. The next expiry of a remote stripe comes with the first, where it
+/// is expected to be of use.
+template <fabric::Endpoint E>
+template <class Access>
+void Session<E>::read_line(Access access, const Location& location, Line& line) {
+  const auto words = std::as_writable_bytes(std::span(line.bucket.words));
+  if constexpr (std::is_same_v<Access, fabric::RmaClass>) {
+    if (chain_.size() == 1 && post_next_expiry(location)) {
+      ep_.post_read(access, line.at, words);
+      ep_.flush(location.rank);
+      return;
+    }
+  }
+  ep_.read(access, line.at, words);
+}
+
 /// Reads the bucket's chain into chain_ up to the line that holds the key, or to its end. The
 /// stripe's lock is held; `first` as for find(). As match().
 template <fabric::Endpoint E>
@@ -193,7 +209,7 @@ Code Session<E>::locate(Access access, const Location& location, std::string_vie
     if (first != nullptr) {
       line.bucket = *std::exchange(first, nullptr);
     } else {
-      ep_.read(access, at, std::as_writable_bytes(std::span(line.bucket.words)));
+      read_line(access, location, line);
     }
     const Code code = match(access, location, line.bucket, key, found);
     if (code != Code::kOk || found.at != 0 || line.bucket.link() == 0) return code;

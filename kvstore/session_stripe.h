@@ -56,6 +56,7 @@ Result<locks::StripeGrant> Session<E>::lock_place(const Location& location, lock
   const auto read_line = [&] {
     ep_.post_read(fabric::rma, geometry_.bucket(location.rank, location.bucket),
                   std::as_writable_bytes(std::span(line_read_.words)));
+    if (mode == locks::Mode::kWrite) post_next_expiry(location);
   };
   const std::uint64_t contended = agent_.stats.contended;
   auto grant = lock_.acquire(agent_, geometry_.stripe_site(location.rank, location.stripe), mode,

@@ -1,4 +1,5 @@
-// Session<E>: walks over a volume: sweeps, clears and reports. Included by session_impl.h.
+// Session<E>: walks over a volume: clears and reports. Included by session_impl.h. Sweeps are in
+// session_sweep.h, scans in session_scan.h.
 #pragma once
 
 #include <algorithm>
@@ -129,82 +130,6 @@ void Session<E>::end_walked_bucket(Access access, std::uint32_t rank, std::uint6
   commit(access, location);
   ep_.flush(rank);
   count_elements(location, -static_cast<std::int64_t>(dropped));
-}
-
-/// Removes elements past their expiry from a stripe; returns how many.
-template <fabric::Endpoint E>
-Result<std::uint64_t> Session<E>::sweep_stripe(std::uint32_t rank, std::uint64_t stripe) {
-  std::uint64_t removed = 0;
-  const auto sweep = [&](auto access, std::uint64_t bucket) {
-    std::uint64_t here = 0;
-    Status walked = walk_bucket(
-        access, rank, bucket,
-        [&](std::uint32_t line, std::uint32_t at, EntryWord entry, const ElementView& element) {
-          if (!has_come(element.expires_at_ms)) return true;
-          if (removed + here == 0) raise_time(rank, operation_time());  // T3, of all of them
-          drop_entry(rank, {line, at, entry, element, true});
-          ++here;
-          return false;
-        });
-    if (here > 0) {
-      end_walked_bucket(access, rank, bucket, here);
-      removed += here;
-    }
-    return walked;
-  };
-  Status status = walk_stripe(rank, stripe, locks::Mode::kWrite, sweep);
-  if (!status.ok()) return status;
-  return removed;
-}
-
-template <fabric::Endpoint E>
-Result<std::uint64_t> Session<E>::sweep_expired(std::uint32_t rank) {
-  std::uint64_t removed = 0;
-  for (std::uint64_t stripe = 0; stripe < geometry_.stripes(); ++stripe) {
-    const auto swept = sweep_stripe(rank, stripe);
-    if (!swept.ok()) return swept;
-    removed += *swept;
-    fabric::this_fiber::give_turn();
-  }
-  return removed;
-}
-
-/// Whether anything in a stripe is past its expiry. Readers go on meanwhile.
-template <fabric::Endpoint E>
-Result<bool> Session<E>::has_expired(std::uint32_t rank, std::uint64_t stripe) {
-  bool found = false;
-  const auto look = [&](auto access, std::uint64_t bucket) {
-    return walk_bucket(access, rank, bucket,
-                       [&](std::uint32_t, std::uint32_t, EntryWord, const ElementView& element) {
-                         found = found || has_come(element.expires_at_ms);
-                         return true;
-                       });
-  };
-  Status status = walk_stripe(rank, stripe, locks::Mode::kRead, look);
-  if (!status.ok()) return status;
-  return found;
-}
-
-template <fabric::Endpoint E>
-Result<SweepPart> Session<E>::sweep_part(std::uint32_t rank, std::uint64_t from, std::uint64_t of) {
-  SweepPart part;
-  const std::uint64_t stripes = geometry_.stripes();
-  if (rank >= ep_.ranks() || from >= stripes || of == 0) {
-    return Status(Code::kInvalidArgument, "a sweep begins at stripe 0 or where the last one ended");
-  }
-  if (ep_.load(fabric::rma, geometry_.header(rank) + kExpiringOffset) == 0) return part;
-  const std::uint64_t end = std::min(stripes, from + (stripes + of - 1) / of);
-  for (std::uint64_t stripe = from; stripe < end; ++stripe) {
-    fabric::this_fiber::give_turn_if_due();
-    const auto any = has_expired(rank, stripe);
-    if (!any.ok()) return any.status();
-    if (!*any) continue;
-    const auto swept = sweep_stripe(rank, stripe);
-    if (!swept.ok()) return swept.status();
-    part.removed += *swept;
-  }
-  part.next = end == stripes ? 0 : end;
-  return part;
 }
 
 /// Erases everything, stripe by stripe.

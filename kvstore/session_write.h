@@ -131,6 +131,7 @@ bool Session<E>::rewrite_in_place(Access access, const Location& location, std::
   }
   const bool did = found.element.expires_at_ms != kNoExpiry;
   const bool does = decision.expires_at_ms != kNoExpiry;
+  if (does) note_expiry(location, decision.expires_at_ms);
   if (did != does) count_expiring(location.rank, does ? 1 : -1);
   return true;
 }
@@ -141,6 +142,7 @@ template <class Access>
 Status Session<E>::apply_write(Access access, const Location& location, std::string_view key,
                                const Decision& decision, const Found& found) {
   if (auto status = check_value(decision.value.size()); !status.ok()) return status;
+  writes_expiry_ = decision.expires_at_ms != kNoExpiry;
   if (rewrite_in_place(access, location, key, decision, found)) return {};
 
   const bool expires = decision.expires_at_ms != kNoExpiry;
@@ -189,7 +191,10 @@ Status Session<E>::apply_write(Access access, const Location& location, std::str
     put_element(access, {location.rank, block->offset}, key, decision, version);
     target.bucket.set_heap(target.bucket.used(),
                            EntryWord::heap(tag, block->size_class, block->offset));
-    if (expires) count_expiring(location.rank, 1);
+    if (expires) {
+      note_expiry(location, decision.expires_at_ms);
+      count_expiring(location.rank, 1);
+    }
   }
   target.dirty = true;
   if (found.at != 0) unlink_if_empty(location.rank, found.line);

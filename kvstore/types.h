@@ -166,6 +166,8 @@ bool decide_on_values(std::span<ElementDraft> drafts, const TransactionBody& bod
 /// What a part of a sweep has done.
 struct SweepPart {
   std::uint64_t removed = 0;  // elements past their expiry
+  std::uint64_t visited = 0;  // lines of buckets, overflow lines included
+  std::uint64_t skipped = 0;  // stripes whose lock was not to be had in time, or that are damaged
   std::uint64_t next = 0;     // where the next part begins; 0: at the start, the round is over
 };
 

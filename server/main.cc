@@ -218,8 +218,8 @@ int serve(Options options) {
   Result<Session> looks = store->session();
   if (ready.ok()) ready = looks.status();
   if (ready.ok()) ready = listen(listener, options, store->processes() == 1, tls);
-  if (ready.ok() && options.expire_cycle_s != 0) {
-    workers[0]->sweep(store->process(), std::chrono::seconds(options.expire_cycle_s));
+  if (ready.ok() && options.expire_share != 0) {
+    workers[0]->sweep(store->process(), options.expire_share);
   }
   settle(service, options, *store, listener.port());
   std::unique_ptr<Exporter> exporter;

@@ -196,11 +196,11 @@ void declare_rest(CLI::App& app, Options& options, Texts& texts) {
                      "later the process ends, whatever it does"),
       "KEYWAYD_SHUTDOWN_TIMEOUT");
   env(app.add_option(
-          "--expire-cycle", options.expire_cycle_s,
-          "s in which each key is looked at once, to remove those past their expiry that "
-          "nobody asks for; 0: never"),
-      "KEYWAYD_EXPIRE_CYCLE")
-      ->check(CLI::Range(0, 1'000'000));
+          "--expire-share", options.expire_share,
+          "maximum share of one core for removing expired keys in the background, in percent "
+          "(0 disables)"),
+      "KEYWAYD_EXPIRE_SHARE")
+      ->check(CLI::Range(0, 100));
   env(app.add_option("--memory", texts.memory, "memory of the store on each rank, all included"),
       "KEYWAYD_MEMORY");
   env(app.add_option(

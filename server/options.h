@@ -46,7 +46,7 @@ struct Options {
   std::uint64_t most_slow = 128;
   std::uint64_t latency_threshold_ms = 0;  // 0: no latency events
   std::uint32_t shutdown_timeout_s = 10;
-  std::uint32_t expire_cycle_s = 60;  // 0: none
+  std::uint32_t expire_share = 10;  // percent of a core; 0: expired keys are not swept
   std::uint64_t memory_bytes = 1ULL << 30;
   std::uint64_t element_bytes = 512;
   std::uint64_t transaction_bytes = 64ULL << 20;

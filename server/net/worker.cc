@@ -28,7 +28,7 @@ Worker::Worker(std::vector<Session> sessions, Service& service, std::uint32_t po
       on_fiber_(sessions_.size()),
       fibers_(sessions_.size(),
               [this](std::size_t fiber) {
-                if (on_fiber_[fiber] == nullptr) return sweep_part(sessions_[fiber]);
+                if (on_fiber_[fiber] == nullptr) return sweep_turn(sessions_[fiber]);
                 on_fiber_[fiber]->execute(sessions_[fiber], batches_[fiber]);
                 tell_locks(fiber);
                 executed_.push_back(std::move(on_fiber_[fiber]));
@@ -205,42 +205,40 @@ void Worker::end_executed() {
 }
 
 void Worker::begin_waiting() {
-  if (waiting_.empty() || fibers_.busy() == fibers_.size()) return;
+  if (fibers_.busy() == fibers_.size()) return;
+  if (sweep_due_) return begin_sweep();
+  if (waiting_.empty()) return;
   auto next = std::move(waiting_.front());
   waiting_.pop_front();
   begin(std::move(next));
 }
 
-void Worker::sweep(std::uint32_t rank, std::chrono::milliseconds round) {
-  swept_rank_ = rank;
-  sweep_parts_ = std::max<std::uint64_t>(static_cast<std::uint64_t>(round / kSweepPause), 1);
+void Worker::sweep(std::uint32_t rank, std::uint32_t percent) {
+  sweeper_.emplace(rank, percent);
   sweep_later();
 }
 
 void Worker::sweep_later() {
-  until_sweep_.expires_after(kSweepPause);
+  until_sweep_.expires_after(Sweeper::kTurnsApart);
   until_sweep_.async_wait([this](std::error_code cancelled) {
     if (cancelled || draining_) return;
-    // Clients come first: where all fibers are busy, the next turn will do.
-    if (!sweeping_ && fibers_.busy() < fibers_.size()) {
-      sweeping_ = true;
-      fibers_.run();
-    }
+    // Where all fibers are busy, it has the next that is free: clients that wait for one lose
+    // little, and a server that is always busy sweeps as well.
+    sweep_due_ = !sweeping_;
+    begin_waiting();
     sweep_later();
   });
 }
 
-/// On a fiber. What fails, for want of a lock in time or of memory, is tried again in its turn.
-void Worker::sweep_part(Session& session) {
-  try {
-    const auto part = session.sweep_part(swept_rank_, sweep_from_, sweep_parts_);
-    if (part.ok()) {
-      sweep_from_ = part->next;
-      statistics_.expired.add(part->removed);
-    }
-  } catch (const std::bad_alloc&) {
-    sweep_from_ = 0;
-  }
+void Worker::begin_sweep() {
+  sweep_due_ = false;
+  sweeping_ = true;
+  fibers_.run();
+}
+
+/// On a fiber.
+void Worker::sweep_turn(Session& session) {
+  statistics_.expired.add(sweeper_->turn(session));
   sweeping_ = false;
 }
 

@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -27,6 +28,7 @@
 #include "keyway/locks/fabric/fiber.h"
 #include "keyway/server/net/connection.h"
 #include "keyway/server/net/output_memory.h"
+#include "keyway/server/net/sweeper.h"
 
 namespace keyway::server {
 
@@ -40,9 +42,9 @@ class Worker final : public Waker {
   Worker& operator=(const Worker&) = delete;
 
   void run();
-  /// From now on looks through this rank's keys for those past their expiry, all of them once in
-  /// `round`, a part at a time, on a fiber that is not busy. Before run().
-  void sweep(std::uint32_t rank, std::chrono::milliseconds round);
+  /// From now on removes this rank's expired keys, on a fiber that is not busy, with at most
+  /// `percent` of this worker's core. Before run().
+  void sweep(std::uint32_t rank, std::uint32_t percent);
   /// Ends every connection as soon as what has come is answered, and then run(). Who does not read
   /// his answers for so long does not get them.
   void drain(std::chrono::milliseconds patience);
@@ -83,9 +85,8 @@ class Worker final : public Waker {
   std::size_t poll_for_a_slice();
   void begin_waiting();
   void sweep_later();
-  void sweep_part(Session& session);
-
-  static constexpr std::chrono::milliseconds kSweepPause{100};
+  void begin_sweep();
+  void sweep_turn(Session& session);
 
   asio::io_context events_;
   asio::executor_work_guard<asio::io_context::executor_type> open_;
@@ -115,9 +116,8 @@ class Worker final : public Waker {
   asio::steady_timer rest_;
   bool looks_ = false;  // times_ is under way
   asio::steady_timer until_sweep_;
-  std::uint32_t swept_rank_ = 0;
-  std::uint64_t sweep_parts_ = 1;
-  std::uint64_t sweep_from_ = 0;
+  std::optional<Sweeper> sweeper_;
+  bool sweep_due_ = false;  // and has no fiber yet
   bool sweeping_ = false;
 };
 

@@ -181,27 +181,34 @@ TEST_CASE("expiry: a sweep removes what has expired and nothing else, also from 
 
 TEST_CASE("expiry: a sweep in parts meets every stripe once a round", "[memory]") {
   for (const int stripes : {1, 7, 64}) {
-    for (const std::uint64_t parts : {1, 3, 64, 1000}) {
-      CAPTURE(stripes, parts);
+    for (const std::uint64_t lines : {1, 3, 64, 100'000}) {
+      CAPTURE(stripes, lines);
       Store store = open_local(fmt::format("local:?memory=4MiB&sessions=1&stripes={}", stripes));
       Session s = session_of(store);
-      CHECK(s.sweep_part(0, 0, parts)->next == 0);  // nothing expires: the round is over at once
+      CHECK(s.sweep_part(0, 0, lines)->next == 0);  // nothing expires: the round is over at once
       for (int i = 0; i < 300; ++i) {
         const PutOptions options{.expires_at_ms = i % 3 == 0 ? kPast : i % 3 == 1 ? kFuture : 0};
         REQUIRE(s.put(named("key ", i), pattern(i, i), options).ok());
       }
-      std::uint64_t removed = 0;
-      std::uint64_t calls = 0;
-      std::uint64_t from = 0;
-      do {
-        const auto part = s.sweep_part(0, from, parts);
-        REQUIRE(part.ok());
-        removed += part->removed;
-        from = part->next;
-        ++calls;
-      } while (from != 0);
-      CHECK(removed == 100);
-      CHECK(calls <= parts);
+      const auto round = [&] {
+        store::SweepPart all;
+        int calls = 0;
+        do {
+          const auto part = s.sweep_part(0, all.next, lines);
+          REQUIRE(part.ok());
+          all.removed += part->removed;
+          all.visited += part->visited;
+          all.next = part->next;
+          REQUIRE(++calls <= stripes);
+        } while (all.next != 0);
+        return all;
+      };
+      const auto first = round();
+      CHECK(first.removed == 100);
+      CHECK(first.visited > 0);
+      const auto second = round();  // nothing is due: no line is visited
+      CHECK(second.removed == 0);
+      CHECK(second.visited == 0);
       CHECK(s.size() == 200);
       check_heap(store, s);
     }
@@ -211,6 +218,23 @@ TEST_CASE("expiry: a sweep in parts meets every stripe once a round", "[memory]"
   CHECK(s.sweep_part(1, 0, 1).code() == Code::kInvalidArgument);
   CHECK(s.sweep_part(0, 1 << 20, 1).code() == Code::kInvalidArgument);
   CHECK(s.sweep_part(0, 0, 0).code() == Code::kInvalidArgument);
+}
+
+TEST_CASE("expiry: a sweep visits only the stripes in which something has expired", "[memory]") {
+  Store store = open_local("local:?memory=4MiB&sessions=1&stripes=64");
+  Session s = session_of(store);
+  for (int i = 0; i < 3000; ++i) {
+    REQUIRE(s.put(named("key ", i), pattern(i % 50, i), {.expires_at_ms = kFuture}).ok());
+  }
+  CHECK(s.sweep_part(0, 0, 1'000'000)->visited == 0);
+  REQUIRE(s.put("one", "v", {.expires_at_ms = kPast}).ok());
+  const auto part = s.sweep_part(0, 0, 1'000'000);
+  CHECK(part->removed == 1);
+  const std::uint64_t table_lines = s.report(0)->table_bytes / 64;
+  CHECK(part->visited > 0);
+  CHECK(part->visited < table_lines / 16);  // of 64 stripes one, with its overflow lines
+  CHECK(s.sweep_part(0, 0, 1'000'000)->visited == 0);
+  CHECK(s.size() == 3000);
 }
 
 TEST_CASE("expiry: a write that finds the heap full sweeps first") {

@@ -112,6 +112,27 @@ TEST_CASE("clocks: keys with one expiry are all there or all past in one operati
   }
 }
 
+TEST_CASE("clocks: keys that expire together stay together while a sweep removes them") {
+  // The sweep's clock is late; a reader's is from before the expiry, as after a host was set back.
+  ClockedStore store({.ranks = 1, .machine = shaken_machine(1, 0)});
+  TickingClock early;
+  TickingClock late{.now = kExpiry + 1000};
+  const auto reader = store.session(0, early.wall());
+  const auto sweeper = store.session(0, late.wall());
+  std::vector<std::string> names;
+  for (int i = 0; i < 40; ++i) names.push_back(fmt::format("key {}", i));
+  for (const std::string& name : names) {
+    REQUIRE(reader->put(name, kValue, {.expires_at_ms = kExpiry}).ok());
+  }
+  const auto part = sweeper->sweep_part(0, 0, 1);  // one of four stripes
+  REQUIRE(part.ok());
+  REQUIRE(part->removed > 0);
+  REQUIRE(part->removed < names.size());
+  std::vector<std::optional<std::string>> out;
+  REQUIRE(reader->get_all(Keys(names.begin(), names.end()), out).ok());
+  CHECK(std::none_of(out.begin(), out.end(), [](const auto& value) { return value.has_value(); }));
+}
+
 TEST_CASE("clocks: a key that one owner's clock found past is past for its own owner") {
   ClockedStore store({.ranks = 2, .machine = shaken_machine(1, 0)});
   TickingClock ahead{.now = kExpiry + 3000};

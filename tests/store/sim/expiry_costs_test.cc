@@ -99,6 +99,20 @@ TEST_CASE("expiry costs: the words of the clock come with the element, but for t
   });
 }
 
+TEST_CASE("expiry costs: a stripe's next expiry comes with the line, but for the first time") {
+  run_far([](FarSession& far) {
+    const std::int64_t put = far.puts(store::kNoExpiry);
+    REQUIRE(far.puts(kNow + 1000) > 0);
+    CHECK(far.puts(kNow + 1000) == put + 1);  // the clock, for the element that was there
+    CHECK(far.puts(kNow + 1000) == put);
+    CHECK(far.puts(kNow + 500) == put);
+    CHECK(far.puts(kNow + 2000) == put);
+    CHECK(far.puts(store::kNoExpiry) <= put + 1);  // its element may need another block
+    CHECK(far.puts(store::kNoExpiry) == put);
+    CHECK(far.puts(kNow + 1000) <= put + 2);
+  });
+}
+
 TEST_CASE("expiry costs: to tell the owner's time is one round trip") {
   run_far([](FarSession& far) {
     CHECK(far.round_trips([&] { return far.session->now_ms(far.key) == kNow; }) == 1);

@@ -12,7 +12,7 @@ OK = b"+OK\r\n"
 
 class Sweep(unittest.TestCase):
     def setUp(self):
-        self.peer = start_ours("--expire-cycle", "1", "--workers", "2")
+        self.peer = start_ours("--workers", "2")
         self.addCleanup(self.peer.end)
         self.wire = self.peer.connect()
         self.addCleanup(self.wire.close)

@@ -25,8 +25,6 @@ UNLINK none; KEYS *; SCAN 0; DBSIZE; RANDOMKEY; WATCH k; UNWATCH; INCR b; GET ""
 
 
 class Figures(Case):
-    OWN = ("--expire-cycle", "1")
-
     def setUp(self):
         self.flush_both()
         self.wires = self.connect_both()

@@ -1,0 +1,42 @@
+// Sweeper: removes the expired keys of one rank in the background.
+//
+// *What.* It takes a turn every kTurnsApart. A turn goes through the rank's stripes once, in short
+// parts, and ends early when the sweeper has used up its share of a core; the next turn continues
+// there. The store skips stripes in which nothing is due (Session::sweep_part), so a turn costs
+// what there is to remove. Where the share suffices, an expired key leaves half a second after its
+// expiry, as a mean; where it does not, the keys leave in the order of their stripes.
+// *Thread safety.* One worker's.
+// *Source.* Redis' active expire cycle (expire.c): ten turns a second, at most 25% of a core.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "keyway/client/client.h"
+#include "keyway/server/net/work_share.h"
+
+namespace keyway::server {
+
+class Sweeper {
+ public:
+  static constexpr std::chrono::milliseconds kTurnsApart{100};
+
+  Sweeper(std::uint32_t rank, std::uint32_t percent);
+
+  /// On a fiber. Returns how many keys it has removed. A part for which there is no memory ends the
+  /// turn; the next turn begins with that part.
+  std::uint64_t turn(Session& session);
+
+ private:
+  /// About 50 us of work: siblings of the fiber wait as long as that for their turn.
+  static constexpr std::uint64_t kLinesPerPart = 128;
+
+  bool part(Session& session, std::uint64_t& removed);
+
+  std::uint32_t rank_;
+  WorkShare share_;
+  std::uint64_t last_turn_ns_;
+  std::uint64_t from_ = 0;  // the stripe at which the next part begins
+};
+
+}  // namespace keyway::server
