@@ -10,18 +10,18 @@
 // the key past as well, although its own clock says otherwise.
 // *Thread safety.* A LocalClock belongs to one session or thread. The words are shared.
 // *Invariants.*
-//   T1  An operation uses one time for all its keys. It reads that time while it holds all its
-//   locks. T2  `time` never decreases: only a compare-and-swap of class `rma` changes it, to a
-//   later value. T3  Before an operation reports or removes an element that is past, `time` of that
+//   T1  An operation uses one time for all its keys, read while it holds all its locks.
+//   T2  `time` never decreases: only a compare-and-swap of class `rma` changes it, to a later
+//   value. T3  Before an operation reports or removes an element that is past, `time` of that
 //   element's
 //       volume is at least its expiry. Before it reports how long an element still has, `time` of
 //       the volume is at least the time that the report counts from.
 //   T4  An operation's time is at least `time` and `clock` of every volume of which it holds a
-//   lock.
+//   lock. T5  The time of a volume is at most the owner's clock and kClockGapMs, or `time` where
+//   that is
+//       later: the clock of a remote reader does not matter beyond that.
 // So an element that any session on any rank has found past never comes back, elements of one
 // expiry go together, and a reported time to live never grows unless somebody sets it.
-//   T5  The time of a volume is at most the owner's clock and kClockGapMs, or `time` where that is
-//       later: the clock of a remote reader does not matter beyond that.
 // *Source.* Ours. To advance to the latest time seen is what a Lamport clock does (CACM'78).
 #pragma once
 
