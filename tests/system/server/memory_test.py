@@ -65,10 +65,11 @@ class Memory(unittest.TestCase):
     def test_work_that_has_no_room(self):
         for key in ("a", "b"):
             self.assertEqual(self.wire.request("SET", key, key * 8000), OK)
-        self.allow(32 * MIB)  # of 256
-        self.assertEqual(self.wire.request("LCS", "a", "b", "LEN"), OOM)
-        self.allow(None)
+        self.allow(2 * MIB)  # of 8: a bit for each pair of bytes
+        self.assertEqual(self.wire.request("LCS", "a", "b"), OOM)
         self.assertEqual(self.wire.request("LCS", "a", "b", "LEN"), b":0\r\n")
+        self.allow(None)
+        self.assertEqual(self.wire.request("LCS", "a", "b"), b"$0\r\n\r\n")
         self.check_others("a", "b")
 
     def test_a_request_that_has_no_room(self):

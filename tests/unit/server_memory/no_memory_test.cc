@@ -63,7 +63,9 @@ constexpr int kMostAllocations = 2000;
 
 /// A store with something in it, and a client.
 struct Stage {
-  Store store = test::open_local("local:?memory=16MiB&timeout=2s");
+  // One secret, so that the keys of all stages have one order.
+  Store store = test::open_local(
+      "local:?memory=16MiB&timeout=2s&hash_secret=000102030405060708090a0b0c0d0e0f");
   Session session = test::session_of(store);
   Client client;
   Service service;
