@@ -15,7 +15,17 @@
 
 namespace keyway::test {
 
-enum class Op : std::uint8_t { kGet, kPut, kInsert, kErase, kCompareAndSet, kIncrement };
+enum class Op : std::uint8_t {
+  kGet,
+  kPut,
+  kInsert,
+  kErase,
+  kCompareAndSet,
+  kIncrement,
+  kVanish,  // a put of what has expired already, a clear: absent after it, whatever was there
+  kTouch    // the value is not changed: an expiry far away, or none
+};
+inline constexpr std::uint64_t kOps = 8;
 enum class Answer : std::uint8_t { kOk, kNotFound, kExists, kMismatch };
 
 struct Event {
@@ -33,7 +43,8 @@ struct Event {
 using History = std::vector<Event>;
 
 inline std::string describe(const Event& e) {
-  constexpr std::string_view kOps[] = {"get", "put", "insert", "erase", "cas", "increment"};
+  constexpr std::string_view kOps[] = {"get", "put",       "insert", "erase",
+                                       "cas", "increment", "vanish", "touch"};
   constexpr std::string_view kAnswers[] = {"ok", "not found", "exists", "mismatch"};
   return fmt::format("[{}, {}] agent {} {} key {} argument {} expected {}: {} {}", e.invoked,
                      e.answered, e.agent, kOps[static_cast<int>(e.op)], e.key, e.argument,

@@ -91,6 +91,8 @@ class LinearizabilityChecker {
       case Op::kIncrement:
         state = {true, state.value + e.argument};
         return e.answer == Answer::kOk && state.value == e.result;
+      case Op::kVanish: state = {}; return e.answer == Answer::kOk;
+      case Op::kTouch: return e.answer == (there ? Answer::kOk : Answer::kNotFound);
     }
     return false;
   }

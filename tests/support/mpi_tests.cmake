@@ -8,7 +8,8 @@
 #       NAME_netns_<hosts>x<ranks each> for every HOSTS (MPICH only: Open MPI runs on one host).
 #
 # Variants: direct (the fabric as it comes), rma (--force-rma), nodes1 and nodes2
-# (--ranks-per-node 1 and 2). RANKS default 1 2 3 4, VARIANTS default direct rma nodes1 nodes2.
+# (--ranks-per-node 1 and 2), slow (nodes1, and MPI's copies of words are slow: slow_memcpy.cc; only
+# where KEYWAY_MPI_SLOW_COPIES). RANKS default 1 2 3 4, VARIANTS default direct rma nodes1 nodes2.
 # A job of n ranks spins on n processors, so it asks ctest for two, which is all of a small machine.
 set(KEYWAY_NETNS_MPIRUN ${KEYWAY_TEST_SUPPORT_DIR}/netns_mpirun.sh)
 if(KEYWAY_MPI STREQUAL "openmpi")
@@ -30,6 +31,17 @@ if(NOT TARGET keyway_mpi_test_main)
   target_link_libraries(keyway_mpi_test_main PRIVATE keyway_build_flags keyway_test_support
                         keyway::fabric_mpi)
   target_compile_options(keyway_mpi_test_main PRIVATE -O0)  # it is Catch2's main: slow to compile
+endif()
+
+# The trap of N2 (mpi_endpoint.h), made wide enough to fall into. Sanitizers have a memcpy of their own.
+if(KEYWAY_MPI STREQUAL "mpich" AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64"
+   AND NOT KEYWAY_SANITIZE)
+  set(KEYWAY_MPI_SLOW_COPIES ON CACHE INTERNAL "Variant slow of keyway_mpi_runs is there")
+  add_library(mpi_slow_memcpy SHARED ${KEYWAY_TEST_SUPPORT_DIR}/slow_memcpy.cc)
+  target_link_libraries(mpi_slow_memcpy PRIVATE keyway_build_flags)
+  add_dependencies(tests_mpi mpi_slow_memcpy)
+else()
+  set(KEYWAY_MPI_SLOW_COPIES OFF CACHE INTERNAL "Variant slow of keyway_mpi_runs is there")
 endif()
 
 function(keyway_mpi_job executable)
@@ -57,10 +69,13 @@ function(keyway_mpi_runs name)
   set(flags_rma --force-rma)
   set(flags_nodes1 --ranks-per-node 1)
   set(flags_nodes2 --ranks-per-node 2)
+  set(flags_slow --ranks-per-node 1)
+  set(preload_slow -genv LD_PRELOAD $<TARGET_FILE:mpi_slow_memcpy>)
   foreach(variant IN LISTS ARG_VARIANTS)
     foreach(ranks IN LISTS ARG_RANKS)
       keyway_add_ctest(${name}_${variant}_${ranks}
-        COMMAND ${KEYWAY_MPI_LAUNCH} -n ${ranks} ${program} ${flags_${variant}} ${ARG_ARGS}
+        COMMAND ${KEYWAY_MPI_LAUNCH} -n ${ranks} ${preload_${variant}} ${program}
+                ${flags_${variant}} ${ARG_ARGS}
         LABELS ${ARG_LABELS} TIMEOUT_S ${ARG_TIMEOUT_S} PROCESSORS 2)
     endforeach()
   endforeach()
