@@ -223,6 +223,7 @@ Result<VolumeReport> Session<E>::report(std::uint32_t rank) {
         access, rank, bucket,
         [&](std::uint32_t, std::uint32_t, EntryWord entry, const ElementView& element) {
           ++report.elements;
+          report.expiring += element.expires_at_ms != kNoExpiry ? 1 : 0;
           report.key_bytes += element.key.size();
           report.value_bytes += element.value.size();
           if (entry.kind() == EntryKind::kHeap) {

@@ -43,6 +43,7 @@ struct HeapReport {
 /// One rank's volume, walked stripe by stripe under shared locks.
 struct VolumeReport {
   std::uint64_t elements = 0;
+  std::uint64_t expiring = 0;  // of these, those with an expiry
   std::uint64_t key_bytes = 0;
   std::uint64_t value_bytes = 0;
   std::uint64_t live_bytes = 0;  // heap blocks of elements and overflow buckets
