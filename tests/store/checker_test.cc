@@ -53,6 +53,27 @@ TEST_CASE("checker: accepts what a register could have done") {
                          .add(15, 16, Op::kCompareAndSet, 8, Answer::kNotFound, 0, 8)));
 }
 
+TEST_CASE("checker: knows what vanishes and what is only touched") {
+  const auto vanish = [](std::uint64_t at) {
+    return Event{.invoked = at, .answered = at + 1, .op = Op::kVanish};
+  };
+  const auto touch = [](std::uint64_t at, Answer answer) {
+    return Event{.invoked = at, .answered = at + 1, .op = Op::kTouch, .answer = answer};
+  };
+  Made history;
+  history.push_back(vanish(1));
+  history.put(3, 4, 7);
+  history.push_back(touch(5, Answer::kOk));
+  history.get(7, 8, 7);
+  history.push_back(vanish(9));
+  history.push_back(touch(11, Answer::kNotFound));
+  CHECK(linearizable(history));
+  CHECK(linearizable(Made(history).miss(13, 14)));
+  CHECK_FALSE(linearizable(Made(history).get(13, 14, 7)));
+  history.push_back(touch(15, Answer::kOk));
+  CHECK_FALSE(linearizable(history));
+}
+
 TEST_CASE("checker: finds a stale read") {
   CHECK_FALSE(linearizable(Made().put(1, 2, 7).put(3, 4, 8).get(5, 6, 7)));
   CHECK_FALSE(linearizable(Made().put(1, 2, 7).miss(3, 4)));

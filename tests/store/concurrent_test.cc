@@ -4,6 +4,8 @@
 #include <thread>
 
 #include "accounting.h"
+#include "every_lock.h"
+#include "keyway/locks/base/clock.h"
 #include "keyway/locks/base/rng.h"
 #include "recorded.h"
 #include "stage.h"
@@ -26,6 +28,39 @@ Store open_with(const char* lock, std::uint32_t ranks) {
                   "stripes=16&lock={}&timeout=60s",
                   ranks, lock));
 }
+
+/// Few buckets, so that chains are long.
+Store open_crowded(const std::string& lock, const char* timeout = "60s") {
+  return open_local(
+      fmt::format("local:?memory=8MiB&sessions=8&locks_per_session=32&ranks=2&buckets=8&"
+                  "stripes=4&lock={}&timeout={}",
+                  lock, timeout));
+}
+
+/// Somebody who has the store alone for longer than others wait, again and again.
+class Crowd {
+ public:
+  explicit Crowd(Store& store)
+      : thread_([this, session = session_of(store)]() mutable {
+          // relaxed: nothing is published with it
+          while (!done_.load(std::memory_order_relaxed)) {
+            const Status alone = session.alone([] {
+              const std::uint64_t until = steady_ns() + kLongerThanOthersWaitNs;
+              while (steady_ns() < until) std::this_thread::yield();
+            });
+            static_cast<void>(alone);  // it may give up, too
+          }
+        }) {}
+  void go_home() {
+    done_.store(true, std::memory_order_relaxed);
+    thread_.join();
+  }
+
+ private:
+  static constexpr std::uint64_t kLongerThanOthersWaitNs = 4'000'000;
+  std::atomic<bool> done_{false};
+  std::jthread thread_;
+};
 
 /// At rest with one session open, everything is live, free, or with that session.
 void check_after(Store& store) {
@@ -52,6 +87,71 @@ TEST_CASE("concurrent: histories are linearizable, for every lock, with threads 
         check_after(store);
       }
     }
+  }
+}
+
+TEST_CASE(
+    "concurrent: so are those of elements of all sizes that expire, in chains, for every lock") {
+  for (const Crew& crew : kCrews) {
+    for (const std::string& lock : every_lock()) {
+      CAPTURE(lock, crew.fibers);
+      Store store = open_crowded(lock);
+      const RecordPlan plan{.rounds = scaled(60),
+                            .keys = 3,
+                            .operations = 6,
+                            .seed = 11,
+                            .ranks = 2,
+                            .sizes = true,
+                            .expiries = true,
+                            .neighbours = true};
+      const History all =
+          recorded(crew, plan, [&](std::uint32_t) { return std::move(*store.session()); });
+      CHECK(LinearizabilityChecker::violation(all).value_or("") == "");
+      check_after(store);
+    }
+  }
+}
+
+TEST_CASE("concurrent: and those in which the whole store is cleared, for every lock") {
+  for (const std::string& lock : every_lock()) {
+    CAPTURE(lock);
+    Store store = open_crowded(lock);
+    const RecordPlan plan{.rounds = scaled(60),
+                          .keys = 3,
+                          .operations = 6,
+                          .seed = 12,
+                          .ranks = 2,
+                          .sizes = true,
+                          .expiries = true,
+                          .clears = true};
+    const History all =
+        recorded(kCrews[0], plan, [&](std::uint32_t) { return std::move(*store.session()); });
+    CHECK(LinearizabilityChecker::violation(all).value_or("") == "");
+    check_after(store);
+  }
+}
+
+TEST_CASE("concurrent: an operation that gave up has done nothing, for every lock") {
+  for (const std::string& lock : every_lock()) {
+    CAPTURE(lock);
+    Store store = open_crowded(lock, "2ms");
+    Crowd crowd(store);
+    const RecordPlan plan{.rounds = scaled(10),
+                          .keys = 3,
+                          .operations = 6,
+                          .seed = 13,
+                          .ranks = 2,
+                          .sizes = true,
+                          .expiries = true,
+                          .neighbours = true,
+                          .timeouts = true};
+    const Recorded all =
+        record_with(kCrews[0], plan, [&](std::uint32_t) { return std::move(*store.session()); });
+    crowd.go_home();
+    REQUIRE(all.failure == "");
+    CHECK(all.timeouts > 0);
+    CHECK(LinearizabilityChecker::violation(all.history).value_or("") == "");
+    check_after(store);
   }
 }
 

@@ -1,9 +1,15 @@
 // The store on a fabric where a posted operation happens at the flush and not before, in any
 // order, and where every rank but the agent's own is remote: one missing flush, or a buffer that is
 // used again too early, shows here. Fibers, so that a seed replays a failure.
+#include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
+#include <span>
+#include <vector>
 
+#include "every_lock.h"
 #include "recorded.h"
+#include "restless.h"
 #include "stage.h"
 #include "tests/conformance/deferred_fabric.h"
 #include "tests/store/deferred_session.h"
@@ -20,15 +26,34 @@ namespace {
 
 constexpr std::uint32_t kRanks = 3;
 
+using Kinds = std::vector<locks::AnyLock>;
+
+/// In the order that a geometry wants: those with words on every rank come first.
+Kinds kinds_of(std::span<const std::string> names) {
+  Kinds kinds;
+  for (const std::string& name : names) kinds.push_back(*locks::AnyLock::make(name));
+  std::stable_partition(kinds.begin(), kinds.end(),
+                        [](const auto& kind) { return kind.traits().satellites; });
+  return kinds;
+}
+
 struct LazyStore {
-  LazyStore(std::string_view lock_text, std::uint64_t seed)
-      : geometry(*store::Geometry::plan({.memory_bytes = 2 << 20,
-                                         .buckets = 16,
-                                         .stripes = 4,
-                                         .agents_per_rank = 4,
-                                         .nodes_per_agent = 32})),
-        lock(*locks::AnyLock::make(lock_text)),
+  LazyStore(std::span<const std::string> names, std::uint64_t seed)
+      : kinds(kinds_of(names)),
+        geometry(
+            *store::Geometry::plan({.memory_bytes = 6 << 20,
+                                    .buckets = 8,
+                                    .stripes = 4,
+                                    .agents_per_rank = 4,
+                                    .nodes_per_agent = 32,
+                                    .lock_kinds = static_cast<std::uint32_t>(kinds.size()),
+                                    .satellite_kinds = static_cast<std::uint32_t>(std::count_if(
+                                        kinds.begin(), kinds.end(),
+                                        [](const auto& kind) { return kind.traits().satellites; })),
+                                    .ranks = kRanks})),
+        lock(kinds),
         fabric(std::move(*DeferredFabric::create(options(seed)))) {}
+  LazyStore(const std::string& name, std::uint64_t seed) : LazyStore(std::span(&name, 1), seed) {}
   std::unique_ptr<LazySession> session(std::uint32_t agent) {
     return std::make_unique<LazySession>(
         std::move(*fabric.endpoint(agent % kRanks)), geometry, lock,
@@ -47,6 +72,7 @@ struct LazyStore {
     check_volumes(*walker, kRanks);
   }
 
+  Kinds kinds;
   store::Geometry geometry;
   locks::StripeLock lock;
   DeferredFabric fabric;
@@ -56,8 +82,8 @@ constexpr Crew kCrew{.threads = 1, .fibers = 5};
 
 }  // namespace
 
-TEST_CASE("deferred: histories with lazy, remote agents are linearizable") {
-  for (const char* lock : {"gbh:lockall=off", "fompi-rw", "fompi-spin", "d-mcs"}) {
+TEST_CASE("deferred: histories with lazy, remote agents are linearizable, for every lock") {
+  for (const std::string& lock : every_lock()) {
     for (std::uint64_t seed = 1; seed <= scaled(5); ++seed) {
       CAPTURE(lock, seed);
       LazyStore store(lock, seed);
@@ -70,8 +96,59 @@ TEST_CASE("deferred: histories with lazy, remote agents are linearizable") {
   }
 }
 
-TEST_CASE("deferred: transfers of lazy, remote agents keep the sum") {
-  for (const char* lock : {"gbh:lockall=off", "fompi-rw", "fompi-spin", "d-mcs"}) {
+TEST_CASE(
+    "deferred: so are those of elements of all sizes that expire, in chains, for every lock") {
+  for (const std::string& lock : every_lock()) {
+    for (std::uint64_t seed = 1; seed <= scaled(3); ++seed) {
+      for (const bool clears : {false, true}) {
+        CAPTURE(lock, seed, clears);
+        LazyStore store(lock, seed);
+        const RecordPlan plan{.rounds = 15,
+                              .keys = 3,
+                              .operations = 6,
+                              .seed = seed,
+                              .ranks = kRanks,
+                              .sizes = true,
+                              .expiries = true,
+                              .neighbours = !clears,
+                              .clears = clears};
+        const History all =
+            recorded(kCrew, plan, [&](std::uint32_t me) { return store.session(me); });
+        CHECK(LinearizabilityChecker::violation(all).value_or("") == "");
+        store.check_heap();
+      }
+    }
+  }
+}
+
+/// The histories' agents remember which kind a stripe had, and come with its lock when it has
+/// another one long since.
+TEST_CASE("deferred: histories are linearizable while the kinds of far stripes change") {
+  const std::vector<std::string> locks = every_lock();
+  for (std::size_t i = 0; i < locks.size(); ++i) {
+    const std::array<std::string, 2> pair{locks[i], locks[(i + 3) % locks.size()]};
+    for (std::uint64_t seed = 1; seed <= scaled(3); ++seed) {
+      CAPTURE(pair[0], pair[1], seed);
+      LazyStore store(pair, seed);
+      const RecordPlan plan{.rounds = 15,
+                            .keys = 3,
+                            .operations = 6,
+                            .seed = seed,
+                            .ranks = kRanks,
+                            .expiries = true,
+                            .neighbours = true};
+      const History all = recorded(kCrew, plan, [&](std::uint32_t me) {
+        return std::make_unique<Restless<LazySession>>(store.session(me), store.geometry,
+                                                       seed * 100 + me);
+      });
+      CHECK(LinearizabilityChecker::violation(all).value_or("") == "");
+      store.check_heap();
+    }
+  }
+}
+
+TEST_CASE("deferred: transfers of lazy, remote agents keep the sum, for every lock") {
+  for (const std::string& lock : every_lock()) {
     for (std::uint64_t seed = 1; seed <= scaled(5); ++seed) {
       CAPTURE(lock, seed);
       LazyStore store(lock, seed);

@@ -4,6 +4,9 @@
 // Keys of even number are short and their values are stored inline; those of odd number are long,
 // and their padded values lie in the heap. A value's text is a function of its number: what is put
 // is a multiple of 1000 and padded, what an increment leaves is neither.
+//
+// Beside what the history tells, agents do what must not show in it: a plan says which of it. Each
+// erases keys of earlier rounds, so that the heap bears many rounds.
 #pragma once
 
 #include <array>
@@ -16,6 +19,7 @@
 #include "keyway/kvstore/types.h"
 #include "keyway/locks/base/rng.h"
 #include "keyway/locks/base/status.h"
+#include "tests/store/neighbours.h"
 #include "tests/support/history.h"
 
 namespace keyway::test {
@@ -25,6 +29,13 @@ struct RecordPlan {
   std::uint32_t keys = 3;        // of each round
   std::uint32_t operations = 6;  // of each agent in each round
   std::uint64_t seed = 1;
+  std::uint32_t ranks = 1;
+  bool sizes = false;     // values of all sizes, so that they change class and become runs
+  bool expiries = false;  // elements that expire, have expired, or no longer expire; and sweeps
+  bool neighbours =
+      false;            // each agent's own keys come and go, so that chains grow and shrink; scans
+  bool clears = false;  // of the whole store; not with `neighbours`
+  bool timeouts = false;  // an operation may give up, and then has done nothing
 };
 
 /// get_all of the client's session, and of the store's.
@@ -40,47 +51,160 @@ Result<std::vector<std::optional<std::string>>> read_all(S& session,
   }
 }
 
+/// expire_at and persist of the client's session, and what they are of the store's.
+template <class S>
+Status set_expiry(S& session, std::string_view key, std::uint64_t unix_ms) {
+  if constexpr (requires { session.expire_at(key, unix_ms); }) {
+    return unix_ms == store::kNoExpiry ? session.persist(key) : session.expire_at(key, unix_ms);
+  } else {
+    return session.set_expiry(key, unix_ms);
+  }
+}
+
 template <class S>
 class Recorder {
  public:
   Recorder(S& session, std::uint32_t agent, const RecordPlan& plan)
-      : session_(session), agent_(agent), plan_(plan), rng_(plan.seed * 1000 + agent) {}
+      : session_(session),
+        agent_(agent),
+        plan_(plan),
+        rng_(plan.seed * 1000 + agent),
+        neighbours_(session, agent) {}
 
   /// One round. now() gives the time. What went wrong, or nothing.
   template <class Now>
   std::optional<std::string> round(std::uint32_t round, Now&& now) {
     seen_.clear();
+    forget_round_before(round);
     for (std::uint32_t i = 0; i < plan_.operations; ++i) {
+      if (auto wrong = beside()) return wrong;
       Event event;
       event.agent = agent_;
       event.key = round * plan_.keys + static_cast<std::uint32_t>(rng_.below(plan_.keys));
-      event.op = static_cast<Op>(rng_.below(6));
-      if (rng_.below(4) == 0) event.op = Op::kGet;
+      event.op = next_op();
+      const bool clears = plan_.clears && rng_.below(24) == 0;
+      if (clears) event.op = Op::kVanish;
       event.invoked = now();
-      const Status status = perform(event);
+      const Status status = clears ? session_.clear() : perform(event);
       event.answered = now();
       switch (status.code()) {
         case Code::kOk: event.answer = Answer::kOk; break;
         case Code::kNotFound: event.answer = Answer::kNotFound; break;
         case Code::kExists: event.answer = Answer::kExists; break;
         case Code::kMismatch: event.answer = Answer::kMismatch; break;
+        case Code::kTimeout:
+          if (plan_.timeouts && !clears) {
+            ++timeouts_;
+            continue;
+          }
+          [[fallthrough]];
         default: return fmt::format("{}: {}", describe(event), status.message());
       }
-      history_.push_back(event);
+      if (clears) {
+        note_clear(event, round);
+      } else {
+        history_.push_back(event);
+      }
     }
     return std::nullopt;
   }
   const History& history() const { return history_; }
+  /// Operations that gave up.
+  std::uint64_t timeouts() const { return timeouts_; }
 
  private:
+  Op next_op() {
+    if (rng_.below(4) == 0) return Op::kGet;
+    return static_cast<Op>(rng_.below(plan_.expiries ? kOps : kOpsWithoutExpiry));
+  }
+  /// All agents have done with it: they meet before each round.
+  void forget_round_before(std::uint32_t round) {
+    if (round == 0) return;
+    const std::uint32_t key = (round - 1) * plan_.keys + agent_ % plan_.keys;
+    const Status gone = session_.erase(key_text(key));  // or another agent's erase came first
+    static_cast<void>(gone);
+  }
+  void note_clear(Event event, std::uint32_t round) {
+    for (std::uint32_t i = 0; i < plan_.keys; ++i) {
+      event.key = round * plan_.keys + i;
+      history_.push_back(event);
+    }
+  }
+
+  /// What no history tells of.
+  std::optional<std::string> beside() {
+    if (plan_.expiries && rng_.below(8) == 0) {
+      const auto rank = static_cast<std::uint32_t>(rng_.below(plan_.ranks));
+      if (auto swept = session_.sweep_expired(rank); !passes(swept.status())) {
+        return fmt::format("agent {}: a sweep: {}", agent_, swept.status().message());
+      }
+    }
+    if (!plan_.neighbours || rng_.below(2) == 0) return std::nullopt;
+    const auto wrong = rng_.below(12) == 0 ? scan() : neighbours_.act(rng_, plan_.timeouts);
+    return wrong ? std::optional(fmt::format("agent {}: {}", agent_, *wrong)) : std::nullopt;
+  }
+  bool passes(const Status& status) const {
+    return status.ok() || (plan_.timeouts && status.code() == Code::kTimeout);
+  }
+
+  /// Every element is whole, and what is there all along is shown.
+  std::optional<std::string> scan() {
+    std::optional<std::string> wrong;
+    neighbours_.begin_scan();
+    std::uint64_t cursor = 0;
+    do {
+      const auto next = session_.scan(cursor, 1 + rng_.below(20), [&](auto key, auto value) {
+        if (auto found = neighbours_.shown(key, value)) wrong = std::move(found);
+        const auto mine = key_of(key);
+        if (mine && !is_whole(*mine, value)) {
+          wrong = fmt::format("a scan shows '{}' of key {}", value.substr(0, 100), key);
+        }
+      });
+      if (!next.ok()) {
+        return passes(next.status()) ? wrong : std::optional(std::string(next.status().message()));
+      }
+      cursor = *next;
+    } while (cursor != 0 && !wrong);
+    return wrong ? wrong : neighbours_.missed();
+  }
+
   std::string key_text(std::uint32_t key) const {
     return key % 2 == 0 ? fmt::format("s{}", key)
                         : fmt::format("a long key of the history, {}", key);
   }
-  static std::string value_text(std::uint32_t key, std::int64_t value) {
-    return key % 2 == 0 || value % 1000 != 0 ? std::to_string(value) : fmt::format("{:060}", value);
+  /// The number of a key of any round; nothing for others.
+  static std::optional<std::uint32_t> key_of(std::string_view text) {
+    constexpr std::string_view kLong = "a long key of the history, ";
+    if (text.starts_with(kLong)) {
+      text.remove_prefix(kLong.size());
+    } else if (text.starts_with('s')) {
+      text.remove_prefix(1);
+    } else {
+      return std::nullopt;
+    }
+    std::uint32_t key = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), key);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return key;
+  }
+  std::string value_text(std::uint32_t key, std::int64_t value) const {
+    if (key % 2 == 0 || value % 1000 != 0) return std::to_string(value);
+    constexpr int kWidths[] = {60, 700, 3, 5000, 60, 40'000, 200, 60};
+    const auto number = static_cast<std::size_t>(value / 64'000);
+    return fmt::format("{:0{}}", value, plan_.sizes ? kWidths[number % std::size(kWidths)] : 60);
+  }
+  bool is_whole(std::uint32_t key, std::string_view text) const {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && end == text.data() + text.size() &&
+           text == value_text(key, value);
   }
   std::int64_t fresh_value() { return (++values_ * 64 + agent_) * 1000; }
+  /// Far away, or none.
+  std::uint64_t some_expiry() {
+    constexpr std::uint64_t kFar = 4'000'000'000'000;  // the year 2096
+    return plan_.expiries && rng_.below(3) == 0 ? kFar + rng_.below(1000) : store::kNoExpiry;
+  }
 
   Status perform(Event& e) {
     const std::string key = key_text(e.key);
@@ -89,8 +213,11 @@ class Recorder {
       case Op::kPut: e.argument = fresh_value(); return put(key, value_text(e.key, e.argument));
       case Op::kInsert:
         e.argument = fresh_value();
-        return session_.put(key, value_text(e.key, e.argument), {.when = store::PutIf::kAbsent});
-      case Op::kErase: return session_.erase(key);
+        return session_.put(key, value_text(e.key, e.argument),
+                            {.when = store::PutIf::kAbsent, .expires_at_ms = some_expiry()});
+      case Op::kErase:
+        return plan_.expiries && rng_.below(2) == 0 ? set_expiry(session_, key, kLongAgo)
+                                                    : session_.erase(key);
       case Op::kCompareAndSet:
         e.expected = seen_.contains(e.key) ? seen_[e.key] : 1000;
         e.argument = fresh_value();
@@ -103,6 +230,9 @@ class Recorder {
         seen_[e.key] = e.result = *sum;
         return {};
       }
+      case Op::kVanish:
+        return session_.put(key, value_text(e.key, fresh_value()), {.expires_at_ms = kLongAgo});
+      case Op::kTouch: return set_expiry(session_, key, some_expiry());
     }
     return Status(Code::kUnsupported);
   }
@@ -127,10 +257,10 @@ class Recorder {
     if (!status.ok()) return status;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), e.result);
     if (error != std::errc() || end != text.data() + text.size()) {
-      return {Code::kCorruption, fmt::format("'{}' was never put", text)};
+      return {Code::kCorruption, fmt::format("'{}' was never put", text.substr(0, 100))};
     }
     if (text != value_text(e.key, e.result)) {
-      return {Code::kCorruption, fmt::format("'{}' is torn", text)};
+      return {Code::kCorruption, fmt::format("'{}' is torn", text.substr(0, 100))};
     }
     seen_[e.key] = e.result;
     return {};
@@ -146,13 +276,18 @@ class Recorder {
         return true;
       });
     }
-    return session_.put(key, value, {});
+    return session_.put(key, value, {.expires_at_ms = some_expiry()});
   }
+
+  static constexpr std::uint64_t kOpsWithoutExpiry = 6;
+  static constexpr std::uint64_t kLongAgo = 1;
 
   S& session_;
   std::uint32_t agent_;
   RecordPlan plan_;
   Rng rng_;
+  Neighbours<S> neighbours_;
+  std::uint64_t timeouts_ = 0;
   std::int64_t values_ = 0;
   std::map<std::uint32_t, std::int64_t> seen_;
   History history_;

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <catch2/catch.hpp>
+
+#include <numeric>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -15,6 +17,7 @@ namespace keyway::test {
 struct Recorded {
   History history;
   std::string failure;  // the first thing that an agent found broken, or nothing
+  std::uint64_t timeouts = 0;
 };
 
 /// open(agent) gives the agent's session, or a pointer that owns it.
@@ -22,6 +25,7 @@ template <class C, class Open>
 Recorded record_with(const C& crew, const RecordPlan& plan, Open&& open) {
   auto stage = crew.stage();
   std::vector<History> histories(crew.agents());
+  std::vector<std::uint64_t> timeouts(crew.agents());
   crew.run([&](std::uint32_t me) {
     auto opened = open(me);
     const auto play = [&](auto& session) {
@@ -30,6 +34,7 @@ Recorded record_with(const C& crew, const RecordPlan& plan, Open&& open) {
         if (auto wrong = recorder.round(round, [&] { return stage.now(); })) stage.fail(*wrong);
       }
       histories[me] = recorder.history();
+      timeouts[me] = recorder.timeouts();
     };
     if constexpr (requires { *opened; }) {
       play(*opened);
@@ -37,7 +42,8 @@ Recorded record_with(const C& crew, const RecordPlan& plan, Open&& open) {
       play(opened);
     }
   });
-  Recorded all{.failure = stage.failure()};
+  Recorded all{.failure = stage.failure(),
+               .timeouts = std::accumulate(timeouts.begin(), timeouts.end(), std::uint64_t{0})};
   for (const History& history : histories) {
     all.history.insert(all.history.end(), history.begin(), history.end());
   }

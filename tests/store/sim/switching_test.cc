@@ -1,6 +1,6 @@
 // The lock kinds of stripes change at random while the store is used: histories stay linearizable,
 // sums are kept, and the look at the kind costs no round trip.
-#include "tests/store/sim/restless.h"
+#include "tests/store/restless.h"
 #include "tests/store/sim/seeds.h"
 #include "tests/store/sim/sim_runs.h"
 #include "tests/support/shaken_machine.h"

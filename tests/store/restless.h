@@ -5,8 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "keyway/kvstore/session.h"
 #include "keyway/locks/base/rng.h"
-#include "tests/store/sim/sim_store.h"
 
 namespace keyway::test {
 
@@ -22,6 +22,9 @@ class Restless {
     return stirred().put(key, value, options);
   }
   Status erase(std::string_view key) { return stirred().erase(key); }
+  Status set_expiry(std::string_view key, std::uint64_t unix_ms) {
+    return stirred().set_expiry(key, unix_ms);
+  }
   Status compare_and_set(std::string_view key, std::string_view expected, std::string_view value) {
     return stirred().compare_and_set(key, expected, value);
   }
@@ -41,6 +44,12 @@ class Restless {
                  const store::PutOptions& options) {
     return stirred().put_all(pairs, options);
   }
+  Result<std::uint64_t> sweep_expired(std::uint32_t rank) { return stirred().sweep_expired(rank); }
+  Result<std::uint64_t> scan(std::uint64_t cursor, std::uint64_t limit,
+                             const store::ElementSink& sink) {
+    return stirred().scan(cursor, limit, sink);
+  }
+  Status clear() { return stirred().clear(); }
   Status transact(std::span<const std::string_view> keys, const store::TransactionBody& body) {
     return stirred().transact(keys, body);
   }

@@ -1,0 +1,93 @@
+// Elements beside those that a history is about: they come and go, so that the chains of buckets
+// grow and shrink, and their one owner knows what each of them has to be.
+#pragma once
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "keyway/locks/base/rng.h"
+#include "keyway/locks/base/status.h"
+
+namespace keyway::test {
+
+template <class S>
+class Neighbours {
+ public:
+  Neighbours(S& session, std::uint32_t agent)
+      : session_(session), prefix_(fmt::format("neighbour {} ", agent)) {}
+
+  /// Writes, erases or reads one of them. What is wrong, or nothing. `may_give_up`: an operation
+  /// may time out, and has done nothing then.
+  std::optional<std::string> act(Rng& rng, bool may_give_up) {
+    const std::string key = prefix_ + std::to_string(rng.below(kKeys));
+    const auto known = model_.find(key);
+    switch (rng.below(4)) {
+      case 0: {
+        const Status status = session_.erase(key);
+        if (gave_up(status, may_give_up)) return std::nullopt;
+        if (status.ok() != (known != model_.end())) return said("erase", key, status);
+        if (known != model_.end()) model_.erase(known);
+        return std::nullopt;
+      }
+      case 1: {
+        std::string value;
+        const Status status = session_.get(key, value);
+        if (gave_up(status, may_give_up)) return std::nullopt;
+        if (status.ok() != (known != model_.end())) return said("get", key, status);
+        if (status.ok() && value != known->second) return said("get: another value", key, status);
+        return std::nullopt;
+      }
+      default: {
+        constexpr std::array<std::size_t, 4> kSizes{2, 30, 300, 3};
+        std::string value(kSizes[rng.below(kSizes.size())], static_cast<char>('a' + rng.below(26)));
+        const Status status = session_.put(key, value, {});
+        if (gave_up(status, may_give_up)) return std::nullopt;
+        if (!status.ok()) return said("put", key, status);
+        model_[key] = std::move(value);
+        return std::nullopt;
+      }
+    }
+  }
+
+  // A scan, of the owner's: what it shows of these, and what it left out.
+  void begin_scan() { shown_.clear(); }
+  std::optional<std::string> shown(std::string_view key, std::string_view value) {
+    if (!key.starts_with(prefix_)) return std::nullopt;
+    const auto known = model_.find(std::string(key));
+    if (known == model_.end()) return fmt::format("a scan shows {}, which is not there", key);
+    if (known->second != value) return fmt::format("a scan shows another value of {}", key);
+    shown_.insert(known->first);
+    return std::nullopt;
+  }
+  std::optional<std::string> missed() const {
+    for (const auto& [key, value] : model_) {
+      if (!shown_.contains(key)) return fmt::format("a scan misses {}", key);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  static constexpr std::uint64_t kKeys = 16;
+
+  static bool gave_up(const Status& status, bool may) {
+    return may && status.code() == Code::kTimeout;
+  }
+  static std::string said(std::string_view what, std::string_view key, const Status& status) {
+    return fmt::format("{} of {}: {}", what, key, status.ok() ? "ok" : status.message());
+  }
+
+  S& session_;
+  std::string prefix_;
+  std::map<std::string, std::string> model_;
+  std::set<std::string> shown_;
+};
+
+}  // namespace keyway::test
