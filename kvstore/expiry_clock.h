@@ -28,6 +28,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "keyway/locks/fabric/pending.h"
+
 namespace keyway::store {
 
 /// How often an owner refreshes `clock`.
@@ -40,6 +42,15 @@ inline constexpr std::uint64_t kClockGapMs = 4 * kClockEveryMs;
 struct ClockWords {
   std::uint64_t time = 0;
   std::uint64_t clock = 0;
+};
+/// The same of a remote volume, on their way.
+struct PostedClockWords {
+  fabric::Pending time;
+  fabric::Pending clock;
+
+  ClockWords value(const fabric::Flushed& receipt) const {
+    return {time.value(receipt), clock.value(receipt)};
+  }
 };
 
 /// A host's wall clock that never goes back. Where the wall clock is behind, because it has been

@@ -20,9 +20,8 @@
 //       the bucket's first line; each time that one begins anew, the stripe counts a turn, in 64
 //       bits. So equal turns and line versions mean no change but in place, and then fewer of them
 //       than an element's version can tell.
-//   K7  No element of a stripe expires before the time in the stripe's word of next expiries, which
-//       is 0 where none expires. A write lowers the word, and only a walk of the whole stripe
-//       raises it.
+//   K7  No element of a stripe expires before the time in its word of next expiries; 0: none does.
+//       A write lowers the word, and only a walk of the whole stripe raises it.
 // *Source.* Design section 6; HPDC'16 section 5.3 (volumes with overflow heaps).
 #pragma once
 
@@ -186,19 +185,10 @@ class Session {
   };
   class Hold;
   class StripeSet;
-  // The words of a remote volume's clock, on their way.
-  struct PostedWords {
-    fabric::Pending time;
-    fabric::Pending clock;
-
-    ClockWords value(const fabric::Flushed& receipt) const {
-      return {time.value(receipt), clock.value(receipt)};
-    }
-  };
 
   // session_time.h
   void begin_time(std::uint32_t rank);
-  PostedWords post_clock_words(std::uint32_t rank);
+  PostedClockWords post_clock_words(std::uint32_t rank);
   std::uint64_t local_time(std::uint32_t rank);
   std::uint64_t operation_time();
   void raise_time(std::uint32_t rank, std::uint64_t ms);

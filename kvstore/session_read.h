@@ -112,7 +112,7 @@ std::span<const std::byte> Session<E>::fetch(Access access, std::uint32_t rank, 
     // Where elements expire, the clock's words come in the same round trip.
     const bool with_words = expects_expiry_ && !words_read_ && now_ms_ == 0 && owners_.size() == 1;
     if (with_words) {
-      const PostedWords words = post_clock_words(rank);
+      const PostedClockWords words = post_clock_words(rank);
       ep_.post_read(access, at, fetched_);
       words_ = words.value(ep_.flush(rank));
       words_read_ = true;

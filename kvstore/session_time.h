@@ -23,7 +23,7 @@ void Session<E>::begin_time(std::uint32_t rank) {
 
 /// Posts reads of a remote volume's words; the result is there after the rank's flush.
 template <fabric::Endpoint E>
-typename Session<E>::PostedWords Session<E>::post_clock_words(std::uint32_t rank) {
+PostedClockWords Session<E>::post_clock_words(std::uint32_t rank) {
   const fabric::Address header = geometry_.header(rank);
   return {ep_.post_load(fabric::rma, header + kTimeOffset),
           ep_.post_load(fabric::rma, header + kClockOffset)};
@@ -51,7 +51,7 @@ std::uint64_t Session<E>::operation_time() {
   if (now_ms_ != 0) return now_ms_;
   constexpr std::size_t kAtOnce = 16;  // of two words: their results wait in the agent's slots
   std::uint64_t latest = 0;
-  std::array<PostedWords, kAtOnce> posted;
+  std::array<PostedClockWords, kAtOnce> posted;
   for (std::size_t from = 0; from < owners_.size(); from += kAtOnce) {
     const auto part = std::span(owners_).subspan(from, std::min(kAtOnce, owners_.size() - from));
     for (std::size_t i = 0; i < part.size(); ++i) {
@@ -109,7 +109,7 @@ std::uint64_t Session<E>::now_ms(std::string_view key) {
   if (alone_ || deciding_) return operation_time();
   const std::uint32_t owner = owner_of(key);
   if (ep_.is_local(owner)) return local_time(owner);
-  const PostedWords words = post_clock_words(owner);
+  const PostedClockWords words = post_clock_words(owner);
   return remote_time(words.value(ep_.flush(owner)), ep_.wall_ms());
 }
 
