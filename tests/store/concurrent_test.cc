@@ -5,7 +5,6 @@
 
 #include "accounting.h"
 #include "every_lock.h"
-#include "keyway/locks/base/clock.h"
 #include "keyway/locks/base/rng.h"
 #include "recorded.h"
 #include "stage.h"
@@ -37,28 +36,40 @@ Store open_crowded(const std::string& lock, const char* timeout = "60s") {
                   lock, timeout));
 }
 
-/// Somebody who has the store alone for longer than others wait, again and again.
+/// Somebody who has the store alone again and again, each time until an operation of others has
+/// given up.
 class Crowd {
  public:
-  explicit Crowd(Store& store)
-      : thread_([this, session = session_of(store)]() mutable {
-          // relaxed: nothing is published with it
-          while (!done_.load(std::memory_order_relaxed)) {
-            const Status alone = session.alone([] {
-              const std::uint64_t until = steady_ns() + kLongerThanOthersWaitNs;
-              while (steady_ns() < until) std::this_thread::yield();
-            });
-            static_cast<void>(alone);  // it may give up, too
-          }
-        }) {}
+  /// Returns when it has the store.
+  Crowd(Store& store, std::atomic<std::uint64_t>& timeouts)
+      : timeouts_(timeouts),
+        thread_([this, session = session_of(store)]() mutable { push(session); }) {
+    while (!entered_.load(std::memory_order_acquire)) std::this_thread::yield();
+  }
   void go_home() {
-    done_.store(true, std::memory_order_relaxed);
+    done_.store(true, std::memory_order_relaxed);  // publishes nothing; join() does
     thread_.join();
   }
 
  private:
-  static constexpr std::uint64_t kLongerThanOthersWaitNs = 4'000'000;
+  // relaxed, here and below: a count and a flag by themselves.
+  bool is_over() const { return done_.load(std::memory_order_relaxed); }
+  void push(Session& session) {
+    while (!is_over()) {
+      const Status alone = session.alone([this] {
+        const std::uint64_t before = timeouts_.load(std::memory_order_relaxed);
+        entered_.store(true, std::memory_order_release);
+        while (!is_over() && timeouts_.load(std::memory_order_relaxed) == before) {
+          std::this_thread::yield();
+        }
+      });
+      static_cast<void>(alone);  // it may give up, too
+    }
+  }
+
+  std::atomic<std::uint64_t>& timeouts_;
   std::atomic<bool> done_{false};
+  std::atomic<bool> entered_{false};
   std::jthread thread_;
 };
 
@@ -135,7 +146,8 @@ TEST_CASE("concurrent: an operation that gave up has done nothing, for every loc
   for (const std::string& lock : every_lock()) {
     CAPTURE(lock);
     Store store = open_crowded(lock, "2ms");
-    Crowd crowd(store);
+    std::atomic<std::uint64_t> timeouts{0};
+    Crowd crowd(store, timeouts);
     const RecordPlan plan{.rounds = scaled(10),
                           .keys = 3,
                           .operations = 6,
@@ -144,12 +156,12 @@ TEST_CASE("concurrent: an operation that gave up has done nothing, for every loc
                           .sizes = true,
                           .expiries = true,
                           .neighbours = true,
-                          .timeouts = true};
+                          .timeouts = &timeouts};
     const Recorded all =
         record_with(kCrews[0], plan, [&](std::uint32_t) { return std::move(*store.session()); });
     crowd.go_home();
     REQUIRE(all.failure == "");
-    CHECK(all.timeouts > 0);
+    CHECK(timeouts.load(std::memory_order_relaxed) > 0);
     CHECK(LinearizabilityChecker::violation(all.history).value_or("") == "");
     check_after(store);
   }

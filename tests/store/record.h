@@ -10,6 +10,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <charconv>
 #include <map>
 #include <optional>
@@ -35,7 +36,8 @@ struct RecordPlan {
   bool neighbours =
       false;            // each agent's own keys come and go, so that chains grow and shrink; scans
   bool clears = false;  // of the whole store; not with `neighbours`
-  bool timeouts = false;  // an operation may give up, and then has done nothing
+  // An operation may give up, and then has done nothing: counted here. Null: none may.
+  std::atomic<std::uint64_t>* timeouts = nullptr;
 };
 
 /// get_all of the client's session, and of the store's.
@@ -93,8 +95,8 @@ class Recorder {
         case Code::kExists: event.answer = Answer::kExists; break;
         case Code::kMismatch: event.answer = Answer::kMismatch; break;
         case Code::kTimeout:
-          if (plan_.timeouts && !clears) {
-            ++timeouts_;
+          if (plan_.timeouts != nullptr && !clears) {
+            plan_.timeouts->fetch_add(1, std::memory_order_relaxed);  // a count
             continue;
           }
           [[fallthrough]];
@@ -109,8 +111,6 @@ class Recorder {
     return std::nullopt;
   }
   const History& history() const { return history_; }
-  /// Operations that gave up.
-  std::uint64_t timeouts() const { return timeouts_; }
 
  private:
   Op next_op() {
@@ -140,11 +140,12 @@ class Recorder {
       }
     }
     if (!plan_.neighbours || rng_.below(2) == 0) return std::nullopt;
-    const auto wrong = rng_.below(12) == 0 ? scan() : neighbours_.act(rng_, plan_.timeouts);
+    const auto wrong =
+        rng_.below(12) == 0 ? scan() : neighbours_.act(rng_, plan_.timeouts != nullptr);
     return wrong ? std::optional(fmt::format("agent {}: {}", agent_, *wrong)) : std::nullopt;
   }
   bool passes(const Status& status) const {
-    return status.ok() || (plan_.timeouts && status.code() == Code::kTimeout);
+    return status.ok() || (plan_.timeouts != nullptr && status.code() == Code::kTimeout);
   }
 
   /// Every element is whole, and what is there all along is shown.
@@ -287,7 +288,6 @@ class Recorder {
   RecordPlan plan_;
   Rng rng_;
   Neighbours<S> neighbours_;
-  std::uint64_t timeouts_ = 0;
   std::int64_t values_ = 0;
   std::map<std::uint32_t, std::int64_t> seen_;
   History history_;

@@ -3,7 +3,6 @@
 
 #include <catch2/catch.hpp>
 
-#include <numeric>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -17,7 +16,6 @@ namespace keyway::test {
 struct Recorded {
   History history;
   std::string failure;  // the first thing that an agent found broken, or nothing
-  std::uint64_t timeouts = 0;
 };
 
 /// open(agent) gives the agent's session, or a pointer that owns it.
@@ -25,7 +23,6 @@ template <class C, class Open>
 Recorded record_with(const C& crew, const RecordPlan& plan, Open&& open) {
   auto stage = crew.stage();
   std::vector<History> histories(crew.agents());
-  std::vector<std::uint64_t> timeouts(crew.agents());
   crew.run([&](std::uint32_t me) {
     auto opened = open(me);
     const auto play = [&](auto& session) {
@@ -34,7 +31,6 @@ Recorded record_with(const C& crew, const RecordPlan& plan, Open&& open) {
         if (auto wrong = recorder.round(round, [&] { return stage.now(); })) stage.fail(*wrong);
       }
       histories[me] = recorder.history();
-      timeouts[me] = recorder.timeouts();
     };
     if constexpr (requires { *opened; }) {
       play(*opened);
@@ -42,8 +38,7 @@ Recorded record_with(const C& crew, const RecordPlan& plan, Open&& open) {
       play(opened);
     }
   });
-  Recorded all{.failure = stage.failure(),
-               .timeouts = std::accumulate(timeouts.begin(), timeouts.end(), std::uint64_t{0})};
+  Recorded all{.failure = stage.failure()};
   for (const History& history : histories) {
     all.history.insert(all.history.end(), history.begin(), history.end());
   }
