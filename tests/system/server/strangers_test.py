@@ -28,6 +28,9 @@ class Strangers(unittest.TestCase):
         self.addCleanup(self.peer.end)
         self.known = self.connect()
         self.assertEqual(self.known.request("AUTH", SECRET), b"+OK\r\n")
+        # The store's memory comes in pages of 2 MiB as it is first written, which the sweep does, too.
+        self.assertEqual(self.known.request("SET", "first", "v", "EX", "1000"), b"+OK\r\n")
+        self.assertEqual(self.known.request("DEL", "first"), b":1\r\n")
 
     def connect(self):
         wire = self.peer.connect()
