@@ -52,7 +52,8 @@ void Worker::run() {
 }
 
 void Worker::tell_load(std::size_t more) {
-  requests_.store(static_cast<std::uint32_t>(fibers_.busy() + waiting_.size() + more),
+  const std::size_t executing = fibers_.busy() - (sweeping_ ? 1 : 0);
+  requests_.store(static_cast<std::uint32_t>(executing + waiting_.size() + more),
                   std::memory_order_relaxed);  // a figure by itself
 }
 
@@ -195,6 +196,9 @@ void Worker::begin(std::shared_ptr<Connection> connection) {
 
 /// On the loop's own stack, so that what follows does not run on a fiber's.
 void Worker::end_executed() {
+  // Before the replies leave: who has one may send a client, which is not to find that request
+  // here.
+  tell_load(0);
   while (!executed_.empty()) {
     const auto connection = std::move(executed_.back());
     executed_.pop_back();
