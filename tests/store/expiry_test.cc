@@ -260,7 +260,8 @@ TEST_CASE("expiry: writes of several keys that find the heap full sweep first, o
     const auto free_bytes = [&] {
       return std::max(s.report(0)->heap.free_bytes, s.report(1)->heap.free_bytes);
     };
-    for (int i = 0; free_bytes() > 300'000; ++i) {
+    // A report walks the heap, so now and then.
+    for (int i = 0; i % 16 != 0 || free_bytes() > 300'000; ++i) {
       REQUIRE(i < 5000);
       REQUIRE(s.put(named("old ", i), pattern(3000, 1), {.expires_at_ms = kPast}).ok());
     }

@@ -29,6 +29,9 @@ endif()
 add_library(keyway_build_flags INTERFACE)
 target_compile_options(keyway_build_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow
                        -Wno-missing-field-initializers -Werror=unused-result)
+# g++ looks for memory to use again from the first megabytes on; for a tenth less time, it uses more.
+target_compile_options(keyway_build_flags INTERFACE
+                       "$<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-expand=1000;--param=ggc-min-heapsize=4000000>")
 # Of sources compiled together, one's local names may be another's global ones, and to g++ they are
 # headers, whose types should not have members of anonymous namespaces.
 target_compile_options(keyway_build_flags INTERFACE
