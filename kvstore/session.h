@@ -157,17 +157,7 @@ class Session {
 
     bool live() const { return at != 0 && !expired; }
   };
-  // A write of a multi-key operation, as far as the heap is concerned.
-  struct PlannedWrite {
-    Location location;
-    std::string_view key;
-    std::uint64_t value_bytes = 0;
-    bool expires = false;
-    bool keep_expiry = false;  // as the element that is there does, if any
-
-    bool inlined() const { return !expires && key.size() + value_bytes <= kInlineBytes; }
-    std::uint64_t bytes() const { return element_bytes(key.size(), value_bytes, expires); }
-  };
+  struct PlannedWrite;
   class BlockNeeds;
   // A block that a write has made free; returned once the stripe's lock is.
   struct Garbage {
@@ -330,13 +320,6 @@ class Session {
                                 std::uint32_t end_rank, const ElementSink& sink);
 
   // session_sweep.h
-  static constexpr std::uint64_t kStripesAhead = 32;  // whose next expiries are read at once
-  // A sweep in parts: an expired element stays so long for others of its stripe to leave by the
-  // same walk; a part looks at so many stripes' words at most, so that it is short where none is
-  // due.
-  static constexpr std::uint64_t kSweepBatchMs = 400;
-  static constexpr std::uint64_t kMostStripesPerPart = 4096;
-  static constexpr std::uint64_t kNoLimit = ~0ULL;
   Status sweep_stripe(std::uint32_t rank, std::uint64_t stripe, SweepPart& part);
   Status sweep_due(std::uint32_t rank, std::uint64_t due_ms, std::uint64_t most_stripes,
                    std::uint64_t most_lines, SweepPart& part);

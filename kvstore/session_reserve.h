@@ -7,6 +7,19 @@
 
 namespace keyway::store {
 
+/// A write of a multi-key operation, as far as the heap is concerned.
+template <fabric::Endpoint E>
+struct Session<E>::PlannedWrite {
+  Location location;
+  std::string_view key;
+  std::uint64_t value_bytes = 0;
+  bool expires = false;
+  bool keep_expiry = false;  // as the element that is there does, if any
+
+  bool inlined() const { return !expires && key.size() + value_bytes <= kInlineBytes; }
+  std::uint64_t bytes() const { return element_bytes(key.size(), value_bytes, expires); }
+};
+
 /// How many blocks of which size several writes need.
 template <fabric::Endpoint E>
 class Session<E>::BlockNeeds {

@@ -13,6 +13,14 @@
 
 namespace keyway::store {
 
+/// Stripes whose next expiries are read at once.
+inline constexpr std::uint64_t kStripesAhead = 32;
+/// A sweep in parts: an expired element stays so long for others of its stripe to leave by the same
+/// walk.
+inline constexpr std::uint64_t kSweepBatchMs = 400;
+/// A part looks at so many stripes' words at most, so that it is short where none is due.
+inline constexpr std::uint64_t kMostStripesPerPart = 4096;
+
 /// Removes elements past their expiry from a stripe, and says when the next one expires (K7).
 template <fabric::Endpoint E>
 Status Session<E>::sweep_stripe(std::uint32_t rank, std::uint64_t stripe, SweepPart& part) {
@@ -96,7 +104,7 @@ template <fabric::Endpoint E>
 Result<std::uint64_t> Session<E>::sweep_expired(std::uint32_t rank) {
   begin_time(rank);
   SweepPart all;
-  const Status status = sweep_due(rank, operation_time(), kNoLimit, kNoLimit, all);
+  const Status status = sweep_due(rank, operation_time(), ~0ULL, ~0ULL, all);
   if (!status.ok()) return status;
   return all.removed;
 }
