@@ -292,6 +292,7 @@ class Session {
                          const ModifyAllOptions& options);
 
   // session_walk.h
+  class CollectLater;
   static constexpr std::uint64_t kBucketsAhead = 64;
   template <class Access>
   void read_ahead(Access access, std::uint32_t rank, std::uint64_t bucket, Bucket& out);
@@ -302,6 +303,9 @@ class Session {
                   ElementView& element);
   template <class Access, class Visit>
   Status walk_bucket(Access access, std::uint32_t rank, std::uint64_t bucket, Visit&& visit);
+  template <class Access, class Goes>
+  Status remove_in_bucket(Access access, std::uint32_t rank, std::uint64_t bucket, Goes&& goes,
+                          std::uint64_t& removed);
   template <class Access>
   void end_walked_bucket(Access access, std::uint32_t rank, std::uint64_t bucket,
                          std::uint64_t dropped);

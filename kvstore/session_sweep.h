@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <utility>
 
 #include "keyway/kvstore/session.h"
 #include "keyway/locks/fabric/time_slice.h"
@@ -25,27 +26,21 @@ inline constexpr std::uint64_t kMostStripesPerPart = 4096;
 template <fabric::Endpoint E>
 Status Session<E>::sweep_stripe(std::uint32_t rank, std::uint64_t stripe, SweepPart& part) {
   std::uint64_t next = kNoExpiry;
-  const std::uint64_t before = part.removed;
   const std::uint64_t last = geometry_.stripe_end(stripe) - 1;
-  const auto sweep = [&](auto access, std::uint64_t bucket) {
-    std::uint64_t here = 0;
-    const auto visit = [&](std::uint32_t line, std::uint32_t at, EntryWord entry,
-                           const ElementView& element) {
-      if (has_come(element.expires_at_ms)) {
-        if (part.removed + here == before)
-          raise_time(rank, operation_time());  // T3, of all of them
-        drop_entry(rank, {line, at, entry, element, true});
-        ++here;
-        return false;
-      }
-      const std::uint64_t expires = element.expires_at_ms;
-      if (expires != kNoExpiry && (next == kNoExpiry || expires < next)) next = expires;
+  bool raised = false;
+  const auto goes = [&](const ElementView& element) {
+    const std::uint64_t expires = element.expires_at_ms;
+    if (has_come(expires)) {
+      // T3, of all of them
+      if (!std::exchange(raised, true)) raise_time(rank, operation_time());
       return true;
-    };
-    Status walked = walk_bucket(access, rank, bucket, visit);
+    }
+    if (expires != kNoExpiry && (next == kNoExpiry || expires < next)) next = expires;
+    return false;
+  };
+  const auto sweep = [&](auto access, std::uint64_t bucket) {
+    Status walked = remove_in_bucket(access, rank, bucket, goes, part.removed);
     part.visited += chain_.size();
-    if (here > 0) end_walked_bucket(access, rank, bucket, here);
-    part.removed += here;
     if (walked.ok() && bucket == last) set_next_expiry(rank, stripe, next);
     return walked;
   };

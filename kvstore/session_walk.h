@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <new>
 
 #include "keyway/kvstore/session.h"
 #include "keyway/locks/fabric/fiber.h"
@@ -83,6 +84,19 @@ Status Session<E>::walk_bucket(Access access, std::uint32_t rank, std::uint64_t 
   return {};
 }
 
+/// Frees what an operation has dropped when it goes, also by an exception: after the locks (K4).
+template <fabric::Endpoint E>
+class Session<E>::CollectLater {
+ public:
+  explicit CollectLater(Session& session) : session_(session) {}
+  CollectLater(const CollectLater&) = delete;
+  CollectLater& operator=(const CollectLater&) = delete;
+  ~CollectLater() { session_.collect_garbage(); }
+
+ private:
+  Session& session_;
+};
+
 /// Visits every bucket of a stripe: visit(access, bucket) with the stripe locked in `mode`.
 template <fabric::Endpoint E>
 template <class Visit>
@@ -92,16 +106,14 @@ Status Session<E>::walk_stripe(std::uint32_t rank, std::uint64_t stripe, locks::
   if (!grant.ok()) return grant.status();
   begin_time(rank);
   ahead_.clear();
+  const CollectLater garbage(*this);
+  const Hold held(*this, rank, stripe, *grant);
+  const std::uint64_t end = geometry_.stripe_end(stripe);
   Status status;
-  {
-    const Hold held(*this, rank, stripe, *grant);
-    const std::uint64_t end = geometry_.stripe_end(stripe);
-    for (std::uint64_t bucket = stripe == 0 ? 0 : geometry_.stripe_end(stripe - 1);
-         bucket < end && status.ok(); ++bucket) {
-      status = with_access(rank, [&](auto access) { return visit(access, bucket); });
-    }
+  for (std::uint64_t bucket = stripe == 0 ? 0 : geometry_.stripe_end(stripe - 1);
+       bucket < end && status.ok(); ++bucket) {
+    status = with_access(rank, [&](auto access) { return visit(access, bucket); });
   }
-  collect_garbage();
   return status;
 }
 
@@ -118,7 +130,38 @@ Status Session<E>::walk_volume(std::uint32_t rank, locks::Mode mode, Visit&& vis
   return status;
 }
 
-/// Writes back a bucket of which a walk has dropped so many entries.
+/// Removes the elements of a bucket for which goes(element) is true, and adds their number to
+/// `removed`. Where the walk fails half-way, also for lack of memory, the entries that it has
+/// dropped by then leave the bucket all the same: their blocks are garbage already (K4). The stripe
+/// is locked for writing.
+template <fabric::Endpoint E>
+template <class Access, class Goes>
+Status Session<E>::remove_in_bucket(Access access, std::uint32_t rank, std::uint64_t bucket,
+                                    Goes&& goes, std::uint64_t& removed) {
+  std::uint64_t dropped = 0;
+  const auto visit = [&](std::uint32_t line, std::uint32_t at, EntryWord entry,
+                         const ElementView& element) {
+    if (!goes(element)) return true;
+    drop_entry(rank, {line, at, entry, element, true});
+    ++dropped;
+    return false;
+  };
+  const auto end = [&] {
+    if (dropped > 0) end_walked_bucket(access, rank, bucket, dropped);
+    removed += dropped;
+  };
+  Status walked;
+  try {
+    walked = walk_bucket(access, rank, bucket, visit);
+  } catch (const std::bad_alloc&) {
+    end();
+    throw;
+  }
+  end();
+  return walked;
+}
+
+/// Writes back a bucket of which a walk has dropped so many entries. Allocates nothing.
 template <fabric::Endpoint E>
 template <class Access>
 void Session<E>::end_walked_bucket(Access access, std::uint32_t rank, std::uint64_t bucket,
@@ -143,17 +186,10 @@ Status Session<E>::clear() {
 
 template <fabric::Endpoint E>
 Status Session<E>::clear_rank(std::uint32_t rank) {
+  std::uint64_t removed = 0;
+  const auto all = [](const ElementView&) { return true; };
   return walk_volume(rank, locks::Mode::kWrite, [&](auto access, std::uint64_t bucket) {
-    std::uint64_t here = 0;
-    Status walked = walk_bucket(
-        access, rank, bucket,
-        [&](std::uint32_t line, std::uint32_t at, EntryWord entry, const ElementView& element) {
-          drop_entry(rank, {line, at, entry, element, false});
-          ++here;
-          return false;
-        });
-    if (here > 0) end_walked_bucket(access, rank, bucket, here);
-    return walked;
+    return remove_in_bucket(access, rank, bucket, all, removed);
   });
 }
 

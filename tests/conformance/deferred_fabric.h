@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "keyway/locks/fabric/shm/shm_fabric.h"
+#include "tests/support/own_memory.h"
 
 namespace keyway::conformance {
 
@@ -166,6 +167,7 @@ class DeferredEndpoint {
   fabric::Pending post(fabric::Address a, Operation operation) {
     shake();
     if (sequence_ % kResultSlots == 0) flush_all();  // no operation outlives its slot
+    const test::OwnMemory own;
     fabric::ResultSlot* result = &results_[sequence_++ % kResultSlots];
     result->sequence = sequence_;
     std::function<void()> happen = [operation, result] { result->value = operation(); };
@@ -186,6 +188,7 @@ class DeferredEndpoint {
   }
   template <class Which>
   void complete(Which which) {
+    const test::OwnMemory own;
     for (std::size_t left = posted_.size(); left > 1; --left) {
       std::swap(posted_[left - 1], posted_[rng_.below(left)]);
     }

@@ -1,8 +1,5 @@
 // E4, K3, H5: wherever a request finds no memory, it is refused, leaves no lock and loses nothing.
-#include <malloc.h>
-
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <new>
 #include <string>
 #include <vector>
@@ -10,53 +7,13 @@
 #include "keyway/kvstore/resp/request_parser.h"
 #include "keyway/locks/base/clock.h"
 #include "tests/store/accounting.h"
+#include "tests/support/failing_memory.h"
 #include "tests/unit/server/peer.h"
-
-namespace {
-
-constexpr long kNever = -1;
-long left = kNever;  // allocations until one fails; one thread runs these tests
-bool failed = false;
-std::size_t held = 0;  // bytes that operator new has given out
-
-bool fails_now() {
-  if (left == kNever) return false;
-  if (left-- > 0) return false;
-  failed = true;
-  left = kNever;
-  return true;
-}
-
-}  // namespace
-
-void* operator new(std::size_t bytes) {
-  void* memory = fails_now() ? nullptr : std::malloc(bytes);
-  if (memory == nullptr) throw std::bad_alloc();
-  held += malloc_usable_size(memory);
-  return memory;
-}
-void* operator new[](std::size_t bytes) { return operator new(bytes); }
-// All of them: a sanitizer would bring its own for those that are missing.
-void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-  void* memory = fails_now() ? nullptr : std::malloc(bytes);
-  held += memory == nullptr ? 0 : malloc_usable_size(memory);
-  return memory;
-}
-void* operator new[](std::size_t bytes, const std::nothrow_t& how) noexcept {
-  return operator new(bytes, how);
-}
-void operator delete(void* memory) noexcept {
-  held -= malloc_usable_size(memory);
-  std::free(memory);
-}
-void operator delete[](void* memory) noexcept { operator delete(memory); }
-void operator delete(void* memory, const std::nothrow_t&) noexcept { operator delete(memory); }
-void operator delete[](void* memory, const std::nothrow_t&) noexcept { operator delete(memory); }
-void operator delete(void* memory, std::size_t) noexcept { operator delete(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { operator delete(memory); }
 
 namespace keyway::server {
 namespace {
+
+using test::FailingMemory;
 
 constexpr std::string_view kOom = "-OOM command not allowed when used memory > 'maxmemory'.\r\n";
 constexpr int kMostAllocations = 2000;
@@ -104,14 +61,13 @@ struct Stage {
   std::string ask_when_failing(const std::vector<std::string_view>& words, long at) {
     std::string reply;
     resp::ReplyWriter out(reply, client.version);
-    left = at;
-    failed = false;
+    const FailingMemory fails(at);
     try {
       execute(client, session, service, words, out);
     } catch (const std::bad_alloc&) {
+      FailingMemory::stop();
       reply.clear();
     }
-    left = kNever;
     return reply;
   }
 };
@@ -134,7 +90,7 @@ Attempt attempt(const std::vector<std::string_view>& words, const std::vector<st
   made.after = other.seen();
   for (const std::string& each : first) stage.ask_line(each);
   made.reply = stage.ask_when_failing(words, at);
-  made.had_all = !failed;
+  made.had_all = !FailingMemory::failed();
   made.now = stage.seen();
   // No lock is kept: another session may write everywhere.
   Session writer = test::session_of(stage.store);
@@ -192,12 +148,12 @@ TEST_CASE("Q1: what a long request took is given back with the next one") {
     if (i < 30'000) line += "x ";
   }
   line += "\r\n";
-  const std::size_t before = held;
+  const std::size_t before = test::allocated_bytes();
   for (const auto& [bytes, words] : {std::pair(&array, 100'000), std::pair(&line, 30'000)}) {
     parse(*bytes, static_cast<std::size_t>(words));
-    CHECK(held > before + kFew);
+    CHECK(test::allocated_bytes() > before + kFew);
     parse("*1\r\n$4\r\nPING\r\n", 1);
-    CHECK(held < before + kFew);
+    CHECK(test::allocated_bytes() < before + kFew);
   }
 }
 
@@ -207,14 +163,14 @@ TEST_CASE("E3: what one long value took, a session and a client give back") {
   Stage stage;
   const std::string value(kLong, 'x');
   REQUIRE(stage.ask({"set", "large", value}) == "+OK\r\n");
-  const std::size_t before = held;
+  const std::size_t before = test::allocated_bytes();
   for (const char* line :
        {"append large y", "setrange large 5 yy", "getset large z", "getdel large",
         "setrange large 4000000 y", "bitop not new large", "expire large 100", "get large",
         "getrange large -4000000 -1", "mget large new"}) {
     stage.ask_line(line);
     INFO(line);
-    CHECK(held < before + kModerate);
+    CHECK(test::allocated_bytes() < before + kModerate);
   }
 }
 

@@ -1,0 +1,98 @@
+// A store of several ranks in which an operation is tried once for each of its allocations, which
+// fails. F is a fabric on which other ranks are remote; one agent acts at a time.
+#pragma once
+
+#include <fmt/core.h>
+
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "keyway/kvstore/session.h"
+#include "tests/store/volumes.h"
+#include "tests/support/failing_memory.h"
+
+namespace keyway::test {
+
+template <class F>
+class FarStore {
+ public:
+  using Session = store::Session<typename F::Endpoint>;
+
+  static constexpr std::uint32_t kRanks = 3;
+  static constexpr std::uint32_t kAgents = 2;
+
+  /// `make(segment_bytes, agents_per_rank)` returns the fabric.
+  template <class Make>
+  explicit FarStore(Make&& make)
+      : geometry_(*store::Geometry::plan({.memory_bytes = 4 << 20,
+                                          .buckets = 1,
+                                          .stripes = 1,
+                                          .agents_per_rank = kAgents,
+                                          .nodes_per_agent = 32,
+                                          .ranks = kRanks})),
+        lock_(*locks::AnyLock::make("gbh:lockall=off")),
+        fabric_(make(geometry_.segment_bytes(), kAgents)),
+        walker_(session()) {}
+
+  /// With buffers that have not grown yet.
+  std::unique_ptr<Session> session() {
+    return std::make_unique<Session>(std::move(*fabric_.endpoint(0)), geometry_, lock_,
+                                     store::SessionOptions{.timeout = std::chrono::seconds(60)});
+  }
+  Session& walker() { return *walker_; }
+
+  /// A key of that rank.
+  std::string key(std::uint32_t rank, const std::string& name) const {
+    for (int i = 0;; ++i) {
+      std::string made = fmt::format("{} {}", name, i);
+      if (walker_->owner_of(made) == rank) return made;
+    }
+  }
+  void check() { check_volumes(*walker_, kRanks); }
+
+  /// Calls operate(session), a Status, once for each allocation that it makes, with a new session,
+  /// and that allocation fails; after(status, failed) judges. The status is empty where bad_alloc
+  /// came out. Ends with the call in which none failed; returns how many did.
+  template <class Operate, class After>
+  long try_each(Operate&& operate, After&& after) {
+    for (long number = 0;; ++number) {
+      CAPTURE(number);
+      REQUIRE(number < kMostAllocations);
+      std::optional<Status> status;
+      {
+        const auto tried = session();
+        status = attempt(*tried, operate, number);
+        // What the operation has left behind is used by the next one.
+        REQUIRE(tried->put("the operation after it", std::string(30, 'n'), {}).ok());
+      }
+      const bool failed = FailingMemory::failed();
+      after(status, failed);
+      if (!failed) return number;
+    }
+  }
+
+ private:
+  static constexpr long kMostAllocations = 2000;
+
+  template <class Operate>
+  std::optional<Status> attempt(Session& session, Operate& operate, long number) {
+    const FailingMemory fails(number);
+    try {
+      return std::optional<Status>(operate(session));
+    } catch (const std::bad_alloc&) {
+      return std::nullopt;
+    }
+  }
+
+  store::Geometry geometry_;
+  locks::StripeLock lock_;
+  F fabric_;
+  std::unique_ptr<Session> walker_;
+};
+
+}  // namespace keyway::test

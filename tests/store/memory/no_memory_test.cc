@@ -1,0 +1,34 @@
+// K3, K4, H5: wherever a session finds no memory, on a fabric whose posted operations are late.
+#include "far_store.h"
+#include "tests/conformance/deferred_fabric.h"
+#include "tests/store/deferred_session.h"
+#include "walks.h"
+
+using namespace keyway;
+using namespace keyway::test;
+using conformance::DeferredFabric;
+
+namespace {
+
+using LazyStore = FarStore<DeferredFabric>;
+
+DeferredFabric make_fabric(std::uint64_t segment_bytes, std::uint32_t agents) {
+  DeferredFabric::Options options;
+  options.ranks = LazyStore::kRanks;
+  options.segment_bytes = segment_bytes;
+  options.agents_per_rank = agents;
+  return std::move(*DeferredFabric::create(options));
+}
+
+}  // namespace
+
+TEST_CASE("no memory, far: a clear that fails within a bucket frees only what has left it") {
+  LazyStore store(make_fabric);
+  check_walks(store, Walked::By::kClear, [](auto& session) { return session.clear_rank(1); });
+}
+
+TEST_CASE("no memory, far: and so does a sweep") {
+  LazyStore store(make_fabric);
+  check_walks(store, Walked::By::kSweep,
+              [](auto& session) { return session.sweep_expired(1).status(); });
+}

@@ -1,0 +1,26 @@
+// operator new that fails on demand, for programs that link failing_memory.cc. What is asked of it
+// here is for tests of one thread.
+#pragma once
+
+#include <cstddef>
+
+namespace keyway::test {
+
+/// While it exists, the allocation with this number fails, counted from 0; the others do not.
+class FailingMemory {
+ public:
+  explicit FailingMemory(long number);
+  FailingMemory(const FailingMemory&) = delete;
+  FailingMemory& operator=(const FailingMemory&) = delete;
+  ~FailingMemory() { stop(); }
+
+  /// No allocation fails from here on.
+  static void stop();
+  /// Whether the one with the number of the last FailingMemory was asked for.
+  static bool failed();
+};
+
+/// Bytes that operator new has given out.
+std::size_t allocated_bytes();
+
+}  // namespace keyway::test
