@@ -276,6 +276,10 @@ class Session {
                       const PutOptions& options);
 
   // session_reserve.h
+  void reserve_reads(std::span<const Location> locations);
+  template <class Access>
+  std::size_t reserve_chain(Access access, const Location& location, const Bucket& first);
+  void reserve_composed(std::span<const PlannedWrite> writes);
   Status reserve_writes(std::span<const PlannedWrite> writes);
   void need_at_most(BlockNeeds& needs, std::span<const PlannedWrite> writes) const;
   void need_exactly(BlockNeeds& needs, std::span<const PlannedWrite> writes);
@@ -356,7 +360,7 @@ class Session {
   std::uint64_t switches_ = 0;
   // Buffers of the operation under way, kept so that a warm session does not allocate.
   std::vector<Line> chain_;
-  // What read_ahead() has read: lines of buckets from ahead_from_ on.
+  // What read_ahead() has read: lines of buckets from ahead_from_ on. Or reserve_reads(), of keys.
   std::vector<Bucket> ahead_;
   std::uint64_t ahead_from_ = 0;
   Bucket line_read_;                 // a remote line that find() looks at, or read with its lock

@@ -174,12 +174,15 @@ inline Status half_done(std::size_t done, std::size_t all) {
                   all, done)};
 }
 
-/// Changes several keys whose stripes are locked: mutate(i, element) decides on the i-th.
+/// Changes several keys whose stripes are locked: mutate(i, element) decides on the i-th. K3: from
+/// the first change on, nothing of this session's memory is allocated; blocks of what is written
+/// were reserved by reserve_writes(). Only a damaged element ends it half-way (kCorruption).
 template <fabric::Endpoint E>
 template <class Items, class KeyOf, class Mutate>
 Status Session<E>::mutate_all(std::span<const Location> locations, const Items& items, KeyOf key_of,
                               Mutate&& mutate) {
-  garbage_.reserve(garbage_.size() + locations.size() * kMostGarbage);  // K3
+  garbage_.reserve(garbage_.size() + locations.size() * kMostGarbage);
+  if (locations.size() > 1) reserve_reads(locations);  // one key fails before it changes
   for (std::size_t i = 0; i < locations.size(); ++i) {
     fabric::this_fiber::give_turn_if_due(i);
     Status status = with_access(locations[i].rank, [&](auto access) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 
 #include "keyway/kvstore/session.h"
 
@@ -96,10 +97,95 @@ void Session<E>::need_exactly(BlockNeeds& needs, std::span<const PlannedWrite> w
   }
 }
 
-/// Leases every block that the writes may need, so that none of them can fail half-way (K3). The
-/// stripes are locked.
+/// Makes room in this session's memory for all that a change of these keys reads, before the first
+/// of them changes (K3): for the chains of their buckets, and for remote elements that a key may
+/// have to be told from. What lines say of sizes holds while the stripes are locked. The first
+/// lines of remote buckets are read many in a round trip.
+template <fabric::Endpoint E>
+void Session<E>::reserve_reads(std::span<const Location> locations) {
+  std::size_t longest = 0;
+  for (std::size_t from = 0; from < locations.size(); from += kBucketsAhead) {
+    const auto part =
+        locations.subspan(from, std::min<std::size_t>(kBucketsAhead, locations.size() - from));
+    ahead_.resize(part.size());
+    bool posted = false;
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      if (ep_.is_local(part[i].rank)) continue;
+      ep_.post_read(fabric::rma, geometry_.bucket(part[i].rank, part[i].bucket),
+                    std::as_writable_bytes(std::span(ahead_[i].words)));
+      posted = true;
+    }
+    if (posted) ep_.flush_all();
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      const std::size_t lines = with_access(
+          part[i].rank, [&](auto access) { return reserve_chain(access, part[i], ahead_[i]); });
+      longest = std::max(longest, lines);
+    }
+  }
+  chain_.reserve(longest + locations.size());  // each write may add a line
+}
+
+/// The same for one key, whose bucket begins with the line `first`; returns the lines of the chain.
+/// Elements in chunks fit a buffer of a chunk; only its header tells how long a run's element is.
+template <fabric::Endpoint E>
+template <class Access>
+std::size_t Session<E>::reserve_chain(Access access, const Location& location,
+                                      const Bucket& first) {
+  std::size_t lines = 1;
+  if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
+    fabric::Address at = geometry_.bucket(location.rank, location.bucket);
+    const auto link = [&] { return reinterpret_cast<const Bucket*>(ep_.view(at))->link(); };
+    for (std::uint64_t next = link(); next != 0; next = link()) {
+      at = {location.rank, next};
+      ++lines;
+    }
+    return lines;
+  } else {
+    fetched_.reserve(kChunkBytes);
+    Bucket line = first;
+    while (true) {
+      for (std::uint32_t i = 1; i < kBucketWords; i += line.entry(i).words()) {
+        const EntryWord entry = line.entry(i);
+        if (entry.kind() == EntryKind::kEmpty) break;
+        if (entry.kind() != EntryKind::kHeap || entry.size_class() != kRunClass ||
+            entry.tag() != tag_of(location.hash)) {
+          continue;
+        }
+        std::array<std::byte, kElementHeaderBytes> header;
+        ep_.read(access, {location.rank, entry.offset()}, header);
+        fetched_.reserve(element_bytes_from_header(header));
+      }
+      if (line.link() == 0) return lines;
+      ++lines;
+      ep_.read(access, {location.rank, line.link()}, std::as_writable_bytes(std::span(line.words)));
+    }
+  }
+}
+
+/// Room for the elements that the writes compose for remote ranks, and for reading one of them
+/// again where a later key of the same bucket and tag has to be told from it.
+template <fabric::Endpoint E>
+void Session<E>::reserve_composed(std::span<const PlannedWrite> writes) {
+  for (const PlannedWrite& write : writes) {
+    if (write.inlined() && !write.keep_expiry) continue;
+    if (ep_.is_local(write.location.rank)) continue;
+    const std::uint64_t bytes = write.bytes() + (write.keep_expiry ? kExpiryBytes : 0);
+    composed_.reserve(bytes);
+    if (bytes <= kChunkBytes) continue;
+    const auto meets = [&](const PlannedWrite& other) {
+      return other.location.rank == write.location.rank &&
+             other.location.bucket == write.location.bucket &&
+             tag_of(other.location.hash) == tag_of(write.location.hash);
+    };
+    if (std::count_if(writes.begin(), writes.end(), meets) > 1) fetched_.reserve(bytes);
+  }
+}
+
+/// Leases every block that the writes may need, and makes room for composing them, so that none of
+/// them can fail half-way (K3). The stripes are locked.
 template <fabric::Endpoint E>
 Status Session<E>::reserve_writes(std::span<const PlannedWrite> writes) {
+  reserve_composed(writes);
   BlockNeeds most;
   need_at_most(most, writes);
   if (most.reserve(heap_)) return {};

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "keyway/kvstore/session.h"
 #include "tests/store/volumes.h"
@@ -22,9 +23,12 @@ template <class F>
 class FarStore {
  public:
   using Session = store::Session<typename F::Endpoint>;
+  using Contents = std::vector<std::pair<std::string, std::optional<std::string>>>;
 
   static constexpr std::uint32_t kRanks = 3;
   static constexpr std::uint32_t kAgents = 2;
+  /// More lines of one bucket than a session has room for from the start.
+  static constexpr int kFillers = 300;
 
   /// `make(segment_bytes, agents_per_rank)` returns the fabric.
   template <class Make>
@@ -52,6 +56,33 @@ class FarStore {
       std::string made = fmt::format("{} {}", name, i);
       if (walker_->owner_of(made) == rank) return made;
     }
+  }
+  /// A chain of one rank that is long; all else comes behind it.
+  void fill(std::uint32_t rank) {
+    for (int i = 0; i < kFillers; ++i) {
+      REQUIRE(walker_->put(key(rank, fmt::format("filler {}", i)), std::string(30, 'f'), {}).ok());
+    }
+  }
+  /// Writes and erases what differs.
+  void set(const Contents& contents) {
+    for (const auto& [key, value] : contents) {
+      if (value) {
+        REQUIRE(walker_->put(key, *value, {}).ok());
+      } else {
+        const Status erased = walker_->erase(key);
+        REQUIRE((erased.ok() || erased == Code::kNotFound));
+      }
+    }
+  }
+  Contents contents(const Contents& of) {
+    Contents found;
+    for (const auto& [key, unused] : of) {
+      std::string value;
+      const Status read = walker_->get(key, value);
+      REQUIRE((read.ok() || read == Code::kNotFound));
+      found.emplace_back(key, read.ok() ? std::optional(value) : std::nullopt);
+    }
+    return found;
   }
   void check() { check_volumes(*walker_, kRanks); }
 

@@ -3,6 +3,7 @@
 #include "tests/conformance/deferred_fabric.h"
 #include "tests/store/deferred_session.h"
 #include "walks.h"
+#include "writes.h"
 
 using namespace keyway;
 using namespace keyway::test;
@@ -31,4 +32,31 @@ TEST_CASE("no memory, far: and so does a sweep") {
   LazyStore store(make_fabric);
   check_walks(store, Walked::By::kSweep,
               [](auto& session) { return session.sweep_expired(1).status(); });
+}
+
+// Behind a long chain of rank 1, so that a session's copy of it grows as well.
+
+TEST_CASE("no memory, far: put_all does all of it or nothing") {
+  LazyStore store(make_fabric);
+  store.fill(1);
+  check_put_all(store);
+  check_put_all_twice(store);
+  check_put_all_present(store);
+}
+
+TEST_CASE("no memory, far: erase_all does all of it or nothing") {
+  LazyStore store(make_fabric);
+  store.fill(1);
+  check_erase_all(store);
+}
+
+TEST_CASE("no memory, far: a transaction does all of it or nothing") {
+  LazyStore store(make_fabric);
+  store.fill(1);
+  check_transact(store);
+}
+
+TEST_CASE("no memory, far: a write of one key is done or not done") {
+  LazyStore store(make_fabric);
+  check_puts(store);
 }
