@@ -3,9 +3,13 @@
 // *What.* A rank's heap is an array of chunks. A chunk's state word says what it is cut into and
 // how many of its blocks are not free; a bitmap line says which. An agent takes a whole chunk (or
 // what is left of one) with a few atomics and then carves it without talking to anybody, so that a
-// put costs no allocator round trip. A freed block stays with the agent that freed it, up to a
-// chunk's worth per class, and beyond that returns to the owner.
-// *Thread safety.* A Heap belongs to one agent; the words in the segments are shared by all.
+// put costs no allocator round trip. A freed block stays with the agent that freed it as far as H6
+// allows, and otherwise returns to the owner.
+// *Thread safety.* A Heap belongs to one agent; the words in the segments are shared by all. Agents
+// access them by class `rma`. Only searches load states in passing by whichever class is at hand,
+// and then decide by a compare-and-swap. Every read-modify-write acquires and releases (endpoint.h,
+// E4): an agent that counts blocks in, by a state that another agent has counted them out of, sees
+// the bits that the other one cleared, and all that it did with these blocks before.
 // *Invariants.*
 //   H1  In every chunk, set bits <= the state's count: leasing counts first and then sets bits,
 //       freeing clears the bit first and then counts. So an agent that has counted k blocks in
@@ -16,8 +20,14 @@
 //   H4  No lock is taken: an agent that stops here holds up nobody.
 //   H5  Where an agent's own memory has no room to note blocks, it leases none and keeps none: that
 //       is no space, as a full heap is, and no block is lost by it.
+//   H6  Between operations the blocks in an agent's hands lie in at most most_held() chunks of each
+//       rank, and are at most a chunk's worth of each class. So all agents of the job together, be
+//       they idle for ever, keep at most 1 / kHeldShare of a heap from others. Where that is less
+//       than a chunk for each, an agent keeps nothing, and leases just the blocks that it lacks.
 // *Source.* Design section 6. Rejected: free lists in the freed blocks (a remote pop needs a read
-// for each block, and coalescing needs the owner).
+// for each block, and coalescing needs the owner). A word by which an agent that runs out calls for
+// the leases of others: an idle agent does not read it. Leases in shared memory, which others may
+// take back: an agent would need an atomic for each block that it hands out.
 #pragma once
 
 #include <array>
@@ -64,6 +74,13 @@ struct Block {
   std::uint32_t size_class = 0;  // kRunClass: a run of chunks
 };
 
+/// The part of a heap that idle agents may keep from others, all of them together (H6): a workload
+/// that fills the heap gets nine tenths, less what it wastes itself.
+inline constexpr std::uint64_t kHeldShare = 10;
+/// Chunks of a rank in which an agent keeps blocks, at most: the classes of a workload of mixed
+/// sizes, so that its puts find a block in hand.
+inline constexpr std::uint32_t kMostHeld = 16;
+
 template <fabric::Endpoint E>
 class Heap {
  public:
@@ -83,7 +100,10 @@ class Heap {
 
   /// Leased and not handed out: the spans of the blocks in this agent's hands.
   std::uint64_t leased_bytes(std::uint32_t rank) const;
-  /// Returns what ensure() has set aside and nobody took, beyond a chunk's worth of each class.
+  /// Chunks of each rank in which this agent may keep blocks between operations (H6).
+  std::uint32_t most_held() const { return most_held_; }
+  /// Returns what ensure() has set aside and the writes did not take, beyond what H6 allows. Costs
+  /// a look where nothing is set aside.
   void trim();
   /// Returns every leased block to its owner.
   void return_all();
@@ -96,12 +116,23 @@ class Heap {
   std::uint64_t span(const Block& block, std::uint64_t bytes) const;
 
  private:
-  // One rank's blocks in this agent's hands, by class; runs that are set aside by ensure().
+  // Blocks of one chunk in this agent's hands.
+  struct Held {
+    std::uint64_t chunk = 0;
+    std::uint32_t size_class = 0;
+    std::uint32_t count = 0;                         // bits that are set
+    std::uint64_t used_at = 0;                       // by the clock of its Leases
+    std::array<std::uint64_t, kBitmapWords> bits{};  // as in the chunk's bitmap
+  };
+  // One rank's blocks in this agent's hands; runs that are set aside by ensure().
   struct Leases {
-    std::array<std::vector<std::uint64_t>, kClasses> blocks;  // offsets
-    std::array<std::uint64_t, kClasses> last_chunk{};         // chunk + 1 it last leased from, or 0
+    std::vector<Held> held;                                     // none without blocks
+    std::array<std::uint32_t, kClasses> blocks{};               // in `held`, of each class
+    std::array<std::uint32_t, kClasses> recent{};               // index in `held`, a hint
+    std::array<std::uint64_t, kClasses> last_chunk{};           // chunk + 1 last leased from, or 0
     std::vector<std::pair<std::uint64_t, std::uint64_t>> runs;  // chunks, offset
     std::uint64_t rover = 0;                                    // where the next search begins
+    std::uint64_t clock = 0;                                    // counts uses
     bool set_aside = false;                                     // by ensure(), and not yet trimmed
   };
   static constexpr std::uint64_t kNone = ~0ULL;
@@ -109,19 +140,36 @@ class Heap {
   // State words read at a time by a search.
   static constexpr std::uint64_t kScanWords = 64;
 
+  // heap_held.h
   Leases& leases(std::uint32_t rank);
-  static bool has_room(std::vector<std::uint64_t>& blocks, std::uint64_t more);
-  bool keeps(std::uint32_t rank, std::uint32_t size_class);
-  bool refill(std::uint32_t rank, std::uint32_t size_class);
-  bool lease_from(std::uint32_t rank, std::uint64_t chunk, std::uint32_t size_class);
-  bool collect_bits(std::uint32_t rank, std::uint64_t chunk, std::uint32_t size_class,
-                    std::uint64_t count);
-  bool claim_chunk(std::uint32_t rank, std::uint64_t chunk, std::uint32_t size_class);
-  bool lease_fresh(std::uint32_t rank, std::uint32_t size_class);
-  bool lease_by_search(std::uint32_t rank, std::uint32_t size_class);
-  void return_block(std::uint32_t rank, std::uint32_t size_class, std::uint64_t offset);
-  void return_class(std::uint32_t rank, std::uint32_t size_class, std::uint64_t keep = 0);
-  void return_rank(std::uint32_t rank);
+  static Held* find_chunk(Leases& mine, std::uint64_t chunk);
+  static Held& find_class(Leases& mine, std::uint32_t size_class);
+  static void note_use(Leases& mine, Held& held);
+  static bool has_room(Leases& mine);
+  static Held& add_chunk(Leases& mine, std::uint64_t chunk, std::uint32_t size_class);
+  std::uint64_t take_block(std::uint32_t rank, Leases& mine, std::uint32_t size_class);
+  bool keep_block(std::uint32_t rank, const Block& block);
+  std::uint64_t index_of(std::uint32_t rank, const Block& block) const;
+  bool return_bits(std::uint32_t rank, Held& held, std::uint64_t count);
+  void return_held(std::uint32_t rank, Held& held, std::uint64_t count);
+  void return_oldest(std::uint32_t rank);
+  void return_block(std::uint32_t rank, const Block& block);
+  void return_rank(std::uint32_t rank, std::uint32_t except_class = kRunClass);
+  static void drop_empty(Leases& mine);
+  // heap_lease.h
+  bool refill(std::uint32_t rank, std::uint32_t size_class, std::uint64_t wanted);
+  std::uint64_t count_in(std::uint32_t rank, std::uint64_t chunk, std::uint32_t size_class,
+                         std::uint64_t most);
+  bool lease_from(std::uint32_t rank, std::uint64_t chunk, std::uint32_t size_class,
+                  std::uint64_t most);
+  void collect_bits(std::uint32_t rank, Held& held, std::uint64_t count);
+  void lease_counted(std::uint32_t rank, std::uint64_t chunk, std::uint32_t size_class,
+                     std::uint64_t count);
+  bool claim_chunk(std::uint32_t rank, std::uint64_t chunk, std::uint32_t size_class,
+                   std::uint64_t most);
+  bool lease_fresh(std::uint32_t rank, std::uint32_t size_class, std::uint64_t most);
+  bool lease_by_search(std::uint32_t rank, std::uint32_t size_class, std::uint64_t most);
+  // heap_run.h
   std::uint64_t allocate_run(std::uint32_t rank, std::uint64_t chunks);
   bool claim_run(std::uint32_t rank, std::uint64_t first, std::uint64_t chunks);
   std::uint64_t search_run(std::uint32_t rank, std::uint64_t chunks);
@@ -132,7 +180,9 @@ class Heap {
 
   E& ep_;
   const Geometry& geometry_;
+  const std::uint32_t most_held_;
   std::vector<std::unique_ptr<Leases>> leases_;  // by rank, made on first use
+  bool to_trim_ = false;                         // some rank's leases are set aside
 };
 
 }  // namespace keyway::store

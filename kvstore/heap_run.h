@@ -10,12 +10,12 @@ using fabric::rma;
 /// Offset of a run, or kNone.
 template <fabric::Endpoint E>
 std::uint64_t Heap<E>::allocate_run(std::uint32_t rank, std::uint64_t chunks) {
-  Leases& held = leases(rank);
-  for (auto& run : held.runs) {
+  Leases& mine = leases(rank);
+  for (auto& run : mine.runs) {
     if (run.first != chunks) continue;
     const std::uint64_t offset = run.second;
-    run = held.runs.back();
-    held.runs.pop_back();
+    run = mine.runs.back();
+    mine.runs.pop_back();
     return offset;
   }
   std::uint64_t first = search_run(rank, chunks);

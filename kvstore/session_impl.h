@@ -4,6 +4,7 @@
 // like has compiled.
 #pragma once
 
+#include "keyway/kvstore/heap_held.h"
 #include "keyway/kvstore/heap_lease.h"
 #include "keyway/kvstore/heap_run.h"
 #include "keyway/kvstore/session.h"

@@ -56,6 +56,7 @@ class Session<E>::StripeSet {
       session_.unlock_stripe(held.rank, held.stripe, held.grant);
     }
     session_.collect_garbage();
+    session_.heap_.trim();
     session_.give_back_buffers();
   }
 
@@ -270,13 +271,11 @@ Status Session<E>::put_all_once(std::span<const Location> locations,
     if (options.when == PutIf::kPresent && !found.live()) return Status(Code::kNotFound);
   }
   if (auto status = reserve_writes(writes); !status.ok()) return status;
-  Status status = mutate_all(
+  return mutate_all(
       locations, pairs, &KeyValueView::first, [&](std::size_t i, const ElementView* old) {
         const bool keep = options.keep_expiry && old != nullptr;
         return Decision::write(pairs[i].second, keep ? old->expires_at_ms : options.expires_at_ms);
       });
-  heap_.trim();
-  return status;
 }
 
 template <fabric::Endpoint E>

@@ -128,13 +128,11 @@ Status Session<E>::write_drafts(std::span<const Location> locations,
   }
   if (auto status = reserve_writes(writes); !status.ok()) return status;
   const auto key_of = [&](std::size_t i) { return keys[i]; };
-  Status status = mutate_all(places, changed, key_of, [&](std::size_t n, const ElementView* old) {
+  return mutate_all(places, changed, key_of, [&](std::size_t n, const ElementView* old) {
     const ElementDraft& draft = drafts[changed[n]];
     if (draft.there()) return Decision::write(draft->value, draft->expires_at_ms);
     return old != nullptr ? Decision::erase() : Decision();
   });
-  heap_.trim();
-  return status;
 }
 
 }  // namespace keyway::store

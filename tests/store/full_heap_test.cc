@@ -115,11 +115,35 @@ TEST_CASE("full heap: what one session frees another one gets") {
   REQUIRE(a.clear().ok());
   Kept bs;
   fill(b, bs, 5000, "b's ");
-  // The freer may keep a chunk's worth of each class that it used.
+  // The freer may keep a few chunks (H6).
   CHECK(bs.size() * 5000 > kept.size() * 1000 / 2);
   check_all(b, bs);
   Session* const open[] = {&a, &b};
   check_heap(store, a, open);
+}
+
+/// H6. Each of them has used as many size classes as a workload of mixed sizes does.
+TEST_CASE("full heap: sessions that are idle keep little of it from one that writes") {
+  constexpr int kIdle = 128;
+  Store store = open_local("local:?memory=64MiB&sessions=130&locks_per_session=8");
+  std::vector<Session> idle;
+  for (int i = 0; i < kIdle; ++i) {
+    Session& s = idle.emplace_back(session_of(store));
+    for (int size = 0; size < 16; ++size) {
+      const std::string key = named(named("idle ", i) + " ", size);
+      REQUIRE(s.put(key, pattern(40 + 60 * static_cast<std::size_t>(size), 1)).ok());
+      REQUIRE(s.erase(key).ok());
+    }
+  }
+  Session writer = session_of(store);
+  Kept kept;
+  fill(writer, kept, 3000, "element ");
+  const auto report = *writer.report(0);
+  CAPTURE(kept.size(), report.live_bytes, report.heap.heap_bytes);
+  CHECK(report.live_bytes * 10 >= report.heap.heap_bytes * 9);
+  std::vector<Session*> open = {&writer};
+  for (Session& s : idle) open.push_back(&s);
+  check_heap(store, writer, open);
 }
 
 TEST_CASE("full heap: put_all does all or nothing, and keeps no room from others") {

@@ -40,7 +40,7 @@ SimPlan plan_of(const Size& size, const char* lock, std::uint64_t seed) {
           .ranks = size.ranks,
           .machine = shaken_machine(size.ranks_per_node, kJitterNs),
           .seed = seed,
-          // Each agent may hold a chunk of every class that it writes, on every rank.
+          // While it writes, each agent may hold a chunk on every rank.
           .memory_bytes = size.ranks * (64ULL << 10) + store::kMinMemoryBytes};
 }
 

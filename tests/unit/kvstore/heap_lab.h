@@ -22,13 +22,17 @@ struct HeapAgent {
 };
 
 struct HeapLab {
-  explicit HeapLab(std::uint64_t memory_bytes = 2 << 20, std::uint32_t ranks = 1)
+  /// Of how many agents a rank may have depends what each may keep (H6).
+  explicit HeapLab(std::uint64_t memory_bytes = 2 << 20, std::uint32_t ranks = 1,
+                   std::uint32_t agents_per_rank = 1)
       : geometry(*store::Geometry::plan({.memory_bytes = memory_bytes,
                                          .buckets = 16,
-                                         .agents_per_rank = 8,
+                                         .agents_per_rank = agents_per_rank,
                                          .nodes_per_agent = 1})),
-        fabric(std::move(*fabric::ShmFabric::create(
-            {.ranks = ranks, .segment_bytes = geometry.segment_bytes(), .agents_per_rank = 8}))) {}
+        // A heap without a session uses no lock nodes, so a few agents more find their place.
+        fabric(std::move(*fabric::ShmFabric::create({.ranks = ranks,
+                                                     .segment_bytes = geometry.segment_bytes(),
+                                                     .agents_per_rank = agents_per_rank + 8}))) {}
   std::unique_ptr<HeapAgent> agent(std::uint32_t rank = 0) {
     return std::make_unique<HeapAgent>(fabric, geometry, rank);
   }

@@ -81,10 +81,9 @@ bool hammer(HeapAgent& agent, Shadow& shadow, std::uint32_t me, std::vector<Held
   return clean;
 }
 
-}  // namespace
-
-TEST_CASE("heap: agents of several threads never share a byte, and nothing is lost") {
-  HeapLab lab(1 << 20);
+/// With agents that may keep blocks, or are so many that none may (H6).
+void check_threads(std::uint32_t agents_per_rank) {
+  HeapLab lab(1 << 20, 1, agents_per_rank);
   constexpr std::uint32_t kThreads = 4;
   Shadow shadow(lab.geometry);
   std::vector<std::unique_ptr<HeapAgent>> agents;
@@ -114,6 +113,15 @@ TEST_CASE("heap: agents of several threads never share a byte, and nothing is lo
   }
   CHECK(agents[0]->heap.report(0).free_chunks == lab.geometry.chunks());
   lab.check_at_rest(*agents[0]);
+}
+
+}  // namespace
+
+TEST_CASE("heap: agents of several threads never share a byte, and nothing is lost") {
+  for (const std::uint32_t agents_per_rank : {1u, 64u}) {
+    CAPTURE(agents_per_rank);
+    check_threads(agents_per_rank);
+  }
 }
 
 TEST_CASE("heap: blocks that one thread frees another one gets") {
