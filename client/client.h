@@ -173,8 +173,8 @@ class Session {
   /// Erases all at one instant; returns how many were there.
   Result<std::uint64_t> erase_all(std::span<const std::string_view> keys);
   /// Reads the keys, runs `body`, writes what it left changed, all at one instant. kMismatch when
-  /// the body returned false; kOutOfSpace leaves everything as it was. The body may run twice: once
-  /// more after a full heap was swept of what had expired.
+  /// the body returned false; kOutOfSpace leaves everything as it was. The body may run several
+  /// times: again after room was made in a full heap.
   Status transact(std::span<const std::string_view> keys, const TransactionBody& body);
   /// The same with the elements' expiries, which the body may change as well. kMismatch, and no
   /// call of the body, when a key has changed since the mark that options give.

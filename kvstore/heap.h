@@ -4,7 +4,9 @@
 // how many of its blocks are not free; a bitmap line says which. An agent takes a whole chunk (or
 // what is left of one) with a few atomics and then carves it without talking to anybody, so that a
 // put costs no allocator round trip. A freed block stays with the agent that freed it as far as H6
-// allows, and otherwise returns to the owner.
+// allows, and otherwise returns to the owner. Where an allocation finds no room though enough bytes
+// are free, the agent empties sparse chunks: it takes their free blocks, its session moves what
+// lies in the others, and then the chunks are free for any class (heap_move.h).
 // *Thread safety.* A Heap belongs to one agent; the words in the segments are shared by all. Agents
 // access them by class `rma`. Only searches load states in passing by whichever class is at hand,
 // and then decide by a compare-and-swap. Every read-modify-write acquires and releases (endpoint.h,
@@ -14,8 +16,9 @@
 //   H1  In every chunk, set bits <= the state's count: leasing counts first and then sets bits,
 //       freeing clears the bit first and then counts. So an agent that has counted k blocks in
 //       will find k clear bits.
-//   H2  A chunk changes its class, or becomes free, only while its count is 0, by compare-and-swap
-//       of the whole state; H1 makes that safe against agents that still look at it.
+//   H2  A chunk changes its class, or becomes free, only while its count is 0, or while all of its
+//       blocks are one agent's who has cleared their bits; by compare-and-swap of the whole state.
+//       H1 makes that safe against agents that still look at it.
 //   H3  Block spans of live, free and leased blocks and free chunks add up to the heap.
 //   H4  No lock is taken: an agent that stops here holds up nobody.
 //   H5  Where an agent's own memory has no room to note blocks, it leases none and keeps none: that
@@ -24,6 +27,10 @@
 //       rank, and are at most a chunk's worth of each class. So all agents of the job together, be
 //       they idle for ever, keep at most 1 / kHeldShare of a heap from others. Where that is less
 //       than a chunk for each, an agent keeps nothing, and leases just the blocks that it lacks.
+//   H7  An agent that empties a chunk holds all of its blocks that were free as it began; others
+//       lease only what becomes free there meanwhile. A block that has been moved out of is held as
+//       well, until the end: then a chunk that is the agent's as a whole becomes free, or part of a
+//       run, and of any other chunk it returns what it holds. It waits for nobody (H4).
 // *Source.* Design section 6. Rejected: free lists in the freed blocks (a remote pop needs a read
 // for each block, and coalescing needs the owner). A word by which an agent that runs out calls for
 // the leases of others: an idle agent does not read it. Leases in shared memory, which others may
@@ -37,41 +44,24 @@
 #include <optional>
 #include <vector>
 
+#include "keyway/kvstore/chunk_state.h"
 #include "keyway/kvstore/geometry.h"
+#include "keyway/kvstore/move_plan.h"
 #include "keyway/kvstore/types.h"
 #include "keyway/locks/fabric/endpoint.h"
 
 namespace keyway::store {
 
-/// A chunk's state word.
-///   bits 63..56  class + 1; 0 the chunk is free; kRunHead the first of a run, kRunRest within one
-///   bits 31..0   blocks that are not free; for a run's head the chunks of the run
-class ChunkState {
- public:
-  static constexpr std::uint64_t kRunHead = 0xfe;
-  static constexpr std::uint64_t kRunRest = 0xff;
-
-  constexpr explicit ChunkState(std::uint64_t word) : word_(word) {}
-  constexpr ChunkState(std::uint64_t kind, std::uint64_t count) : word_(kind << 56 | count) {}
-  static constexpr ChunkState cut(std::uint32_t size_class, std::uint64_t count) {
-    return {size_class + 1ULL, count};
-  }
-  constexpr std::uint64_t word() const { return word_; }
-  constexpr bool free() const { return word_ == 0; }
-  constexpr std::uint64_t kind() const { return word_ >> 56; }
-  constexpr bool is_cut() const { return kind() >= 1 && kind() <= kClasses; }
-  constexpr std::uint32_t size_class() const { return static_cast<std::uint32_t>(kind() - 1); }
-  constexpr std::uint64_t count() const { return word_ & 0xffffffff; }
-
- private:
-  std::uint64_t word_;
-};
-static_assert(kClasses + 1 < ChunkState::kRunHead);
-
 /// A block that an element or an overflow bucket lives in.
 struct Block {
   std::uint64_t offset = 0;
   std::uint32_t size_class = 0;  // kRunClass: a run of chunks
+};
+
+/// What an allocation lacked: so many free chunks, neighbours where they are several.
+struct Shortage {
+  std::uint32_t rank = 0;
+  std::uint64_t chunks = 1;
 };
 
 /// The part of a heap that idle agents may keep from others, all of them together (H6): a workload
@@ -115,6 +105,24 @@ class Heap {
   /// The bytes that a block counts for (H3).
   std::uint64_t span(const Block& block, std::uint64_t bytes) const;
 
+  // --- emptying sparse chunks: heap_move.h
+  /// What the last allocation lacked that has failed since the last call.
+  std::optional<Shortage> take_shortage();
+  /// Chooses sparse chunks and takes their free blocks. False when to empty chunks cannot help, or
+  /// this agent's own memory is short; then there is nothing to end.
+  bool begin_move(const Shortage& lacking);
+  /// Whether what lies in this block is to be moved. Never a run.
+  bool is_leaving(const Block& block) const;
+  /// A block of the same class elsewhere.
+  std::optional<Block> destination(std::uint32_t size_class);
+  /// What lay in this block has moved, and nobody refers to it any more.
+  void moved(const Block& block);
+  /// Whether nothing is left to be moved.
+  bool all_moved() const { return move_->left == 0; }
+  /// Frees the chunks that are empty now. A run that was lacking is set aside. False when nothing
+  /// was gained.
+  bool end_move();
+
  private:
   // Blocks of one chunk in this agent's hands.
   struct Held {
@@ -135,10 +143,22 @@ class Heap {
     std::uint64_t clock = 0;                                    // counts uses
     bool set_aside = false;                                     // by ensure(), and not yet trimmed
   };
+  // Chunks that are being emptied (H7).
+  struct Move {
+    Shortage lacking;
+    std::uint64_t from = 0;             // the chunk that `leaving` begins with
+    std::vector<std::uint8_t> leaving;  // of each chunk that is one of `chunks` its class + 1
+    std::vector<Held> chunks;           // in order; a chunk with no block of ours, too
+    std::uint64_t left = 0;             // blocks in them that are not ours
+    std::array<bool, kClasses> no_room{};
+    std::uint64_t first = 0;             // where several chunks are lacking, the first one
+    std::vector<std::uint64_t> claimed;  // and those of them that are ours already
+  };
   static constexpr std::uint64_t kNone = ~0ULL;
   static constexpr std::uint64_t minus(std::uint64_t amount) { return ~amount + 1; }
-  // State words read at a time by a search.
+  // State words read at a time by a search: few where a word costs, many where a round trip does.
   static constexpr std::uint64_t kScanWords = 64;
+  static constexpr std::uint64_t kRemoteScanWords = 512;
 
   // heap_held.h
   Leases& leases(std::uint32_t rank);
@@ -150,6 +170,7 @@ class Heap {
   std::uint64_t take_block(std::uint32_t rank, Leases& mine, std::uint32_t size_class);
   bool keep_block(std::uint32_t rank, const Block& block);
   std::uint64_t index_of(std::uint32_t rank, const Block& block) const;
+  void clear_bits(std::uint32_t rank, Held& held, std::uint64_t count);
   bool return_bits(std::uint32_t rank, Held& held, std::uint64_t count);
   void return_held(std::uint32_t rank, Held& held, std::uint64_t count);
   void return_oldest(std::uint32_t rank);
@@ -168,7 +189,8 @@ class Heap {
   bool claim_chunk(std::uint32_t rank, std::uint64_t chunk, std::uint32_t size_class,
                    std::uint64_t most);
   bool lease_fresh(std::uint32_t rank, std::uint32_t size_class, std::uint64_t most);
-  bool lease_by_search(std::uint32_t rank, std::uint32_t size_class, std::uint64_t most);
+  bool lease_by_search(std::uint32_t rank, std::uint32_t size_class, std::uint64_t most,
+                       bool may_claim);
   // heap_run.h
   std::uint64_t allocate_run(std::uint32_t rank, std::uint64_t chunks);
   bool claim_run(std::uint32_t rank, std::uint64_t first, std::uint64_t chunks);
@@ -177,12 +199,24 @@ class Heap {
   template <class Visit>
   void each_state(std::uint32_t rank, std::uint64_t from, std::uint64_t to, Visit&& visit);
   static std::uint64_t bitmap_mask(std::uint32_t size_class, std::uint64_t word);
+  // heap_move.h
+  MovePlan::Choice plan_move(const Shortage& lacking, std::uint64_t from, std::uint64_t to);
+  void take_window(std::uint64_t first);
+  void take_leaving(std::uint64_t chunk);
+  void close_chunk(std::uint32_t rank, Held& held, ChunkState into);
+  bool end_run(const Move& move);
+  void pass_over();
 
   E& ep_;
   const Geometry& geometry_;
   const std::uint32_t most_held_;
   std::vector<std::unique_ptr<Leases>> leases_;  // by rank, made on first use
   bool to_trim_ = false;                         // some rank's leases are set aside
+  std::optional<Shortage> shortage_;
+  std::unique_ptr<Move> move_;         // while chunks are being emptied
+  std::uint64_t plan_from_ = 0;        // the chunk that the next plan of a large heap begins with
+  std::uint64_t passed_over_ = 0;      // candidates of plans that were carried out in vain
+  std::uint64_t candidate_after_ = 0;  // those of the plan under way
 };
 
 }  // namespace keyway::store

@@ -124,11 +124,10 @@ bool Heap<E>::keep_block(std::uint32_t rank, const Block& block) {
   return true;
 }
 
-/// Returns so many blocks of a chunk to the owner, those at its end; true when the chunk has become
-/// free by it. Of a remote rank it is one round trip, or two where the chunk may be empty.
+/// Clears the bits of so many blocks of a chunk, those at its end, ahead of whatever this agent
+/// does next to the rank.
 template <fabric::Endpoint E>
-bool Heap<E>::return_bits(std::uint32_t rank, Held& held, std::uint64_t count) {
-  if (count == 0) return false;
+void Heap<E>::clear_bits(std::uint32_t rank, Held& held, std::uint64_t count) {
   std::uint64_t left = count;
   for (std::uint64_t word = kBitmapWords; word-- > 0 && left > 0;) {
     std::uint64_t mask = held.bits[word];
@@ -140,7 +139,15 @@ bool Heap<E>::return_bits(std::uint32_t rank, Held& held, std::uint64_t count) {
     left -= static_cast<std::uint64_t>(std::popcount(mask));
   }
   held.count -= static_cast<std::uint32_t>(count);
-  ep_.order(rank);  // H1: the bits first
+  ep_.order(rank);
+}
+
+/// Returns so many blocks of a chunk to the owner; true when the chunk has become free by it. Of a
+/// remote rank it is one round trip, or two where the chunk may be empty.
+template <fabric::Endpoint E>
+bool Heap<E>::return_bits(std::uint32_t rank, Held& held, std::uint64_t count) {
+  if (count == 0) return false;
+  clear_bits(rank, held, count);  // H1: the bits first
   const fabric::Address state = geometry_.chunk_state(rank, held.chunk);
   const std::uint64_t before = ep_.fetch_add(rma, state, minus(count));
   if (ChunkState(before).count() != count) return false;

@@ -15,11 +15,15 @@ std::optional<Block> Heap<E>::allocate(std::uint32_t rank, std::uint64_t bytes) 
   const std::uint32_t size_class = class_for(bytes);
   if (size_class == kRunClass) {
     const std::uint64_t offset = allocate_run(rank, run_chunks(bytes));
-    if (offset == kNone) return std::nullopt;
-    return Block{offset, kRunClass};
+    if (offset != kNone) return Block{offset, kRunClass};
+    shortage_ = Shortage{rank, run_chunks(bytes)};
+    return std::nullopt;
   }
   Leases& mine = leases(rank);
-  if (mine.blocks[size_class] == 0 && !refill(rank, size_class, 1)) return std::nullopt;
+  if (mine.blocks[size_class] == 0 && !refill(rank, size_class, 1)) {
+    shortage_ = Shortage{rank, 1};
+    return std::nullopt;
+  }
   return Block{take_block(rank, mine, size_class), size_class};
 }
 
@@ -40,11 +44,15 @@ bool Heap<E>::ensure(std::uint32_t rank, std::uint64_t bytes, std::uint64_t coun
   if (size_class == kRunClass) mine.runs.reserve(mine.runs.size() + count);  // none is lost
   while (!ready(rank, bytes, count)) {
     if (size_class != kRunClass) {
-      if (!refill(rank, size_class, count - mine.blocks[size_class])) return false;
-      continue;
+      if (refill(rank, size_class, count - mine.blocks[size_class])) continue;
+      shortage_ = Shortage{rank, 1};
+      return false;
     }
     const std::uint64_t first = search_run(rank, run_chunks(bytes));
-    if (first == kNone) return false;
+    if (first == kNone) {
+      shortage_ = Shortage{rank, run_chunks(bytes)};
+      return false;
+    }
     mine.runs.emplace_back(run_chunks(bytes), geometry_.chunk(rank, first).offset());
   }
   return true;
@@ -78,9 +86,9 @@ bool Heap<E>::refill(std::uint32_t rank, std::uint32_t size_class, std::uint64_t
   const std::uint64_t hint = ep_.load(rma, geometry_.header(rank) + kHintsOffset + size_class * 8);
   if (hint != 0 && hint != last && lease_from(rank, hint - 1, size_class, most)) return true;
   if (lease_fresh(rank, size_class, most)) return true;
-  if (lease_by_search(rank, size_class, most)) return true;
+  if (lease_by_search(rank, size_class, most, /*may_claim=*/true)) return true;
   return_rank(rank, size_class);  // ensure() comes here with blocks of this class in hand
-  return lease_by_search(rank, size_class, most);
+  return lease_by_search(rank, size_class, most, /*may_claim=*/true);
 }
 
 /// Counts blocks of a chunk in that are not taken (H1), up to `most`; returns how many: none when
@@ -193,9 +201,10 @@ bool Heap<E>::lease_fresh(std::uint32_t rank, std::uint32_t size_class, std::uin
 template <fabric::Endpoint E>
 template <class Visit>
 void Heap<E>::each_state(std::uint32_t rank, std::uint64_t from, std::uint64_t to, Visit&& visit) {
-  std::array<std::uint64_t, kScanWords> words;
-  for (std::uint64_t at = from; at < to; at += kScanWords) {
-    const std::uint64_t n = std::min(kScanWords, to - at);
+  std::array<std::uint64_t, kRemoteScanWords> words;
+  const std::uint64_t most = ep_.is_local(rank) ? kScanWords : kRemoteScanWords;
+  for (std::uint64_t at = from; at < to; at += most) {
+    const std::uint64_t n = std::min(most, to - at);
     // Word by word when local, so that the read races with nobody; in bulk when remote.
     if (ep_.is_local(rank)) {
       for (std::uint64_t i = 0; i < n; ++i) {
@@ -211,13 +220,15 @@ void Heap<E>::each_state(std::uint32_t rank, std::uint64_t from, std::uint64_t t
   }
 }
 
+/// Out of any chunk of the class with room or, if it may claim one, a free chunk.
 template <fabric::Endpoint E>
-bool Heap<E>::lease_by_search(std::uint32_t rank, std::uint32_t size_class, std::uint64_t most) {
+bool Heap<E>::lease_by_search(std::uint32_t rank, std::uint32_t size_class, std::uint64_t most,
+                              bool may_claim) {
   Leases& mine = *leases_[rank];
   const std::uint64_t start = mine.rover;
   bool found = false;
   const auto visit = [&](std::uint64_t chunk, ChunkState state) {
-    found = state.free() ? claim_chunk(rank, chunk, size_class, most)
+    found = state.free() ? may_claim && claim_chunk(rank, chunk, size_class, most)
                          : state.is_cut() && state.size_class() == size_class &&
                                state.count() < class_capacity(size_class) &&
                                lease_from(rank, chunk, size_class, most);

@@ -40,6 +40,7 @@
 #include "keyway/kvstore/expiry_clock.h"
 #include "keyway/kvstore/geometry.h"
 #include "keyway/kvstore/heap.h"
+#include "keyway/kvstore/move_pace.h"
 #include "keyway/kvstore/stripe_monitor.h"
 #include "keyway/kvstore/types.h"
 #include "keyway/locks/base/rng.h"
@@ -120,6 +121,8 @@ class Session {
 
   /// Switches that this session has made because they were due.
   std::uint64_t switches() const { return switches_; }
+  /// Elements and overflow lines that it has moved to make room.
+  std::uint64_t moved() const { return moved_; }
 
   std::uint32_t owner_of(std::string_view key) const;
   StripePlace stripe_of(std::string_view key) const;
@@ -243,8 +246,6 @@ class Session {
   void put_element(Access access, fabric::Address at, std::string_view key,
                    const Decision& decision, std::uint16_t version);
   bool sweep_for_room(std::span<const Location> places);
-  template <class Attempt>
-  Status with_sweep(std::span<const Location> locations, Attempt&& attempt);
 
   // session_lines.h
   void drop_entry(std::uint32_t rank, const Found& found);
@@ -283,6 +284,12 @@ class Session {
   Status reserve_writes(std::span<const PlannedWrite> writes);
   void need_at_most(BlockNeeds& needs, std::span<const PlannedWrite> writes) const;
   void need_exactly(BlockNeeds& needs, std::span<const PlannedWrite> writes);
+
+  // session_move.h
+  class Mover;
+  template <class Attempt>
+  Status with_room(std::span<const Location> locations, Attempt&& attempt);
+  bool make_room(Deadline until);
 
   // session_transaction.h
   template <class Access>
@@ -371,6 +378,8 @@ class Session {
   // By rank: a lower bound of the volume's mark of the longest chain.
   std::vector<std::uint64_t> noted_chain_;
   std::uint64_t next_sweep_ns_ = 0;
+  MovePace move_pace_;
+  std::uint64_t moved_ = 0;
   bool alone_ = false;  // within alone(): every stripe is held
   std::vector<Unshown> unshown_;
   // The time of the operation under way (session_time.h).

@@ -6,9 +6,11 @@
 
 #include "keyway/kvstore/heap_held.h"
 #include "keyway/kvstore/heap_lease.h"
+#include "keyway/kvstore/heap_move.h"
 #include "keyway/kvstore/heap_run.h"
 #include "keyway/kvstore/session.h"
 #include "keyway/kvstore/session_lines.h"
+#include "keyway/kvstore/session_move.h"
 #include "keyway/kvstore/session_multi.h"
 #include "keyway/kvstore/session_read.h"
 #include "keyway/kvstore/session_reserve.h"

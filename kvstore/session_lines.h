@@ -150,6 +150,7 @@ void Session<E>::discard(std::uint32_t rank, const Block& block, std::uint64_t b
 template <fabric::Endpoint E>
 void Session<E>::collect_garbage() {
   for (const Garbage& item : garbage_) heap_.free(item.rank, item.block, item.bytes);  // K4
+  move_pace_.freed(garbage_.size());
   garbage_.clear();
 }
 

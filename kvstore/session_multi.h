@@ -197,15 +197,6 @@ Status Session<E>::mutate_all(std::span<const Location> locations, const Items& 
   return {};
 }
 
-/// Calls attempt(), and once more when it found a heap full and a sweep made room.
-template <fabric::Endpoint E>
-template <class Attempt>
-Status Session<E>::with_sweep(std::span<const Location> locations, Attempt&& attempt) {
-  Status status = attempt();
-  if (status == Code::kOutOfSpace && sweep_for_room(locations)) status = attempt();
-  return status;
-}
-
 template <fabric::Endpoint E>
 Status Session<E>::get_all(std::span<const std::string_view> keys,
                            std::vector<std::optional<std::string>>& out) {
@@ -249,7 +240,7 @@ Status Session<E>::put_all(std::span<const std::pair<std::string_view, std::stri
   for (const auto& pair : pairs) {
     if (auto status = check_value(pair.second.size()); !status.ok()) return status;
   }
-  return with_sweep(*placed, [&] { return put_all_once(*placed, pairs, options); });
+  return with_room(*placed, [&] { return put_all_once(*placed, pairs, options); });
 }
 
 template <fabric::Endpoint E>

@@ -61,7 +61,7 @@ Status Session<E>::modify_all(std::span<const std::string_view> keys, ElementsBo
   if (auto status = check_named_once(keys); !status.ok()) return status;
   auto placed = place_all(keys, std::identity());
   if (!placed.ok()) return placed.status();
-  return with_sweep(*placed, [&] { return modify_all_once(*placed, keys, body, options); });
+  return with_room(*placed, [&] { return modify_all_once(*placed, keys, body, options); });
 }
 
 template <fabric::Endpoint E>

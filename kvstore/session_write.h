@@ -13,8 +13,8 @@
 
 namespace keyway::store {
 
-/// Locks, shows, applies. When the heap is full, elements past their expiry are swept out of the
-/// volume once, and the write is tried again.
+/// Locks, shows, applies. When the heap is full, room is made if it can be, and the write is tried
+/// again.
 template <fabric::Endpoint E>
 template <class Mutate>
 Status Session<E>::mutate_key(std::string_view key, Mutate&& mutate) {
@@ -35,7 +35,7 @@ Status Session<E>::mutate_key(std::string_view key, Mutate&& mutate) {
       return status;
     });
   };
-  Status status = with_sweep(std::span(&location, 1), once);
+  Status status = with_room(std::span(&location, 1), once);
   give_back_buffers();
   return status;
 }

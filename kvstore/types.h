@@ -100,8 +100,8 @@ struct Decision {
 };
 
 /// Decides what becomes of a key, shown its element or, where there is none, null. It runs under
-/// the stripe's lock: it may not call the session, and should be short. It may run twice: once
-/// more after a full heap was swept of what had expired.
+/// the stripe's lock: it may not call the session, and should be short. It may run several times:
+/// again after room was made in a full heap.
 using Mutator = FunctionRef<Decision(const ElementState* old)>;
 
 /// Receives the elements of a scan; may call the session.

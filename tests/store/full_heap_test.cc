@@ -27,6 +27,14 @@ void fill(Session& s, Kept& kept, std::size_t bytes, const std::string& prefix) 
     kept[key] = value;
   }
 }
+/// Erases all but about one of `share`.
+void thin_out(Session& s, Kept& kept, std::uint64_t share) {
+  std::erase_if(kept, [&](const auto& each) {
+    if (store::hash_key({}, each.first) % share == 0) return false;
+    REQUIRE(s.erase(each.first).ok());
+    return true;
+  });
+}
 void check_all(Session& s, const Kept& kept) {
   std::string wrong;  // one check for all of them: a check costs more than a get
   std::string value;
@@ -120,6 +128,64 @@ TEST_CASE("full heap: what one session frees another one gets") {
   check_all(b, bs);
   Session* const open[] = {&a, &b};
   check_heap(store, a, open);
+}
+
+TEST_CASE("full heap: elements of other sizes are moved out of sparse chunks to make room") {
+  Store store = open_local("local:?memory=8MiB&sessions=2");
+  Session s = session_of(store);
+  Kept kept;
+  fill(s, kept, 120, "small ");
+  thin_out(s, kept, 33);
+  // Nearly every chunk has an element left.
+  const auto pinned = s.report(0)->heap;
+  CHECK(pinned.free_bytes * 10 >= pinned.heap_bytes * 9);
+  CHECK(pinned.free_chunks * 16'384 * 10 <= pinned.heap_bytes);
+  Kept large;
+  fill(s, large, 5000, "large ");
+  kept.insert(large.begin(), large.end());
+  check_all(s, kept);
+  check_heap(store, s);
+  CHECK(s.report(0)->live_bytes * 10 >= pinned.heap_bytes * 9);
+  // And neighbours are emptied for a run.
+  thin_out(s, kept, 10);
+  Kept runs;
+  fill(s, runs, 100'000, "run ");
+  kept.insert(runs.begin(), runs.end());
+  check_all(s, kept);
+  check_heap(store, s);
+  CHECK(runs.size() * 7 * 16'384 * 2 >= pinned.heap_bytes);
+}
+
+TEST_CASE("full heap: several writes that find room only by moves are done wholly or not at all") {
+  Store store = open_local("local:?memory=4MiB&sessions=2&ranks=2");
+  Session s = session_of(store);
+  Kept kept;
+  fill(s, kept, 300, "small ");
+  for (int i = 0; i < 20'000; ++i) {  // the other rank may have room left
+    const std::string key = named("more ", i);
+    if (s.put(key, pattern(300, i)).ok()) kept[key] = pattern(300, i);
+  }
+  thin_out(s, kept, 20);
+  const std::string value = pattern(3000, 4);
+  std::vector<std::string> keys;
+  for (int i = 0; i < 400; ++i) keys.push_back(named("new ", i));
+  std::vector<KeyValue> pairs;
+  for (const auto& key : keys) pairs.emplace_back(key, value);
+  REQUIRE(s.put_all(pairs).ok());
+  for (const auto& key : keys) kept[key] = value;
+  check_all(s, kept);
+  const std::vector<std::string_view> some = {keys[0], keys[1], "another"};
+  REQUIRE(s.transact(some, [&](auto values) {
+             values[0] = pattern(60'000, 5);
+             values[1].reset();
+             values[2] = pattern(9000, 6);
+             return true;
+           }).ok());
+  kept[keys[0]] = pattern(60'000, 5);
+  kept.erase(keys[1]);
+  kept["another"] = pattern(9000, 6);
+  check_all(s, kept);
+  check_heap(store, s);
 }
 
 /// H6. Each of them has used as many size classes as a workload of mixed sizes does.

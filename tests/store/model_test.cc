@@ -27,7 +27,7 @@ TEST_CASE("model: random operations of every kind, in stores of many shapes") {
     CAPTURE(c.uri, seed);
     Store store = open_local(c.uri);
     Session s = session_of(store);
-    Modelled modelled(s, seed, c.fills_up ? 400'000 : 40'000);
+    Modelled modelled(s, seed, c.fills_up ? 1'000'000 : 40'000);
     for (int i = 0; i < 3000; ++i) {
       modelled.step();
       if (i % 1000 == 999) check_heap(store, s);

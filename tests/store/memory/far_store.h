@@ -19,6 +19,11 @@
 
 namespace keyway::test {
 
+struct FarShape {
+  std::uint64_t memory_bytes = 4 << 20;  // of each rank
+  std::uint64_t buckets = 1;             // the same, in one stripe
+};
+
 template <class F>
 class FarStore {
  public:
@@ -27,14 +32,15 @@ class FarStore {
 
   static constexpr std::uint32_t kRanks = 3;
   static constexpr std::uint32_t kAgents = 2;
+  static constexpr long kMostAllocations = 2000;
   /// More lines of one bucket than a session has room for from the start.
   static constexpr int kFillers = 300;
 
   /// `make(segment_bytes, agents_per_rank)` returns the fabric.
   template <class Make>
-  explicit FarStore(Make&& make)
-      : geometry_(*store::Geometry::plan({.memory_bytes = 4 << 20,
-                                          .buckets = 1,
+  explicit FarStore(Make&& make, const FarShape& shape = {})
+      : geometry_(*store::Geometry::plan({.memory_bytes = shape.memory_bytes,
+                                          .buckets = shape.buckets,
                                           .stripes = 1,
                                           .agents_per_rank = kAgents,
                                           .nodes_per_agent = 32,
@@ -86,6 +92,17 @@ class FarStore {
   }
   void check() { check_volumes(*walker_, kRanks); }
 
+  /// Calls operate(session), a Status, while the allocation with this number fails. Nothing where
+  /// bad_alloc came out.
+  template <class Operate>
+  std::optional<Status> attempt(Session& session, Operate& operate, long number) {
+    const FailingMemory fails(number);
+    try {
+      return std::optional<Status>(operate(session));
+    } catch (const std::bad_alloc&) {
+      return std::nullopt;
+    }
+  }
   /// Calls operate(session), a Status, once for each allocation that it makes, with a new session,
   /// and that allocation fails; after(status, failed) judges. The status is empty where bad_alloc
   /// came out. Ends with the call in which none failed; returns how many did.
@@ -108,18 +125,6 @@ class FarStore {
   }
 
  private:
-  static constexpr long kMostAllocations = 2000;
-
-  template <class Operate>
-  std::optional<Status> attempt(Session& session, Operate& operate, long number) {
-    const FailingMemory fails(number);
-    try {
-      return std::optional<Status>(operate(session));
-    } catch (const std::bad_alloc&) {
-      return std::nullopt;
-    }
-  }
-
   store::Geometry geometry_;
   locks::StripeLock lock_;
   F fabric_;

@@ -1,5 +1,6 @@
 // K3, K4, H5: wherever a session finds no memory, on a fabric whose posted operations are late.
 #include "far_store.h"
+#include "moves.h"
 #include "tests/conformance/deferred_fabric.h"
 #include "tests/store/deferred_session.h"
 #include "walks.h"
@@ -59,4 +60,8 @@ TEST_CASE("no memory, far: a transaction does all of it or nothing") {
 TEST_CASE("no memory, far: a write of one key is done or not done") {
   LazyStore store(make_fabric);
   check_puts(store);
+}
+
+TEST_CASE("no memory, far: a write for which elements are moved is done or not done") {
+  check_move_without_memory<LazyStore>(make_fabric);
 }

@@ -98,8 +98,8 @@ TEST_CASE("store over mpi: remote writers lease, free and fill heaps, and nothin
     std::map<std::string, std::string> model;
     store.barrier();
     for (int i = 0; i < 300 && wrong.empty(); ++i) {
-      const std::string key = fmt::format("process {} key {}", store.process(), rng.below(60));
-      constexpr std::size_t kSizes[] = {3, 100, 700, 5000, 20'000, 60'000};
+      const std::string key = fmt::format("process {} key {}", store.process(), rng.below(80));
+      constexpr std::size_t kSizes[] = {3, 100, 700, 5000, 20'000, 100'000};
       if (rng.below(4) == 0) {
         if (s.erase(key).ok() != (model.erase(key) == 1)) wrong = "erase of " + key;
         continue;

@@ -1,0 +1,204 @@
+// Heap<E>: emptying sparse chunks. Included by session_impl.h.
+//
+// When an allocation finds no room though enough bytes are free, the agent that asked chooses
+// chunks by a MovePlan and takes their free blocks (H7). Its session walks the table, and moves
+// whatever it meets in these chunks to blocks of the same class elsewhere. A walk costs about the
+// same for one chunk and for many, so it empties many.
+#pragma once
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "keyway/kvstore/heap.h"
+
+namespace keyway::store {
+
+using fabric::rma;
+
+/// Chunks that one plan looks at, which bounds its memory: 1 GiB of heap.
+inline constexpr std::uint64_t kMostPlanned = 1 << 16;
+
+/// What the last allocation that failed lacked, if one has failed since.
+template <fabric::Endpoint E>
+std::optional<Shortage> Heap<E>::take_shortage() {
+  return std::exchange(shortage_, std::nullopt);
+}
+
+/// Of the chunks from `from` to `to`. Candidates that have been chosen in vain come last.
+template <fabric::Endpoint E>
+MovePlan::Choice Heap<E>::plan_move(const Shortage& lacking, std::uint64_t from, std::uint64_t to) {
+  std::vector<ChunkState> states;
+  states.reserve(to - from);
+  each_state(lacking.rank, from, to, [&](std::uint64_t, ChunkState state) {
+    states.push_back(state);
+    return false;
+  });
+  const MovePlan plan(states);
+  const auto choose = [&](std::uint64_t first) {
+    return lacking.chunks == 1 ? plan.chunks(first) : plan.window(lacking.chunks, first);
+  };
+  MovePlan::Choice choice = choose(std::exchange(passed_over_, 0));
+  return choice.chunks.empty() ? choose(0) : choice;
+}
+
+template <fabric::Endpoint E>
+bool Heap<E>::begin_move(const Shortage& lacking) {
+  KW_CHECK(!move_);
+  try {
+    leases(lacking.rank);
+    return_rank(lacking.rank);  // nothing in hand lies in a chunk that is chosen
+    const std::uint64_t from = plan_from_;
+    const std::uint64_t to = std::min(geometry_.chunks(), from + kMostPlanned);
+    const MovePlan::Choice choice = plan_move(lacking, from, to);
+    candidate_after_ = choice.next;
+    if (choice.chunks.empty()) {
+      pass_over();
+      return false;
+    }
+    // H5: what follows allocates nothing.
+    auto move = std::make_unique<Move>();
+    move->lacking = lacking;
+    move->from = from;
+    move->leaving.resize(to - from);
+    move->chunks.reserve(choice.chunks.size() * lacking.chunks);
+    move->claimed.reserve(lacking.chunks);
+    leases_[lacking.rank]->runs.reserve(1);  // return_rank() has emptied it
+    move_ = std::move(move);
+    for (const std::uint64_t first : choice.chunks) take_window(from + first);
+    std::sort(move_->chunks.begin(), move_->chunks.end(),
+              [](const Held& a, const Held& b) { return a.chunk < b.chunk; });
+    to_trim_ = leases_[lacking.rank]->set_aside = true;  // destinations of all classes stay in hand
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+/// Takes what is free of as many chunks as are lacking, from `first` on. A run is made of the free
+/// chunks among them, so they are claimed at once; nobody finds a head to them yet.
+template <fabric::Endpoint E>
+void Heap<E>::take_window(std::uint64_t first) {
+  const std::uint32_t rank = move_->lacking.rank;
+  move_->first = first;
+  const ChunkState rest(ChunkState::kRunRest, 0);
+  for (std::uint64_t chunk = first; chunk < first + move_->lacking.chunks; ++chunk) {
+    const fabric::Address at = geometry_.chunk_state(rank, chunk);
+    const bool claims = move_->lacking.chunks > 1;
+    if (claims && ep_.compare_swap(rma, at, 0, rest.word()) == 0) {
+      move_->claimed.push_back(chunk);
+    } else {
+      take_leaving(chunk);
+    }
+  }
+}
+
+/// Takes all free blocks of a chunk that is to be emptied. One that is full has none.
+template <fabric::Endpoint E>
+void Heap<E>::take_leaving(std::uint64_t chunk) {
+  const std::uint32_t rank = move_->lacking.rank;
+  const ChunkState state(ep_.load(rma, geometry_.chunk_state(rank, chunk)));
+  if (!state.is_cut()) return;  // it has changed since the plan
+  const std::uint32_t c = state.size_class();
+  Held& held = move_->chunks.emplace_back(Held{.chunk = chunk, .size_class = c});
+  const std::uint64_t count = count_in(rank, chunk, c, class_capacity(c));
+  if (count > 0) collect_bits(rank, held, count);
+  move_->leaving[chunk - move_->from] = static_cast<std::uint8_t>(c + 1);
+  move_->left += class_capacity(c) - held.count;
+}
+
+template <fabric::Endpoint E>
+bool Heap<E>::is_leaving(const Block& block) const {
+  const std::uint64_t at = geometry_.chunk_of(block.offset) - move_->from;
+  return at < move_->leaving.size() && move_->leaving[at] == block.size_class + 1;
+}
+
+/// Out of chunks in use, so that each chunk that is emptied is a gain; for a run out of free ones
+/// as well. None is looked for again in a class that has no room.
+template <fabric::Endpoint E>
+std::optional<Block> Heap<E>::destination(std::uint32_t size_class) {
+  const std::uint32_t rank = move_->lacking.rank;
+  Leases& mine = *leases_[rank];
+  if (mine.blocks[size_class] == 0) {
+    if (move_->no_room[size_class] || !has_room(mine)) return std::nullopt;
+    const std::uint64_t most = class_capacity(size_class);
+    const bool found =
+        lease_by_search(rank, size_class, most, /*may_claim=*/false) ||
+        (move_->lacking.chunks > 1 && lease_by_search(rank, size_class, most, /*may_claim=*/true));
+    move_->no_room[size_class] = !found;
+    if (!found) return std::nullopt;
+  }
+  return Block{take_block(rank, mine, size_class), size_class};
+}
+
+template <fabric::Endpoint E>
+void Heap<E>::moved(const Block& block) {
+  const auto at =
+      std::lower_bound(move_->chunks.begin(), move_->chunks.end(), geometry_.chunk_of(block.offset),
+                       [](const Held& held, std::uint64_t chunk) { return held.chunk < chunk; });
+  const std::uint64_t index = index_of(move_->lacking.rank, block);
+  at->bits[index / 64] |= 1ULL << (index % 64);
+  ++at->count;
+  --move_->left;
+}
+
+/// The next plan is of the candidates that follow, or of the next part of the heap.
+template <fabric::Endpoint E>
+void Heap<E>::pass_over() {
+  passed_over_ = candidate_after_;
+  if (passed_over_ != 0) return;
+  plan_from_ += kMostPlanned;
+  if (plan_from_ >= geometry_.chunks()) plan_from_ = 0;
+}
+
+/// A chunk of which all blocks are ours becomes `into`: one step, so that nobody comes between. H1:
+/// the bits first. H2: nobody else changes the state of such a chunk.
+template <fabric::Endpoint E>
+void Heap<E>::close_chunk(std::uint32_t rank, Held& held, ChunkState into) {
+  clear_bits(rank, held, held.count);
+  const ChunkState full = ChunkState::cut(held.size_class, class_capacity(held.size_class));
+  const std::uint64_t seen =
+      ep_.compare_swap(rma, geometry_.chunk_state(rank, held.chunk), full.word(), into.word());
+  KW_CHECK(seen == full.word());
+}
+
+template <fabric::Endpoint E>
+bool Heap<E>::end_move() {
+  const std::unique_ptr<Move> move = std::move(move_);
+  const std::uint32_t rank = move->lacking.rank;
+  const bool for_run = move->lacking.chunks > 1;
+  const ChunkState into = for_run ? ChunkState(ChunkState::kRunRest, 0) : ChunkState(0);
+  bool gained = false;
+  for (Held& held : move->chunks) {
+    if (held.count < class_capacity(held.size_class)) {
+      gained = return_bits(rank, held, held.count) || gained;
+      continue;
+    }
+    close_chunk(rank, held, into);
+    gained = true;
+    if (for_run) move->claimed.push_back(held.chunk);
+  }
+  if (for_run) gained = end_run(*move);
+  if (!gained) pass_over();
+  return gained;
+}
+
+/// Makes a run of the window, if all of it is ours, and sets it aside; else frees what was claimed.
+template <fabric::Endpoint E>
+bool Heap<E>::end_run(const Move& move) {
+  const std::uint32_t rank = move.lacking.rank;
+  if (move.claimed.size() < move.lacking.chunks) {
+    for (const std::uint64_t chunk : move.claimed) {
+      ep_.store(rma, geometry_.chunk_state(rank, chunk), 0);
+    }
+    return false;
+  }
+  const ChunkState head(ChunkState::kRunHead, move.lacking.chunks);
+  ep_.store(rma, geometry_.chunk_state(rank, move.first), head.word());
+  auto& runs = leases_[rank]->runs;
+  KW_CHECK(runs.size() < runs.capacity());  // H5
+  runs.emplace_back(move.lacking.chunks, geometry_.chunk(rank, move.first).offset());
+  return true;
+}
+
+}  // namespace keyway::store

@@ -1,0 +1,68 @@
+// MovePlan: which chunks of a heap to empty, so that they become free for any class.
+//
+// *What.* One live block pins a chunk to its class. From the state words of a heap's chunks, as one
+// look has found them, this chooses sparse chunks whose blocks fit into other chunks. heap_move.h
+// and session_move.h carry the plan out. It reads nothing else, so a plan is a function of the
+// states.
+// *Thread safety.* None.
+// *Invariants.*
+//   M1  By the states given, what the chosen chunks hold fits elsewhere. The blocks of single
+//       chunks fit into chunks in use of the same classes, so that each chosen chunk is a gain;
+//       those of a window fit into these and free chunks outside of the window.
+//   M2  A plan moves at most kMostBlocks blocks and kMostBytes bytes.
+//   M3  Of the chunks of a class that have room, at least half stay as they are: all free blocks of
+//       the others are taken while these are being emptied, and other agents need some.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "keyway/kvstore/chunk_state.h"
+
+namespace keyway::store {
+
+class MovePlan {
+ public:
+  /// An operation that finds the heap full pays for a walk of the table and for the moves. So many
+  /// moves take about as long as a walk of the table of a default store.
+  static constexpr std::uint64_t kMostBlocks = 8192;
+  static constexpr std::uint64_t kMostBytes = 8 << 20;
+  /// Windows whose blocks are compared, class by class, with the room elsewhere.
+  static constexpr std::uint64_t kMostTried = 64;
+
+  explicit MovePlan(std::span<const ChunkState> states);
+
+  /// What is chosen: numbers of chunks, or the first chunk of one window; none where nothing fits.
+  struct Choice {
+    std::vector<std::uint64_t> chunks;
+    std::uint64_t next = 0;  // the candidate behind the last one; 0: there is none
+  };
+  /// Single chunks, those with the fewest live bytes first. Candidates before number `from` are
+  /// left out: an earlier plan has chosen them in vain.
+  Choice chunks(std::uint64_t from) const;
+  /// `width` neighbours without a run among them, those with the fewest live bytes; `from` as
+  /// above.
+  Choice window(std::uint64_t width, std::uint64_t from) const;
+
+ private:
+  using ByClass = std::array<std::int64_t, kClasses>;
+  struct Candidate {
+    std::uint64_t bytes;
+    std::uint64_t first;
+
+    auto operator<=>(const Candidate&) const = default;
+  };
+  std::vector<Candidate> sparse_chunks() const;
+  std::vector<Candidate> windows(std::uint64_t width) const;
+  bool fits(std::uint64_t first, std::uint64_t width) const;
+
+  std::span<const ChunkState> states_;
+  ByClass room_{};     // free blocks of chunks in use
+  ByClass partial_{};  // chunks that have some
+  std::int64_t free_chunks_ = 0;
+};
+
+}  // namespace keyway::store

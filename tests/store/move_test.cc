@@ -1,0 +1,187 @@
+// Elements that are moved to make room: on the fabric whose posted operations are late, where the
+// mover is of the elements' rank or of another one, and while others read, write and erase.
+#include <catch2/catch.hpp>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "accounting.h"
+#include "keyway/locks/base/rng.h"
+#include "stage.h"
+#include "tests/conformance/deferred_fabric.h"
+#include "tests/store/deferred_session.h"
+#include "volumes.h"
+
+using namespace keyway;
+using namespace keyway::test;
+
+namespace {
+
+constexpr std::uint32_t kRanks = 2;
+constexpr std::uint32_t kFull = 1;  // the rank whose heap is full
+using Kept = std::map<std::string, std::string>;
+
+struct Lab {
+  explicit Lab(std::uint64_t seed)
+      : geometry(*store::Geometry::plan({.memory_bytes = 1 << 20,
+                                         .buckets = 32,  // so that lines overflow
+                                         .stripes = 8,
+                                         .agents_per_rank = 4,
+                                         .nodes_per_agent = 32,
+                                         .ranks = kRanks})),
+        lock(*locks::AnyLock::make("gbh:lockall=off")),
+        fabric(std::move(*conformance::DeferredFabric::create(options(seed)))) {}
+  conformance::DeferredFabric::Options options(std::uint64_t seed) const {
+    conformance::DeferredFabric::Options made;
+    made.ranks = kRanks;
+    made.segment_bytes = geometry.segment_bytes();
+    made.agents_per_rank = 4;
+    made.seed = seed;
+    return made;
+  }
+  std::unique_ptr<LazySession> session(std::uint32_t rank) {
+    return std::make_unique<LazySession>(
+        std::move(*fabric.endpoint(rank)), geometry, lock,
+        store::SessionOptions{.timeout = std::chrono::seconds(60)});
+  }
+
+  store::Geometry geometry;
+  locks::StripeLock lock;
+  conformance::DeferredFabric fabric;
+};
+
+/// Keys of the full rank.
+class Keys {
+ public:
+  Keys(const LazySession& session, std::string prefix)
+      : session_(session), prefix_(std::move(prefix)) {}
+  std::string next() {
+    while (true) {
+      std::string key = named(prefix_, number_++);
+      if (session_.owner_of(key) == kFull) return key;
+    }
+  }
+
+ private:
+  const LazySession& session_;
+  std::string prefix_;
+  std::uint64_t number_ = 0;
+};
+
+/// Puts elements of one size until the heap is full.
+void fill(LazySession& session, Kept& kept, std::size_t bytes, const std::string& prefix) {
+  Keys keys(session, prefix);
+  for (std::uint64_t i = 0;; ++i) {
+    const std::string key = keys.next();
+    const std::string value = pattern(bytes, i);
+    const Status status = session.put(key, value, {});
+    if (status == Code::kOutOfSpace) return;
+    REQUIRE(status.ok());
+    kept[key] = value;
+  }
+}
+/// A heap that is full of holes: one element in twelve is left.
+Kept leave_holes(LazySession& session) {
+  Kept kept;
+  fill(session, kept, 700, "small ");
+  std::uint64_t number = 0;
+  std::erase_if(kept, [&](const auto& each) {
+    if (number++ % 12 == 0) return false;
+    REQUIRE(session.erase(each.first).ok());
+    return true;
+  });
+  return kept;
+}
+/// The first one that is not as it has to be.
+std::string wrong_of(LazySession& session, const Kept& kept) {
+  std::string value;
+  for (const auto& [key, expected] : kept) {
+    if (!session.get(key, value).ok() || value != expected) return key;
+  }
+  return {};
+}
+
+/// Puts and erases keys of its own, and reads those that nobody changes.
+std::string work(LazySession& session, std::uint32_t me, std::uint64_t seed, const Kept& still) {
+  constexpr std::size_t kSizes[] = {20, 700, 5000, 9000, 40'000};
+  Rng rng(seed * 100 + me);
+  Kept mine;
+  Keys keys(session, named("agent ", me) + " ");
+  std::vector<std::string> names;
+  for (int i = 0; i < 12; ++i) names.push_back(keys.next());
+  std::string value;
+  for (std::uint32_t i = 0; i < scaled(150); ++i) {
+    const std::string& key = names[rng.below(names.size())];
+    switch (rng.below(4)) {
+      case 0:
+        if (session.erase(key).ok() != (mine.erase(key) == 1)) return "erase of " + key;
+        break;
+      case 1: {
+        const auto at =
+            std::next(still.begin(), static_cast<std::ptrdiff_t>(rng.below(still.size())));
+        if (!session.get(at->first, value).ok() || value != at->second) return at->first;
+        break;
+      }
+      default: {
+        const std::string fresh = pattern(kSizes[rng.below(std::size(kSizes))], rng.below(1000));
+        const Status status = session.put(key, fresh, {});
+        if (status.ok()) mine[key] = fresh;
+        if (!status.ok() && status != Code::kOutOfSpace) return std::string(status.message());
+      }
+    }
+  }
+  return wrong_of(session, mine);
+}
+
+}  // namespace
+
+TEST_CASE("move: a writer of whatever rank moves elements, and none changes") {
+  for (const std::uint32_t home : {0u, kFull}) {
+    CAPTURE(home);
+    Lab lab(home + 1);
+    const auto session = lab.session(home);
+    Kept kept = leave_holes(*session);
+    REQUIRE(kept.size() > 30);
+    const std::uint64_t before = session->moved();
+    fill(*session, kept, 5000, "large ");
+    CHECK(session->moved() > before);
+    CHECK(wrong_of(*session, kept) == "");
+    CHECK(wrong_of(*lab.session(1 - home), kept) == "");
+    check_volumes(*session, kRanks);
+    const auto report = *session->report(kFull);
+    CHECK(report.overflow_buckets > 0);
+    CHECK(report.live_bytes * 10 >= report.heap.heap_bytes * 8);
+  }
+}
+
+TEST_CASE("move: a put that fits finds room without a move") {
+  Lab lab(1);
+  const auto session = lab.session(0);
+  Keys keys(*session, "key ");
+  for (int i = 0; i < 50; ++i) REQUIRE(session->put(keys.next(), pattern(700, 1), {}).ok());
+  CHECK(session->moved() == 0);
+}
+
+TEST_CASE("move: others read, write and erase meanwhile") {
+  for (std::uint64_t seed = 1; seed <= scaled(5); ++seed) {
+    CAPTURE(seed);
+    Lab lab(seed);
+    const Kept still = leave_holes(*lab.session(0));
+    constexpr Crew kCrew{.threads = 1, .fibers = 5};
+    Stage stage = kCrew.stage();
+    std::uint64_t moved = 0;  // the fibers share a thread
+    kCrew.run([&](std::uint32_t me) {
+      const auto session = lab.session(me % kRanks);
+      const std::string wrong = work(*session, me, seed, still);
+      if (!wrong.empty()) stage.fail(wrong);
+      moved += session->moved();
+    });
+    CHECK(stage.failure() == "");
+    CHECK(moved > 0);
+    const auto walker = lab.session(0);
+    CHECK(wrong_of(*walker, still) == "");
+    check_volumes(*walker, kRanks);
+  }
+}

@@ -1,0 +1,206 @@
+// H7: chunks that are emptied become free, and no block is lost or handed out twice, whatever
+// others do meanwhile.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "heap_lab.h"
+
+using namespace keyway;
+using namespace keyway::store;
+using keyway::test::HeapAgent;
+using keyway::test::HeapLab;
+
+namespace {
+
+constexpr std::uint64_t kBytes = 100;
+
+/// Live blocks of a full heap, of which one in each chunk is left.
+std::vector<Block> sparse(HeapLab& lab, HeapAgent& agent) {
+  std::vector<Block> all;
+  while (const auto block = agent.heap.allocate(0, kBytes)) all.push_back(*block);
+  std::set<std::uint64_t> seen;
+  std::vector<Block> left;
+  for (const Block& block : all) {
+    if (seen.insert(lab.geometry.chunk_of(block.offset)).second) {
+      left.push_back(block);
+    } else {
+      agent.heap.free(0, block, kBytes);
+    }
+  }
+  agent.heap.return_all();
+  REQUIRE(left.size() == lab.geometry.chunks());
+  return left;
+}
+
+/// What a session does, without a table. Returns how many have moved.
+std::uint64_t move_all(HeapAgent& agent, std::vector<Block>& blocks) {
+  std::uint64_t moved = 0;
+  for (Block& block : blocks) {
+    if (agent.heap.all_moved()) break;
+    if (!agent.heap.is_leaving(block)) continue;
+    const auto to = agent.heap.destination(block.size_class);
+    if (!to) continue;
+    agent.heap.moved(std::exchange(block, *to));
+    ++moved;
+  }
+  return moved;
+}
+
+/// H3, and that no two of them are one.
+void check(HeapLab& lab, HeapAgent& agent, const std::vector<Block>& live,
+           std::uint64_t more_bytes = 0) {
+  std::set<std::uint64_t> offsets;
+  std::uint64_t bytes = more_bytes;
+  for (const Block& block : live) {
+    REQUIRE(offsets.insert(block.offset).second);
+    bytes += agent.heap.span(block, kBytes);
+  }
+  lab.check_at_rest(agent);
+  CHECK(bytes + agent.heap.leased_bytes(0) + agent.heap.report(0).free_bytes ==
+        lab.geometry.heap_bytes());
+}
+
+}  // namespace
+
+TEST_CASE("heap: what an allocation lacked is known once") {
+  HeapLab lab;
+  const auto agent = lab.agent();
+  CHECK_FALSE(agent->heap.take_shortage());
+  auto live = sparse(lab, *agent);
+  agent->heap.take_shortage();
+  CHECK_FALSE(agent->heap.allocate(0, 5000));
+  const auto one = agent->heap.take_shortage();
+  REQUIRE(one);
+  CHECK(one->chunks == 1);
+  CHECK_FALSE(agent->heap.take_shortage());
+  CHECK_FALSE(agent->heap.allocate(0, 3 * kChunkBytes));
+  CHECK(agent->heap.take_shortage()->chunks == 3);
+  CHECK_FALSE(agent->heap.ensure(0, 5000, 7));
+  CHECK(agent->heap.take_shortage()->chunks == 1);
+}
+
+TEST_CASE("heap: H7, emptied chunks are free for another class") {
+  for (const std::uint32_t agents : {1u, 64u}) {
+    HeapLab lab(2 << 20, 1, agents);
+    const auto agent = lab.agent();
+    auto live = sparse(lab, *agent);
+    REQUIRE_FALSE(agent->heap.allocate(0, 5000));
+    REQUIRE(agent->heap.begin_move(*agent->heap.take_shortage()));
+    CHECK(move_all(*agent, live) == lab.geometry.chunks() / 2);
+    CHECK(agent->heap.all_moved());
+    CHECK(agent->heap.end_move());
+    agent->heap.trim();
+    CHECK(agent->heap.report(0).free_chunks == lab.geometry.chunks() / 2);
+    check(lab, *agent, live);
+    // Again and again, until all of them lie in one or two chunks.
+    while (agent->heap.begin_move({0, 1})) {
+      move_all(*agent, live);
+      REQUIRE(agent->heap.end_move());
+    }
+    agent->heap.return_all();
+    CHECK(agent->heap.report(0).free_chunks + 2 >= lab.geometry.chunks());
+    check(lab, *agent, live);
+  }
+}
+
+TEST_CASE("heap: H7, a run is made of neighbours that are emptied") {
+  HeapLab lab;
+  const auto agent = lab.agent();
+  auto live = sparse(lab, *agent);
+  constexpr std::uint64_t kRunBytes = 5 * kChunkBytes;
+  REQUIRE_FALSE(agent->heap.allocate(0, kRunBytes));
+  REQUIRE(agent->heap.begin_move(*agent->heap.take_shortage()));
+  CHECK(move_all(*agent, live) == 5);
+  CHECK(agent->heap.end_move());
+  CHECK(agent->heap.ready(0, kRunBytes, 1));  // set aside
+  check(lab, *agent, live);
+  const auto run = agent->heap.allocate(0, kRunBytes);
+  REQUIRE(run);
+  check(lab, *agent, live, kRunBytes);
+  agent->heap.trim();
+  agent->heap.free(0, *run, kRunBytes);
+  agent->heap.return_all();
+  check(lab, *agent, live);
+}
+
+TEST_CASE(
+    "heap: H7, a chunk in which another agent holds a block stays, and nothing is kept of it") {
+  HeapLab lab;
+  const auto agent = lab.agent();
+  const auto live = sparse(lab, *agent);
+  for (const std::uint64_t chunks : {1u, 4u}) {
+    // Nothing is moved, as where all that lies there is on its way in.
+    const HeapReport before = agent->heap.report(0);
+    REQUIRE(agent->heap.begin_move({0, chunks}));
+    CHECK_FALSE(agent->heap.all_moved());
+    CHECK_FALSE(agent->heap.end_move());
+    agent->heap.trim();
+    agent->heap.return_all();
+    CHECK(agent->heap.report(0).free_bytes == before.free_bytes);
+    check(lab, *agent, live);
+  }
+}
+
+TEST_CASE("heap: H7, the next plan passes over chunks that were chosen in vain") {
+  HeapLab lab;
+  const auto agent = lab.agent();
+  const auto live = sparse(lab, *agent);
+  std::set<std::uint64_t> tried;
+  for (int round = 0; round < 3; ++round) {
+    REQUIRE(agent->heap.begin_move({0, 4}));
+    for (const Block& block : live) {
+      if (agent->heap.is_leaving(block)) tried.insert(lab.geometry.chunk_of(block.offset));
+    }
+    CHECK_FALSE(agent->heap.end_move());
+  }
+  CHECK(tried.size() > 4);
+}
+
+TEST_CASE("heap: H7, others free and lease in chunks that are being emptied") {
+  HeapLab lab;
+  const auto agent = lab.agent();
+  const auto other = lab.agent();
+  auto live = sparse(lab, *agent);
+  REQUIRE(agent->heap.begin_move({0, 1}));
+  // The other one frees a block of a chunk that is being emptied, and takes others.
+  const auto leaving = std::find_if(
+      live.begin(), live.end(), [&](const Block& block) { return agent->heap.is_leaving(block); });
+  REQUIRE(leaving != live.end());
+  other->heap.free(0, *leaving, kBytes);
+  live.erase(leaving);
+  for (int i = 0; i < 300; ++i) {
+    const auto block = other->heap.allocate(0, kBytes);
+    REQUIRE(block);
+    live.push_back(*block);
+  }
+  move_all(*agent, live);
+  CHECK(agent->heap.end_move());
+  agent->heap.return_all();
+  other->heap.return_all();
+  check(lab, *agent, live);
+}
+
+TEST_CASE("heap: H7, two agents that empty chunks at a time take none from each other") {
+  HeapLab lab;
+  const auto agent = lab.agent();
+  const auto other = lab.agent();
+  auto live = sparse(lab, *agent);
+  REQUIRE(agent->heap.begin_move({0, 1}));
+  const bool both = other->heap.begin_move({0, 1});
+  if (both) {
+    for (const Block& block : live) {
+      CHECK_FALSE((agent->heap.is_leaving(block) && other->heap.is_leaving(block)));
+    }
+    move_all(*other, live);
+  }
+  move_all(*agent, live);
+  CHECK(agent->heap.end_move());
+  if (both) CHECK(other->heap.end_move());
+  agent->heap.return_all();
+  other->heap.return_all();
+  check(lab, *agent, live);
+  CHECK(both);
+}
