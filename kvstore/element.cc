@@ -1,46 +1,72 @@
 #include "keyway/kvstore/element.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <cstring>
 
+#include "keyway/kvstore/element_sum.h"
 #include "keyway/locks/base/check.h"
 
 namespace keyway::store {
 namespace {
 
-std::uint32_t checksum_of(const std::byte* element, std::uint64_t total) {
-  constexpr std::size_t kAfter = sizeof(std::uint32_t);
-  return static_cast<std::uint32_t>(XXH3_64bits(element + kAfter, total - kAfter));
+std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span(text));
+}
+
+std::uint32_t checksum_of(const ElementHeader& header, std::uint64_t expires_at_ms,
+                          std::string_view key, std::string_view value) {
+  return header_term(header, expires_at_ms) + sum_of_bytes(bytes_of(key), kKeyPlace) +
+         sum_of_bytes(bytes_of(value), 0);
 }
 
 }  // namespace
 
+ElementHeader header_of(const ElementHead& head) {
+  return {head.checksum,
+          static_cast<std::uint32_t>(head.value_bytes) |
+              (head.expiry_room ? ElementHeader::kExpiryRoomFlag : 0),
+          static_cast<std::uint16_t>(head.key.size() - 1), head.version};
+}
+
+std::uint32_t header_term(const ElementHeader& header, std::uint64_t expires_at_ms) {
+  const std::uint64_t word = header.length_and_flags |
+                             static_cast<std::uint64_t>(header.key_bytes_minus_one) << 32 |
+                             static_cast<std::uint64_t>(header.version) << 48;
+  return sum_of_header(word, expires_at_ms);
+}
+
 bool element_intact(std::span<const std::byte> bytes) {
-  const ElementHeader header = ElementHeader::of(bytes);
-  return header.total() <= bytes.size() &&
-         header.checksum == checksum_of(bytes.data(), header.total());
+  if (ElementHeader::of(bytes).total() > bytes.size()) return false;
+  const ElementView view = parse_element(bytes);
+  return element_intact(view, view.value);
+}
+
+bool element_intact(const ElementHead& head, std::string_view value) {
+  return head.value_bytes == value.size() &&
+         head.checksum == checksum_of(header_of(head), head.expires_at_ms, head.key, value);
 }
 
 void write_element(std::span<std::byte> out, std::string_view key, std::string_view value,
                    std::uint64_t expires_at_ms, std::uint16_t version) {
-  const bool expires = expires_at_ms != kNoExpiry;
-  ElementHeader header{
-      0, static_cast<std::uint32_t>(value.size()) | (expires ? ElementHeader::kExpiresFlag : 0),
-      static_cast<std::uint16_t>(key.size() - 1), version};
-  KW_CHECK(header.total() <= out.size());
-  std::byte* at = out.data() + kElementHeaderBytes;
-  if (expires) {
-    std::memcpy(at, &expires_at_ms, kExpiryBytes);
-    at += kExpiryBytes;
-  }
-  auto* text = reinterpret_cast<char*>(at);
+  const ElementHead head{
+      .key = key,
+      .value_bytes = value.size(),
+      .expires_at_ms = expires_at_ms,
+      .version = version,
+      .expiry_room = has_expiry_room(key.size(), value.size(), expires_at_ms != kNoExpiry)};
+  KW_CHECK(head.bytes() <= out.size());
+  auto* text = reinterpret_cast<char*>(out.data()) + layout_bytes(0, 0, head.expiry_room);
   key.copy(text, key.size());
   value.copy(text + key.size(), value.size());  // not memcpy: an empty value's data() may be null
+  ElementHeader header = header_of(head);
+  header.checksum = checksum_of(header, expires_at_ms, key, value);
+  write_header(out, header, expires_at_ms);
+}
+
+void write_header(std::span<std::byte> out, const ElementHeader& header,
+                  std::uint64_t expires_at_ms) {
   std::memcpy(out.data(), &header, sizeof header);
-  header.checksum = checksum_of(out.data(), header.total());
-  std::memcpy(out.data(), &header.checksum, sizeof header.checksum);
+  if (!header.expiry_room()) return;
+  std::memcpy(out.data() + kElementHeaderBytes, &expires_at_ms, kExpiryBytes);
 }
 
 }  // namespace keyway::store

@@ -1,12 +1,20 @@
 // An element in the heap: key and value in one piece, so that one bulk read fetches the whole.
 //
-//   bytes 0..3    checksum: low half of XXH3-64 over everything after it
-//   bytes 4..7    bits 29..0 value length (512 MiB and less), bit 30 set: an expiry follows
+//   bytes 0..3    checksum: low half of the sum below
+//   bytes 4..7    value length (512 MiB and less), and bit 30 set: room for an expiry follows
 //   bytes 8..9    key length - 1
-//   bytes 10..11  version, raised by every rewrite of the element
-//   [8 bytes      expiry, ms since 1970 UTC]
+//   bytes 10..11  version, raised by every change of the element
+//   [8 bytes      expiry, ms since 1970 UTC; 0: none]
 //   key, value
 // Twelve bytes and not sixteen: with 16 B keys and 100 B values each byte here is 1% of memory.
+// Elements of more than kFineLimitBytes always have room for an expiry, so that EXPIRE never moves
+// a large value.
+//
+// The checksum is a sum of terms: one of bytes 4..11 and the expiry, one of each 16 bytes of the
+// key, one of each 16 bytes of the value (the last ones padded with zeros). A term depends on the
+// place of its bytes, so bytes that change places change the sum. A change of bytes [a, b), or of
+// the expiry, replaces their terms alone: it costs what changes, whatever the size of the value,
+// and whoever reads the whole element still detects any mixture of two of its states.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +23,7 @@
 #include <span>
 #include <string_view>
 
+#include "keyway/kvstore/size_class.h"
 #include "keyway/kvstore/types.h"
 #include "keyway/locks/base/check.h"
 
@@ -25,15 +34,23 @@ inline constexpr std::uint64_t kMaxValueBytes = 512ULL * 1024 * 1024;
 inline constexpr std::uint64_t kElementHeaderBytes = 12;
 inline constexpr std::uint64_t kExpiryBytes = 8;
 
-/// Bytes that an element takes in the heap.
+/// Whether an element that is written as a whole gets room for an expiry.
+constexpr bool has_expiry_room(std::uint64_t key, std::uint64_t value, bool expires) {
+  return expires || kElementHeaderBytes + key + value > kFineLimitBytes;
+}
+/// Bytes of an element with or without that room.
+constexpr std::uint64_t layout_bytes(std::uint64_t key, std::uint64_t value, bool expiry_room) {
+  return kElementHeaderBytes + (expiry_room ? kExpiryBytes : 0) + key + value;
+}
+/// Bytes that an element takes in the heap when it is written as a whole.
 constexpr std::uint64_t element_bytes(std::uint64_t key, std::uint64_t value, bool expires) {
-  return kElementHeaderBytes + (expires ? kExpiryBytes : 0) + key + value;
+  return layout_bytes(key, value, has_expiry_room(key, value, expires));
 }
 
 /// The first bytes of an element, as they lie in memory.
 struct ElementHeader {
-  static constexpr std::uint32_t kExpiresFlag = 1u << 30;
-  static constexpr std::uint32_t kLengthMask = kExpiresFlag - 1;
+  static constexpr std::uint32_t kExpiryRoomFlag = 1u << 30;
+  static constexpr std::uint32_t kLengthMask = ~kExpiryRoomFlag;
 
   std::uint32_t checksum;
   std::uint32_t length_and_flags;
@@ -48,41 +65,74 @@ struct ElementHeader {
   }
   std::uint64_t key_bytes() const { return key_bytes_minus_one + 1ULL; }
   std::uint64_t value_bytes() const { return length_and_flags & kLengthMask; }
-  bool expires() const { return (length_and_flags & kExpiresFlag) != 0; }
-  std::uint64_t total() const { return element_bytes(key_bytes(), value_bytes(), expires()); }
+  bool expiry_room() const { return (length_and_flags & kExpiryRoomFlag) != 0; }
+  std::uint64_t total() const { return layout_bytes(key_bytes(), value_bytes(), expiry_room()); }
+  /// Of header, expiry and key.
+  std::uint64_t head_bytes() const { return layout_bytes(key_bytes(), 0, expiry_room()); }
 };
 static_assert(sizeof(ElementHeader) == kElementHeaderBytes);
-static_assert(kMaxValueBytes <= ElementHeader::kLengthMask && kMaxKeyBytes - 1 <= 0xffff);
+static_assert(kMaxValueBytes < ElementHeader::kExpiryRoomFlag && kMaxKeyBytes - 1 <= 0xffff);
+
+/// All of an element but its value. Points into the bytes that it was parsed from.
+struct ElementHead {
+  std::string_view key;
+  std::uint64_t value_bytes = 0;
+  std::uint64_t expires_at_ms = kNoExpiry;
+  std::uint32_t checksum = 0;
+  std::uint16_t version = 0;
+  bool expiry_room = false;
+
+  bool expires() const { return expires_at_ms != kNoExpiry; }
+  /// Where the value begins, counted from the element's first byte.
+  std::uint64_t value_at() const { return layout_bytes(key.size(), 0, expiry_room); }
+  std::uint64_t bytes() const { return value_at() + value_bytes; }
+};
 
 /// An element as it lies in memory. Points into the bytes that it was parsed from.
-struct ElementView {
-  std::string_view key;
+struct ElementView : ElementHead {
   std::string_view value;
-  std::uint64_t expires_at_ms = kNoExpiry;
-  std::uint16_t version = 0;
 };
 
 /// Bytes of the whole element, from its first 12.
 inline std::uint64_t element_bytes_from_header(std::span<const std::byte> header) {
   return ElementHeader::of(header).total();
 }
-/// Lengths that overrun `bytes` are a broken invariant: the caller holds the stripe's lock.
-inline ElementView parse_element(std::span<const std::byte> bytes) {
+/// From an element's first bytes, at least up to its value. Lengths that overrun `bytes` are a
+/// broken invariant: the caller holds the stripe's lock, or has looked at the header.
+inline ElementHead parse_head(std::span<const std::byte> bytes) {
   const ElementHeader header = ElementHeader::of(bytes);
-  KW_CHECK(header.total() <= bytes.size());
-  ElementView view;
+  KW_CHECK(header.head_bytes() <= bytes.size());
+  ElementHead head;
   const std::byte* at = bytes.data() + kElementHeaderBytes;
-  if (header.expires()) {
-    std::memcpy(&view.expires_at_ms, at, kExpiryBytes);
+  if (header.expiry_room()) {
+    std::memcpy(&head.expires_at_ms, at, kExpiryBytes);
     at += kExpiryBytes;
   }
-  view.key = {reinterpret_cast<const char*>(at), header.key_bytes()};
-  view.value = {view.key.data() + view.key.size(), header.value_bytes()};
-  view.version = header.version;
+  head.key = {reinterpret_cast<const char*>(at), header.key_bytes()};
+  head.value_bytes = header.value_bytes();
+  head.checksum = header.checksum;
+  head.version = header.version;
+  head.expiry_room = header.expiry_room();
+  return head;
+}
+/// From all bytes of an element. As parse_head() otherwise.
+inline ElementView parse_element(std::span<const std::byte> bytes) {
+  ElementView view{parse_head(bytes), {}};
+  KW_CHECK(view.bytes() <= bytes.size());
+  view.value = {view.key.data() + view.key.size(), view.value_bytes};
   return view;
 }
 /// Whether the checksum matches.
 bool element_intact(std::span<const std::byte> bytes);
+/// The same of a value that does not lie behind its head.
+bool element_intact(const ElementHead& head, std::string_view value);
+/// The header that says this.
+ElementHeader header_of(const ElementHead& head);
+/// The checksum's term of header and expiry.
+std::uint32_t header_term(const ElementHeader& header, std::uint64_t expires_at_ms);
+/// Writes header and expiry to an element's first bytes.
+void write_header(std::span<std::byte> out, const ElementHeader& header,
+                  std::uint64_t expires_at_ms);
 /// Writes an element to `out`, which has element_bytes() bytes. `value` may not overlap `out`.
 void write_element(std::span<std::byte> out, std::string_view key, std::string_view value,
                    std::uint64_t expires_at_ms, std::uint16_t version);

@@ -53,7 +53,8 @@ Code Session<E>::element_at(Access access, std::uint32_t rank, const Bucket& lin
                             ElementView& element) {
   const EntryWord entry = line.entry(at);
   if (entry.kind() == EntryKind::kInline) {
-    element = {line.inline_key(at), line.inline_value(at), kNoExpiry, 0};
+    element.key = line.inline_key(at);
+    element.value = line.inline_value(at);
     return Code::kOk;
   }
   const auto bytes = fetch(access, rank, entry);

@@ -1,4 +1,5 @@
 // Elements in the heap: what is written is read, and damage is seen.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <string>
@@ -28,7 +29,8 @@ TEST_CASE("element: an element comes back as it was written") {
          {std::string_view(), std::string_view("v"), std::string_view(large)}) {
       for (const std::uint64_t expires : {kNoExpiry, std::uint64_t{1}, ~std::uint64_t{0}}) {
         const auto bytes = element(key, value, expires, 65535);
-        CHECK(bytes.size() == 12 + (expires != kNoExpiry ? 8 : 0) + key.size() + value.size());
+        const std::uint64_t bare = 12 + key.size() + value.size();
+        CHECK(bytes.size() == bare + (expires != kNoExpiry || bare > 512 ? 8 : 0));
         CHECK(element_bytes_from_header(std::span(bytes).first(kElementHeaderBytes)) ==
               bytes.size());
         const ElementView view = parse_element(bytes);
@@ -76,5 +78,45 @@ TEST_CASE("element: the largest value fits the header") {
   std::vector<std::byte> header(kElementHeaderBytes);
   const std::uint32_t word = kMaxValueBytes;
   std::memcpy(header.data() + 4, &word, sizeof word);
-  CHECK(element_bytes_from_header(header) == element_bytes(1, kMaxValueBytes, false));
+  CHECK(element_bytes_from_header(header) == layout_bytes(1, kMaxValueBytes, false));
+}
+
+TEST_CASE("element: the header's bits are where element.h says, and come back") {
+  const ElementHead head{.key = "key",
+                         .value_bytes = 0x12345678,
+                         .expires_at_ms = 1,
+                         .checksum = 0x9abcdef0,
+                         .version = 0xfedc,
+                         .expiry_room = true};
+  std::vector<std::byte> bytes(head.value_at());
+  write_header(bytes, header_of(head), head.expires_at_ms);
+  std::memcpy(bytes.data() + 20, "key", 3);
+  std::uint32_t words[3];
+  std::memcpy(words, bytes.data(), sizeof words);
+  CHECK(words[0] == 0x9abcdef0);
+  CHECK(words[1] == (0x12345678 | 1u << 30));
+  CHECK(words[2] == (0xfedcu << 16 | 2));
+  const ElementHead back = parse_head(bytes);
+  CHECK(back.key == "key");
+  CHECK(back.value_bytes == head.value_bytes);
+  CHECK(back.expires_at_ms == 1);
+  CHECK(back.checksum == head.checksum);
+  CHECK(back.version == head.version);
+  CHECK(back.expiry_room);
+}
+
+TEST_CASE("element: a value whose blocks change places is damage") {
+  std::string value(160, 'a');
+  value.replace(16, 16, "sixteen bytes, b");
+  auto bytes = element("key", value);
+  std::byte* at = bytes.data() + 12 + 3;
+  std::swap_ranges(at, at + 16, at + 16);
+  CHECK_FALSE(element_intact(bytes));
+  std::swap_ranges(at, at + 16, at + 16);
+  CHECK(element_intact(bytes));
+}
+
+TEST_CASE("element: large elements have room for an expiry from the start") {
+  CHECK(has_expiry_room(16, 512 - 12 - 16 + 1, false));
+  CHECK_FALSE(has_expiry_room(16, 512 - 12 - 16, false));
 }

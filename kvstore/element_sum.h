@@ -1,0 +1,62 @@
+// The terms of an element's checksum (element.h).
+//
+// *Thread safety.* Functions of their arguments. *Source.* The sum over 16-byte blocks of a
+// multiplication of both halves, each with a key of its place, is NH (Black et al., UMAC, CRYPTO
+// '99); folding the 128-bit product is wyhash's. Sums can be changed term by term, which XXH3 and
+// CRC over everything cannot. Ours: 32 bits are kept of the sum, so those of a term are enough.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+namespace keyway::store {
+
+/// A change of the value touches the terms of whole blocks.
+inline constexpr std::uint64_t kSumBlockBytes = 16;
+
+namespace detail {
+
+__extension__ using Product = unsigned __int128;
+
+// Odd constants with bits in no order: the fractions of the square roots of 2, 3, 5 and 7.
+inline constexpr std::uint64_t kFirstKey = 0x6a09e667f3bcc909;
+inline constexpr std::uint64_t kSecondKey = 0xbb67ae8584caa73b;
+inline constexpr std::uint64_t kFirstStep = 0x3c6ef372fe94f82b;
+inline constexpr std::uint64_t kSecondStep = 0xa54ff53a5f1d36f1;
+
+inline std::uint32_t sum_term(std::uint64_t first, std::uint64_t second, std::uint64_t place) {
+  const Product product = static_cast<Product>(first ^ (kFirstKey + place * kFirstStep)) *
+                          (second ^ (kSecondKey + place * kSecondStep));
+  return static_cast<std::uint32_t>(product) ^ static_cast<std::uint32_t>(product >> 64);
+}
+
+}  // namespace detail
+
+// Places: those of the value come first, at most 2^25; then those of the key, then the header.
+inline constexpr std::uint64_t kKeyPlace = 1ULL << 32;
+inline constexpr std::uint64_t kHeaderPlace = 1ULL << 33;
+
+/// The terms of bytes that begin with the block of `place`.
+inline std::uint32_t sum_of_bytes(std::span<const std::byte> bytes, std::uint64_t place) {
+  std::uint32_t sum = 0;
+  const std::byte* at = bytes.data();
+  std::uint64_t left = bytes.size();
+  for (; left >= kSumBlockBytes; left -= kSumBlockBytes, at += kSumBlockBytes, ++place) {
+    std::uint64_t halves[2];
+    std::memcpy(halves, at, sizeof halves);
+    sum += detail::sum_term(halves[0], halves[1], place);
+  }
+  if (left == 0) return sum;
+  std::uint64_t halves[2] = {};
+  std::memcpy(halves, at, left);
+  return sum + detail::sum_term(halves[0], halves[1], place);
+}
+
+/// The term of bytes 4..11 of a header, as one word, and the expiry.
+inline std::uint32_t sum_of_header(std::uint64_t word, std::uint64_t expires_at_ms) {
+  return detail::sum_term(word, expires_at_ms, kHeaderPlace);
+}
+
+}  // namespace keyway::store
