@@ -42,6 +42,7 @@ using store::Decision;
 using store::Element;
 using store::ElementDraft;
 using store::ElementInfo;
+using store::ElementPart;
 using store::ElementsBody;
 using store::ElementSink;
 using store::ElementsReader;
@@ -51,13 +52,17 @@ using store::KeyMark;
 using store::LockKindReport;
 using store::ModifyAllOptions;
 using store::Mutator;
+using store::PartMutator;
+using store::PartReader;
 using store::PutIf;
 using store::PutOptions;
+using store::RangeOf;
 using store::Reader;
 using store::StripePlace;
 using store::StripeReport;
 using store::SweepPart;
 using store::TransactionBody;
+using store::ValueRange;
 using store::VolumeReport;
 using store::VolumeUsage;
 
@@ -115,6 +120,9 @@ class Session {
   Status get(std::string_view key, std::string& out);
   /// Shows the element to `reader` where it lies, without a copy. kNotFound.
   Status read(std::string_view key, Reader reader);
+  /// Shows the range of the value that `range_of` names, told its length; the rest of a large value
+  /// is neither read nor transferred (over a socket it is). kNotFound.
+  Status read_part(std::string_view key, RangeOf range_of, PartReader reader);
   /// Bytes [offset, offset + length) of the value, cut at its end. kNotFound.
   Status get_range(std::string_view key, std::uint64_t offset, std::uint64_t length,
                    std::string& out);
@@ -150,6 +158,9 @@ class Session {
   /// Shows the element to `mutate`, which decides what becomes of it, in one atomic step; returns
   /// what that says.
   Status modify(std::string_view key, Mutator mutate);
+  /// The same with a range of the value: with Decision::overwrite() or expire() it costs what it
+  /// reads and changes, whatever the length of the value (over a socket: of all of it).
+  Status modify_part(std::string_view key, ValueRange range, PartMutator mutate);
   /// What modify_all() takes as proof that nobody has changed the key since. Of a key that is not
   /// there, too.
   Result<KeyMark> mark(std::string_view key);

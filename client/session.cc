@@ -27,6 +27,10 @@ Status Session::read(std::string_view key, Reader reader) {
   return impl_->with([&](auto& s) { return s.read(key, reader); });
 }
 
+Status Session::read_part(std::string_view key, RangeOf range_of, PartReader reader) {
+  return impl_->with([&](auto& s) { return s.read_part(key, range_of, reader); });
+}
+
 Status Session::get_range(std::string_view key, std::uint64_t offset, std::uint64_t length,
                           std::string& out) {
   return impl_->with([&](auto& s) { return s.get_range(key, offset, length, out); });
@@ -93,6 +97,10 @@ Status Session::persist(std::string_view key) {
 
 Status Session::modify(std::string_view key, Mutator mutate) {
   return impl_->with([&](auto& s) { return s.modify(key, mutate); });
+}
+
+Status Session::modify_part(std::string_view key, ValueRange range, PartMutator mutate) {
+  return impl_->with([&](auto& s) { return s.modify_part(key, range, mutate); });
 }
 
 void Session::get_many(std::span<const std::string_view> keys, std::span<std::string> out,

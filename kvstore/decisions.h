@@ -2,10 +2,11 @@
 // a server that has no such command.
 //
 // *What.* Each is a mutator's decision on what it is shown (types.h). `Old` is a type with the
-// members of ElementState; `built` keeps the value that is to be written until it is. *Thread
+// members of ElementState, or at least its expiry where a decision depends on no value. *Thread
 // safety.* Functions of their arguments.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -54,24 +55,24 @@ Decision decide_erase(const Old* old) {
   return old == nullptr ? Decision::fail(Code::kNotFound) : Decision::erase();
 }
 
-template <class Old>
-Decision decide_append(const Old* old, std::string_view suffix, std::string& built) {
-  const std::string_view before = old != nullptr ? old->value : std::string_view();
-  built.reserve(before.size() + suffix.size());
-  built.assign(before);
-  built.append(suffix);
-  return Decision::write(built, expiry_of(old));
+inline Decision decide_append(const ElementPart* old, std::string_view suffix) {
+  return Decision::overwrite(old != nullptr ? old->value_bytes : 0, suffix, expiry_of(old));
 }
 
-template <class Old>
-Decision decide_set_range(const Old* old, std::uint64_t offset, std::string_view bytes, PutIf when,
-                          std::string& built) {
+inline Decision decide_set_range(const ElementPart* old, std::uint64_t offset,
+                                 std::string_view bytes, PutIf when) {
   const Code code = check_presence(when, old != nullptr);
   if (code != Code::kOk) return Decision::fail(code);
-  built.assign(old != nullptr ? old->value : std::string_view());
-  if (built.size() < offset + bytes.size()) built.resize(offset + bytes.size(), '\0');
-  built.replace(offset, bytes.size(), bytes);
-  return Decision::write(built, expiry_of(old));
+  return Decision::overwrite(offset, bytes, expiry_of(old));
 }
+
+/// The length of a value of so many bytes after Decision::overwrite().
+inline std::uint64_t overwritten_bytes(std::uint64_t value_bytes, const Decision& decision) {
+  return std::max(value_bytes, decision.offset + decision.value.size());
+}
+/// Whether a value of so many bytes can become that.
+Status check_overwrite(std::uint64_t value_bytes, const Decision& decision);
+/// Decision::overwrite() of a value that is a string.
+void overwrite(std::string& value, const Decision& decision);
 
 }  // namespace keyway::store

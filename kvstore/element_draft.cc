@@ -1,8 +1,15 @@
 #include <vector>
 
-#include "keyway/kvstore/types.h"
+#include "keyway/kvstore/decisions.h"
 
 namespace keyway::store {
+
+void ElementDraft::overwrite(const Decision& decision, bool counts) {
+  if (!counts) element_.emplace();
+  store::overwrite(element_->value, decision);
+  element_->expires_at_ms = decision.expires_at_ms;
+  changed_ = true;
+}
 
 bool decide_on_values(std::span<ElementDraft> drafts, const TransactionBody& body) {
   std::vector<std::optional<std::string>> values(drafts.size());

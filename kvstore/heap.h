@@ -88,6 +88,9 @@ class Heap {
   /// Whether that many are in hand now.
   bool ready(std::uint32_t rank, std::uint64_t bytes, std::uint64_t count);
 
+  /// The bytes that a block has room for. Of a run, by a look at its first chunk's state.
+  std::uint64_t capacity(std::uint32_t rank, const Block& block);
+
   /// Leased and not handed out: the spans of the blocks in this agent's hands.
   std::uint64_t leased_bytes(std::uint32_t rank) const;
   /// Chunks of each rank in which this agent may keep blocks between operations (H6).

@@ -66,6 +66,15 @@ std::uint64_t Heap<E>::search_run(std::uint32_t rank, std::uint64_t chunks) {
 }
 
 template <fabric::Endpoint E>
+std::uint64_t Heap<E>::capacity(std::uint32_t rank, const Block& block) {
+  if (block.size_class != kRunClass) return class_bytes(block.size_class);
+  const ChunkState head(
+      ep_.load(rma, geometry_.chunk_state(rank, geometry_.chunk_of(block.offset))));
+  KW_CHECK(head.kind() == ChunkState::kRunHead);
+  return head.count() * kChunkBytes;
+}
+
+template <fabric::Endpoint E>
 void Heap<E>::free_run(std::uint32_t rank, std::uint64_t offset, std::uint64_t chunks) {
   const std::uint64_t first = geometry_.chunk_of(offset);
   for (std::uint64_t i = chunks; i-- > 0;) {

@@ -25,7 +25,6 @@
 // *Source.* Design section 6; HPDC'16 section 5.3 (volumes with overflow heaps).
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -34,13 +33,13 @@
 #include <utility>
 #include <vector>
 
-#include "keyway/kvstore/bucket.h"
 #include "keyway/kvstore/decisions.h"
-#include "keyway/kvstore/element.h"
+#include "keyway/kvstore/element_change.h"
 #include "keyway/kvstore/expiry_clock.h"
 #include "keyway/kvstore/geometry.h"
 #include "keyway/kvstore/heap.h"
 #include "keyway/kvstore/move_pace.h"
+#include "keyway/kvstore/session_notes.h"
 #include "keyway/kvstore/stripe_monitor.h"
 #include "keyway/kvstore/types.h"
 #include "keyway/locks/base/rng.h"
@@ -60,6 +59,7 @@ class Session {
   // --- one key: session_read.h, session_write.h
   Status get(std::string_view key, std::string& out);
   Status read(std::string_view key, Reader reader);
+  Status read_part(std::string_view key, RangeOf range_of, PartReader reader);
   /// Bytes [offset, offset + length) of the value, cut at its end.
   Status get_range(std::string_view key, std::uint64_t offset, std::uint64_t length,
                    std::string& out);
@@ -73,6 +73,7 @@ class Session {
                                   std::string_view bytes, PutIf when);
   Status set_expiry(std::string_view key, std::uint64_t expires_at_ms);
   Status modify(std::string_view key, Mutator mutate);
+  Status modify_part(std::string_view key, ValueRange range, PartMutator mutate);
   Result<KeyMark> mark(std::string_view key);
 
   // --- several keys: session_multi.h
@@ -137,45 +138,13 @@ class Session {
 
  private:
   using KeyValueView = std::pair<std::string_view, std::string_view>;
-  struct Location {
-    std::uint64_t hash = 0;
-    std::uint64_t bucket = 0;
-    std::uint64_t stripe = 0;
-    std::uint32_t rank = 0;
-  };
-  // A copy of one line of a bucket's chain.
-  struct Line {
-    fabric::Address at;
-    Bucket bucket;
-    bool dirty = false;
-  };
-  // What find() or locate() found: an entry, with locate() of a line of chain_, its element, and
-  // whether that is past its expiry.
-  struct Found {
-    std::uint32_t line = 0;
-    std::uint32_t at = 0;  // 0: nothing found
-    EntryWord entry;
-    ElementView element;
-    bool expired = false;
-
-    bool live() const { return at != 0 && !expired; }
-  };
-  struct PlannedWrite;
+  using Location = detail::Location;
+  using Line = detail::Line;
+  using Found = detail::Found;
+  using PlannedWrite = detail::PlannedWrite;
+  using Garbage = detail::Garbage;
+  using Unshown = detail::Unshown;
   class BlockNeeds;
-  // A block that a write has made free; returned once the stripe's lock is.
-  struct Garbage {
-    std::uint32_t rank = 0;
-    Block block;
-    std::uint64_t bytes = 0;
-  };
-  // An entry of chain_ that a scan has not shown yet. It begins at word `entry` of the line.
-  struct Unshown {
-    std::uint32_t tag = 0;  // as Geometry::cursor_tag() has it
-    std::uint32_t line = 0;
-    std::uint32_t entry = 0;
-
-    auto operator<=>(const Unshown&) const = default;
-  };
   class Hold;
   class StripeSet;
 
@@ -208,8 +177,17 @@ class Session {
   void prefetch(Access access, const Location& location);
   template <class Access>
   void prefetch_element(Access access, std::uint32_t rank, EntryWord entry) const;
+  bool wants_words() const;
+  template <class Post>
+  void read_with_words(std::uint32_t rank, Post&& post);
   template <class Access>
-  std::span<const std::byte> fetch(Access access, std::uint32_t rank, EntryWord entry);
+  std::span<const std::byte> fetch(Access access, std::uint32_t rank, EntryWord entry,
+                                   std::uint64_t key_bytes);
+  bool is_within(EntryWord entry, const ElementHeader& header) const;
+  static ElementHead inline_head(const Bucket& bucket, std::uint32_t at);
+  template <class Access>
+  Code show(Access access, std::uint32_t rank, const Found& found, ValueRange range,
+            ElementPart& part);
   template <class Access>
   Code match(Access access, const Location& location, const Bucket& bucket, std::string_view key,
              Found& found);
@@ -221,20 +199,21 @@ class Session {
   template <class Access>
   Code locate(Access access, const Location& location, std::string_view key, Found& found,
               const Bucket* first = nullptr);
-  template <class Use>
-  Status read_at(const Location& location, std::string_view key, Use&& use);
-  template <class Use>
-  Status read_key(std::string_view key, Use&& use);
+  template <class Range, class Use>
+  Status read_at(const Location& location, std::string_view key, Range&& range_of, Use&& use);
+  template <class Range, class Use>
+  Status read_key(std::string_view key, Range&& range_of, Use&& use);
 
   // session_write.h
   template <class Mutate>
-  Status mutate_key(std::string_view key, Mutate&& mutate);
+  Status mutate_key(std::string_view key, ValueRange range, Mutate&& mutate);
   template <class Access, class Mutate>
   Status modify_locked(Access access, const Location& location, std::string_view key,
-                       Mutate&& mutate, const Bucket* first = nullptr);
+                       ValueRange range, Mutate&& mutate, const Bucket* first = nullptr);
   template <class Access>
   Status apply_write(Access access, const Location& location, std::string_view key,
-                     const Decision& decision, const Found& found);
+                     const Decision& decision, const Found& found, std::uint64_t spare = 0);
+  static Status full(std::uint32_t rank, std::uint64_t bytes);
   static bool fits_in_place(const Found& found, std::uint64_t key_bytes, std::uint64_t value_bytes,
                             bool expires);
   template <class Access>
@@ -247,6 +226,15 @@ class Session {
                    const Decision& decision, std::uint16_t version);
   bool sweep_for_room(std::span<const Location> places);
 
+  // session_overwrite.h
+  template <class Access>
+  Status apply_overwrite(Access access, const Location& location, std::string_view key,
+                         const Decision& decision, const Found& found);
+  bool has_room(std::uint32_t rank, const Found& found, std::uint64_t bytes);
+  template <class Access>
+  Code change_in_place(Access access, const Location& location, ElementChange& change,
+                       const Found& found);
+
   // session_lines.h
   void drop_entry(std::uint32_t rank, const Found& found);
   void unlink_if_empty(std::uint32_t rank, std::uint32_t line);
@@ -256,11 +244,12 @@ class Session {
   void count_at(const Location& location, std::uint64_t offset, std::int64_t change);
   void count_elements(const Location& location, std::int64_t change);
   void count_expiring(std::uint32_t rank, std::int64_t change);
+  void recount_expiring(const Location& location, const Found& found, const Decision& decision);
   template <class Access>
   void note_chain(Access access, std::uint32_t rank);
   bool post_next_expiry(const Location& location);
   void note_expiry(const Location& location, std::uint64_t expires_at_ms);
-  void discard(std::uint32_t rank, const Block& block, std::uint64_t bytes);
+  void discard(std::uint32_t rank, const Block& block);
   void collect_garbage();
   void give_back_buffers();
 
@@ -304,14 +293,15 @@ class Session {
 
   // session_walk.h
   class CollectLater;
-  static constexpr std::uint64_t kBucketsAhead = 64;
   template <class Access>
   void read_ahead(Access access, std::uint32_t rank, std::uint64_t bucket, Bucket& out);
   template <class Access>
   void read_chain(Access access, std::uint32_t rank, std::uint64_t bucket);
   template <class Access>
-  Code element_at(Access access, std::uint32_t rank, const Bucket& line, std::uint32_t at,
-                  ElementView& element);
+  void peek(Access access, std::uint32_t rank, std::span<const EntryWord> entries);
+  std::span<std::byte> peek_of(std::size_t i, EntryWord entry);
+  template <class Access>
+  Code look(Access access, std::uint32_t rank, const Bucket& line, std::size_t i, Found& found);
   template <class Access, class Visit>
   Status walk_bucket(Access access, std::uint32_t rank, std::uint64_t bucket, Visit&& visit);
   template <class Access, class Goes>
@@ -328,6 +318,9 @@ class Session {
   // session_scan.h
   void collect_unshown(std::uint64_t from_tag);
   template <class Access>
+  Code copy_unshown(Access access, std::uint32_t rank, const Unshown& next, std::size_t i,
+                    std::string_view from, std::size_t before);
+  template <class Access>
   Status scan_bucket(Access access, std::uint32_t rank, ScanPlace& at, std::uint64_t most,
                      std::string_view from);
   Status scan_stripe(std::uint32_t rank, ScanPlace& at, std::uint64_t most, std::string_view from);
@@ -340,14 +333,6 @@ class Session {
                    std::uint64_t most_lines, SweepPart& part);
   void read_next_expiries(std::uint32_t rank, std::uint64_t stripe, std::span<std::uint64_t> out);
   void set_next_expiry(std::uint32_t rank, std::uint64_t stripe, std::uint64_t at_ms);
-
-  // Between two sweeps by a session whose writes find the heap full.
-  static constexpr std::uint64_t kSweepPauseNs = 100'000'000;
-  // Lines of a chain, and blocks that one write makes free: room for them is made beforehand.
-  static constexpr std::size_t kUsualLines = 32;
-  static constexpr std::size_t kMostGarbage = 2;
-  // A buffer that grew beyond this is given back after the operation.
-  static constexpr std::size_t kMostKept = 1 << 20;
 
   E ep_;
   const Geometry& geometry_;
@@ -371,7 +356,9 @@ class Session {
   std::vector<Bucket> ahead_;
   std::uint64_t ahead_from_ = 0;
   Bucket line_read_;                 // a remote line that find() looks at, or read with its lock
-  std::vector<std::byte> fetched_;   // a remote element
+  std::vector<std::byte> fetched_;   // a remote element, or a remote run's all but its value
+  detail::Peeked peeked_{};          // the first bytes of the elements of a line, by a walk
+  std::vector<std::byte> part_;      // what is shown of a remote run's value
   std::vector<std::byte> composed_;  // an element to be written to a remote rank
   std::string built_;                // a value made from the old one
   std::vector<Garbage> garbage_;

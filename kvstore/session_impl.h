@@ -12,6 +12,7 @@
 #include "keyway/kvstore/session_lines.h"
 #include "keyway/kvstore/session_move.h"
 #include "keyway/kvstore/session_multi.h"
+#include "keyway/kvstore/session_overwrite.h"
 #include "keyway/kvstore/session_read.h"
 #include "keyway/kvstore/session_reserve.h"
 #include "keyway/kvstore/session_scan.h"

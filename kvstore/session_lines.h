@@ -13,10 +13,8 @@ namespace keyway::store {
 template <fabric::Endpoint E>
 void Session<E>::drop_entry(std::uint32_t rank, const Found& found) {
   if (found.entry.kind() == EntryKind::kHeap) {
-    const ElementView& old = found.element;
-    discard(rank, {found.entry.offset(), found.entry.size_class()},
-            element_bytes(old.key.size(), old.value.size(), old.expires_at_ms != kNoExpiry));
-    if (old.expires_at_ms != kNoExpiry) count_expiring(rank, -1);
+    discard(rank, {found.entry.offset(), found.entry.size_class()});
+    if (found.head.expires()) count_expiring(rank, -1);
   }
   chain_[found.line].bucket.remove(found.at);
   chain_[found.line].dirty = true;
@@ -29,7 +27,7 @@ void Session<E>::unlink_if_empty(std::uint32_t rank, std::uint32_t line) {
   chain_[line - 1].bucket.set_link(chain_[line].bucket.link());
   chain_[line - 1].dirty = true;
   chain_[line].dirty = false;
-  discard(rank, {chain_[line].at.offset(), class_for(kBucketBytes)}, kBucketBytes);
+  discard(rank, {chain_[line].at.offset(), class_for(kBucketBytes)});
 }
 
 /// The first line that was read and has room for an entry of `words`, once `leaving` has left.
@@ -142,14 +140,27 @@ void Session<E>::note_expiry(const Location& location, std::uint64_t expires_at_
   }
 }
 
+/// What is counted of an element's expiry, and K7, as a decision changes it within its block.
 template <fabric::Endpoint E>
-void Session<E>::discard(std::uint32_t rank, const Block& block, std::uint64_t bytes) {
-  garbage_.push_back({rank, block, bytes});
+void Session<E>::recount_expiring(const Location& location, const Found& found,
+                                  const Decision& decision) {
+  const bool does = decision.expires_at_ms != kNoExpiry;
+  if (does && decision.expires_at_ms != found.head.expires_at_ms) {
+    note_expiry(location, decision.expires_at_ms);
+  }
+  if (found.head.expires() != does) count_expiring(location.rank, does ? 1 : -1);
+}
+
+template <fabric::Endpoint E>
+void Session<E>::discard(std::uint32_t rank, const Block& block) {
+  garbage_.push_back({rank, block});
 }
 
 template <fabric::Endpoint E>
 void Session<E>::collect_garbage() {
-  for (const Garbage& item : garbage_) heap_.free(item.rank, item.block, item.bytes);  // K4
+  for (const Garbage& item : garbage_) {  // K4
+    heap_.free(item.rank, item.block, heap_.capacity(item.rank, item.block));
+  }
   move_pace_.freed(garbage_.size());
   garbage_.clear();
 }
@@ -159,6 +170,7 @@ template <fabric::Endpoint E>
 void Session<E>::give_back_buffers() {
   give_back(built_, kMostKept);
   give_back(fetched_, kMostKept);
+  give_back(part_, kMostKept);
   give_back(composed_, kMostKept);
 }
 

@@ -107,8 +107,8 @@ void Session<E>::get_window(std::span<const std::string_view> keys, std::span<st
   prefetch_window(std::span(window).first(keys.size()));
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (codes[i] != Code::kOk) continue;
-    codes[i] = read_at(window[i], keys[i], [&](const ElementView& element) {
-                 out[i].assign(element.value);
+    codes[i] = read_at(window[i], keys[i], whole_value, [&](const ElementPart& part) {
+                 out[i].assign(part.bytes);
                }).code();
   }
 }
@@ -187,8 +187,8 @@ Status Session<E>::mutate_all(std::span<const Location> locations, const Items& 
   for (std::size_t i = 0; i < locations.size(); ++i) {
     fabric::this_fiber::give_turn_if_due(i);
     Status status = with_access(locations[i].rank, [&](auto access) {
-      return modify_locked(access, locations[i], std::invoke(key_of, items[i]),
-                           [&](const ElementView* old) { return mutate(i, old); });
+      return modify_locked(access, locations[i], std::invoke(key_of, items[i]), ValueRange::none(),
+                           [&](const ElementPart* old) { return mutate(i, old); });
     });
     if (status == Code::kOutOfSpace) return half_done(i, locations.size());
     if (!status.ok()) return status;
@@ -221,8 +221,12 @@ Status Session<E>::read_all(std::span<const std::string_view> keys, ElementsRead
     }
     const Code code = with_access(locations[i].rank, [&](auto access) {
       Found found;
-      const Code read = find(access, locations[i], nullptr, keys[i], found);
-      const ElementState state{found.element.value, found.element.expires_at_ms};
+      ElementPart part;
+      Code read = find(access, locations[i], nullptr, keys[i], found);
+      if (read == Code::kOk && found.live()) {
+        read = show(access, locations[i].rank, found, ValueRange::whole(), part);
+      }
+      const ElementState state{part.bytes, part.expires_at_ms};
       if (read == Code::kOk) reader(i, found.live() ? &state : nullptr);
       if (state.value.size() > fabric::kSliceBytes) fabric::this_fiber::give_turn_if_due();
       return read;
@@ -263,7 +267,7 @@ Status Session<E>::put_all_once(std::span<const Location> locations,
   }
   if (auto status = reserve_writes(writes); !status.ok()) return status;
   return mutate_all(
-      locations, pairs, &KeyValueView::first, [&](std::size_t i, const ElementView* old) {
+      locations, pairs, &KeyValueView::first, [&](std::size_t i, const ElementPart* old) {
         const bool keep = options.keep_expiry && old != nullptr;
         return Decision::write(pairs[i].second, keep ? old->expires_at_ms : options.expires_at_ms);
       });
@@ -278,7 +282,7 @@ Result<std::uint64_t> Session<E>::erase_all(std::span<const std::string_view> ke
   if (auto status = stripes.acquire(locks::Mode::kWrite); !status.ok()) return status;
   std::uint64_t erased = 0;
   Status status =
-      mutate_all(locations, keys, std::identity(), [&](std::size_t, const ElementView* old) {
+      mutate_all(locations, keys, std::identity(), [&](std::size_t, const ElementPart* old) {
         erased += old != nullptr;
         return old != nullptr ? Decision::erase() : Decision();
       });

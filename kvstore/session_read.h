@@ -86,11 +86,30 @@ void Session<E>::prefetch_element([[maybe_unused]] Access access, std::uint32_t 
   }
 }
 
-/// The bytes of a heap element: in place when local; else one bulk read of its whole block (two
-/// reads for a run, whose length only its header tells). Empty when the checksum does not match.
+/// Whether the words of a remote volume's clock are likely to be needed, and can come with a read
+/// of its elements.
+template <fabric::Endpoint E>
+bool Session<E>::wants_words() const {
+  return expects_expiry_ && !words_read_ && now_ms_ == 0 && owners_.size() == 1;
+}
+
+/// Completes what post() posts to a remote rank, and the words, in one round trip.
+template <fabric::Endpoint E>
+template <class Post>
+void Session<E>::read_with_words(std::uint32_t rank, Post&& post) {
+  const PostedClockWords words = post_clock_words(rank);
+  post();
+  words_ = words.value(ep_.flush(rank));
+  words_read_ = true;
+}
+
+/// The bytes of a heap element that may have a key of this length: in place when local; else one
+/// bulk read of its whole block, whose checksum is looked at, or of a run all but the value. Empty
+/// when it is damaged.
 template <fabric::Endpoint E>
 template <class Access>
-std::span<const std::byte> Session<E>::fetch(Access access, std::uint32_t rank, EntryWord entry) {
+std::span<const std::byte> Session<E>::fetch(Access access, std::uint32_t rank, EntryWord entry,
+                                             std::uint64_t key_bytes) {
   const fabric::Address at{rank, entry.offset()};
   if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
     prefetch_element(access, rank, entry);
@@ -100,28 +119,62 @@ std::span<const std::byte> Session<E>::fetch(Access access, std::uint32_t rank, 
                                     : class_bytes(entry.size_class());
     return {start, bytes};
   } else {
-    std::uint64_t bytes = kElementHeaderBytes;
-    if (entry.size_class() == kRunClass) {
-      fetched_.resize(bytes);
-      ep_.read(access, at, fetched_);
-      bytes = element_bytes_from_header(fetched_);
-    } else {
-      bytes = class_bytes(entry.size_class());
-    }
-    fetched_.resize(bytes);
-    // Where elements expire, the clock's words come in the same round trip.
-    const bool with_words = expects_expiry_ && !words_read_ && now_ms_ == 0 && owners_.size() == 1;
-    if (with_words) {
-      const PostedClockWords words = post_clock_words(rank);
-      ep_.post_read(access, at, fetched_);
-      words_ = words.value(ep_.flush(rank));
-      words_read_ = true;
+    const bool run = entry.size_class() == kRunClass;
+    const std::uint64_t head =
+        std::min(layout_bytes(key_bytes, 0, true), geometry_.segment_bytes() - entry.offset());
+    fetched_.resize(run ? head : class_bytes(entry.size_class()));
+    if (wants_words()) {
+      read_with_words(rank, [&] { ep_.post_read(access, at, fetched_); });
     } else {
       ep_.read(access, at, fetched_);
     }
-    if (!element_intact(fetched_)) return {};
+    const bool sound =
+        run ? is_within(entry, ElementHeader::of(fetched_)) : element_intact(fetched_);
+    if (!sound) return {};
     return fetched_;
   }
+}
+
+/// Whether an element with this header, read from another rank, can be where the entry says.
+template <fabric::Endpoint E>
+bool Session<E>::is_within(EntryWord entry, const ElementHeader& header) const {
+  const std::uint64_t room = entry.size_class() == kRunClass
+                                 ? geometry_.segment_bytes() - entry.offset()
+                                 : class_bytes(entry.size_class());
+  return header.total() <= room;
+}
+
+/// A range of the value of what was found: in place where it is at hand, else one bulk read. A
+/// value that is read as a whole has to match the element's checksum.
+template <fabric::Endpoint E>
+template <class Access>
+Code Session<E>::show(Access access, std::uint32_t rank, const Found& found, ValueRange range,
+                      ElementPart& part) {
+  const ElementHead& head = found.head;
+  part.value_bytes = head.value_bytes;
+  part.expires_at_ms = head.expires_at_ms;
+  range = range.cut(head.value_bytes);
+  if (found.entry.kind() == EntryKind::kInline) {
+    part.bytes = found.inline_value.substr(range.offset, range.length);
+    return Code::kOk;
+  }
+  if (found.at_hand.size() >= head.bytes()) {
+    const auto* value = reinterpret_cast<const char*>(found.at_hand.data()) + head.value_at();
+    part.bytes = {value + range.offset, range.length};
+    return Code::kOk;
+  }
+  part.bytes = {};
+  if (range.length == 0) return Code::kOk;
+  part_.resize(range.length);
+  ep_.read(access, {rank, found.entry.offset() + head.value_at() + range.offset}, part_);
+  part.bytes = {reinterpret_cast<const char*>(part_.data()), part_.size()};
+  const bool whole = range.length == head.value_bytes;
+  return !whole || element_intact(head, part.bytes) ? Code::kOk : Code::kCorruption;
+}
+
+template <fabric::Endpoint E>
+ElementHead Session<E>::inline_head(const Bucket& bucket, std::uint32_t at) {
+  return {.key = bucket.inline_key(at), .value_bytes = bucket.entry(at).value_bytes()};
 }
 
 /// Looks for the key among the entries of one line; `found` keeps its line's number. Inline
@@ -136,21 +189,24 @@ Code Session<E>::match(Access access, const Location& location, const Bucket& bu
     const EntryWord entry = bucket.entry(i);
     if (entry.kind() == EntryKind::kEmpty) break;
     if (entry.tag() != tag) continue;
-    ElementView element;
+    ElementHead head;
+    std::span<const std::byte> at_hand;
     if (entry.kind() == EntryKind::kInline) {
-      element.key = bucket.inline_key(i);
-      element.value = bucket.inline_value(i);
+      head = inline_head(bucket, i);
     } else {
-      const auto bytes = fetch(access, location.rank, entry);
-      if (bytes.empty()) return Code::kCorruption;
-      element = parse_element(bytes);
+      at_hand = fetch(access, location.rank, entry, key.size());
+      if (at_hand.empty()) return Code::kCorruption;
+      if (ElementHeader::of(at_hand).key_bytes() != key.size()) continue;
+      head = parse_head(at_hand);
     }
-    if (element.key != key) continue;
+    if (head.key != key) continue;
     found.at = i;
     found.entry = entry;
-    found.element = element;
-    expects_expiry_ = element.expires_at_ms != kNoExpiry;
-    found.expired = is_past(location.rank, element.expires_at_ms);
+    found.head = head;
+    found.at_hand = at_hand;
+    if (entry.kind() == EntryKind::kInline) found.inline_value = bucket.inline_value(i);
+    expects_expiry_ = head.expires();
+    found.expired = is_past(location.rank, head.expires_at_ms);
     break;
   }
   return Code::kOk;
@@ -217,10 +273,12 @@ Code Session<E>::locate(Access access, const Location& location, std::string_vie
   }
 }
 
-/// Calls use(element) under the stripe's shared lock, when the key is there.
+/// Calls use(part) under the stripe's shared lock, when the key is there: the part of the value
+/// that range_of(its length) names.
 template <fabric::Endpoint E>
-template <class Use>
-Status Session<E>::read_at(const Location& location, std::string_view key, Use&& use) {
+template <class Range, class Use>
+Status Session<E>::read_at(const Location& location, std::string_view key, Range&& range_of,
+                           Use&& use) {
   return with_access(location.rank, [&](auto access) -> Status {
     auto grant = lock_place(location, locks::Mode::kRead);
     if (!grant.ok()) return grant.status();
@@ -229,7 +287,11 @@ Status Session<E>::read_at(const Location& location, std::string_view key, Use&&
     {
       const Hold held(*this, location.rank, location.stripe, *grant);
       code = find(access, location, line_of(*grant), key, found);
-      if (found.live()) use(found.element);
+      ElementPart part;
+      if (code == Code::kOk && found.live()) {
+        code = show(access, location.rank, found, range_of(found.head.value_bytes), part);
+        if (code == Code::kOk) use(part);
+      }
     }
     if (until_look_ == 0) weigh(location.rank, location.stripe);
     give_back_buffers();
@@ -239,12 +301,12 @@ Status Session<E>::read_at(const Location& location, std::string_view key, Use&&
 }
 
 template <fabric::Endpoint E>
-template <class Use>
-Status Session<E>::read_key(std::string_view key, Use&& use) {
+template <class Range, class Use>
+Status Session<E>::read_key(std::string_view key, Range&& range_of, Use&& use) {
   if (auto status = check_key(key); !status.ok()) return status;
   const Location location = place(key);
   if (ep_.is_local(location.rank)) prefetch(fabric::cpu, location);
-  return read_at(location, key, use);
+  return read_at(location, key, range_of, use);
 }
 
 /// Copies a long value in parts, between which others have their turn.
@@ -261,31 +323,40 @@ inline void assign_in_parts(std::string& out, std::string_view value) {
 
 template <fabric::Endpoint E>
 Status Session<E>::get(std::string_view key, std::string& out) {
-  return read_key(key, [&](const ElementView& element) { assign_in_parts(out, element.value); });
+  return read_key(key, whole_value,
+                  [&](const ElementPart& part) { assign_in_parts(out, part.bytes); });
 }
 
 template <fabric::Endpoint E>
 Status Session<E>::read(std::string_view key, Reader reader) {
-  return read_key(key, [&](const ElementView& element) {
-    reader({element.value, element.expires_at_ms});
+  return read_key(key, whole_value, [&](const ElementPart& part) {
+    reader({part.bytes, part.expires_at_ms});
   });
+}
+
+template <fabric::Endpoint E>
+Status Session<E>::read_part(std::string_view key, RangeOf range_of, PartReader reader) {
+  return read_key(key, range_of, reader);
 }
 
 template <fabric::Endpoint E>
 Status Session<E>::get_range(std::string_view key, std::uint64_t offset, std::uint64_t length,
                              std::string& out) {
-  return read_key(key, [&](const ElementView& element) {
-    const bool inside = offset < element.value.size();
-    assign_in_parts(out, inside ? element.value.substr(offset, length) : std::string_view());
-  });
+  return read_key(
+      key,
+      [&](std::uint64_t) {
+        return ValueRange{offset, length};
+      },
+      [&](const ElementPart& part) { assign_in_parts(out, part.bytes); });
 }
 
 template <fabric::Endpoint E>
 Result<ElementInfo> Session<E>::info(std::string_view key) {
   ElementInfo info;
-  Status status = read_key(key, [&](const ElementView& element) {
-    info = {element.value.size(), element.expires_at_ms};
-    if (element.expires_at_ms == kNoExpiry) return;
+  const auto no_value = [](std::uint64_t) { return ValueRange::none(); };
+  Status status = read_key(key, no_value, [&](const ElementPart& part) {
+    info = {part.value_bytes, part.expires_at_ms};
+    if (part.expires_at_ms == kNoExpiry) return;
     info.now_ms = operation_time();
     raise_time(owner_of(key), info.now_ms);  // T3
   });

@@ -8,19 +8,6 @@
 
 namespace keyway::store {
 
-/// A write of a multi-key operation, as far as the heap is concerned.
-template <fabric::Endpoint E>
-struct Session<E>::PlannedWrite {
-  Location location;
-  std::string_view key;
-  std::uint64_t value_bytes = 0;
-  bool expires = false;
-  bool keep_expiry = false;  // as the element that is there does, if any
-
-  bool inlined() const { return !expires && key.size() + value_bytes <= kInlineBytes; }
-  std::uint64_t bytes() const { return element_bytes(key.size(), value_bytes, expires); }
-};
-
 /// How many blocks of which size several writes need.
 template <fabric::Endpoint E>
 class Session<E>::BlockNeeds {
@@ -88,7 +75,7 @@ void Session<E>::need_exactly(BlockNeeds& needs, std::span<const PlannedWrite> w
       need_at_most(needs, writes.subspan(i, 1));
       continue;
     }
-    if (write.keep_expiry && found.live()) write.expires = found.element.expires_at_ms != kNoExpiry;
+    if (write.keep_expiry && found.live()) write.expires = found.head.expires();
     if (fits_in_place(found, write.key.size(), write.value_bytes, write.expires)) continue;
     if (!write.inlined()) needs.add(location.rank, write.bytes());
     // An entry that replaces one at least as long finds room in that one's line.

@@ -16,6 +16,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -40,6 +41,24 @@ void Session<E>::collect_unshown(std::uint64_t from_tag) {
   std::make_heap(unshown_.begin(), unshown_.end(), std::greater<>());
 }
 
+/// Copies the element of an entry into scanned_, which has been peeked at as the i-th, unless it is
+/// past. `before` elements are of other buckets; those behind them come before the key `from`,
+/// where this is it, and are left out.
+template <fabric::Endpoint E>
+template <class Access>
+Code Session<E>::copy_unshown(Access access, std::uint32_t rank, const Unshown& next, std::size_t i,
+                              std::string_view from, std::size_t before) {
+  Found found{.line = next.line, .at = next.entry};
+  Code code = look(access, rank, chain_[next.line].bucket, i, found);
+  if (code != Code::kOk) return code;
+  if (found.head.key == from) scanned_.resize(before);
+  if (is_past(rank, found.head.expires_at_ms)) return code;
+  ElementPart part;
+  code = show(access, rank, found, ValueRange::whole(), part);
+  if (code == Code::kOk) scanned_.emplace_back(found.head.key, part.bytes);
+  return code;
+}
+
 /// Copies elements of one bucket into scanned_, from `at` on, until there are `most` more, and
 /// moves `at` behind them. Those that precede the key `from` at its own place are left out.
 template <fabric::Endpoint E>
@@ -50,20 +69,24 @@ Status Session<E>::scan_bucket(Access access, std::uint32_t rank, ScanPlace& at,
   collect_unshown(at.tag);
   const std::size_t before = scanned_.size();
   while (!unshown_.empty()) {
-    const Unshown next = unshown_.front();
-    const bool enough = scanned_.size() - before >= most;
-    if (enough && next.tag != at.tag) {  // S2
-      at.tag = next.tag;
-      return {};
+    std::array<Unshown, detail::kPeeks> next;
+    std::array<EntryWord, detail::kPeeks> entries;
+    const std::size_t n = std::min(unshown_.size(), detail::kPeeks);
+    for (std::size_t i = 0; i < n; ++i) {
+      std::pop_heap(unshown_.begin(), unshown_.end(), std::greater<>());
+      next[i] = unshown_.back();
+      entries[i] = chain_[next[i].line].bucket.entry(next[i].entry);
+      unshown_.pop_back();
     }
-    at.tag = next.tag;
-    std::pop_heap(unshown_.begin(), unshown_.end(), std::greater<>());
-    unshown_.pop_back();
-    ElementView element;
-    const Code code = element_at(access, rank, chain_[next.line].bucket, next.entry, element);
-    if (code != Code::kOk) return Status(code);
-    if (element.key == from) scanned_.resize(before);
-    if (!is_past(rank, element.expires_at_ms)) scanned_.emplace_back(element.key, element.value);
+    peek(access, rank, std::span(entries).first(n));
+    for (std::size_t i = 0; i < n; ++i) {
+      const bool enough = scanned_.size() - before >= most;
+      const bool same_place = next[i].tag == at.tag;
+      at.tag = next[i].tag;
+      if (enough && !same_place) return {};  // S2
+      const Code code = copy_unshown(access, rank, next[i], i, from, before);
+      if (code != Code::kOk) return Status(code);
+    }
   }
   at = {.bucket = at.bucket + 1, .tag = 0};
   return {};

@@ -28,8 +28,8 @@ Status Session<E>::sweep_stripe(std::uint32_t rank, std::uint64_t stripe, SweepP
   std::uint64_t next = kNoExpiry;
   const std::uint64_t last = geometry_.stripe_end(stripe) - 1;
   bool raised = false;
-  const auto goes = [&](const ElementView& element) {
-    const std::uint64_t expires = element.expires_at_ms;
+  const auto goes = [&](const Found& found) {
+    const std::uint64_t expires = found.head.expires_at_ms;
     if (has_come(expires)) {
       // T3, of all of them
       if (!std::exchange(raised, true)) raise_time(rank, operation_time());

@@ -20,7 +20,7 @@ KeyMark Session<E>::mark_of(Access access, const Location& location, const Found
   const fabric::Address counters = geometry_.stripe_counters(location.rank, location.stripe);
   return {.turns = ep_.load(access, counters + kTurnsOffset),
           .line_version = static_cast<std::uint32_t>(chain_.front().bucket.version()),
-          .element_version = found.element.version,
+          .element_version = found.head.version,
           .there = found.live()};
 }
 
@@ -95,12 +95,15 @@ Status Session<E>::draft_all(std::span<const Location> locations,
       if (i < marks.size() && mark_of(access, locations[i], found) != marks[i]) {
         return Code::kMismatch;
       }
-      if (found.live()) {
+      if (!found.live()) return Code::kOk;
+      ElementPart part;
+      const Code shown = show(access, locations[i].rank, found, ValueRange::whole(), part);
+      if (shown == Code::kOk) {
         std::string value;
-        assign_in_parts(value, found.element.value);
-        drafts[i] = ElementDraft({std::move(value), found.element.expires_at_ms});
+        assign_in_parts(value, part.bytes);
+        drafts[i] = ElementDraft({std::move(value), part.expires_at_ms});
       }
-      return Code::kOk;
+      return shown;
     });
     if (code == Code::kMismatch) return {code, "a key has changed since it was looked at"};
     if (code != Code::kOk) return Status(code);
@@ -128,7 +131,7 @@ Status Session<E>::write_drafts(std::span<const Location> locations,
   }
   if (auto status = reserve_writes(writes); !status.ok()) return status;
   const auto key_of = [&](std::size_t i) { return keys[i]; };
-  return mutate_all(places, changed, key_of, [&](std::size_t n, const ElementView* old) {
+  return mutate_all(places, changed, key_of, [&](std::size_t n, const ElementPart* old) {
     const ElementDraft& draft = drafts[changed[n]];
     if (draft.there()) return Decision::write(draft->value, draft->expires_at_ms);
     return old != nullptr ? Decision::erase() : Decision();

@@ -1,12 +1,17 @@
 // Session<E>: walks over a volume: clears and reports. Included by session_impl.h. Sweeps are in
 // session_sweep.h, scans in session_scan.h.
+//
+// A walk peeks at elements: of each it reads the first bytes, which hold header, expiry and most
+// keys. Only a scan that shows values reads these.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <new>
 
 #include "keyway/kvstore/session.h"
+#include "keyway/locks/base/prefetch.h"
 #include "keyway/locks/fabric/fiber.h"
 #include "keyway/locks/fabric/time_slice.h"
 
@@ -46,24 +51,77 @@ void Session<E>::read_chain(Access access, std::uint32_t rank, std::uint64_t buc
   }
 }
 
-/// The element of an entry of `line`, which stays where it is. kCorruption.
+/// Reads the first bytes of the elements of these entries, kPeeks at most: of another rank all of
+/// them in one round trip. Local ones are only asked for.
 template <fabric::Endpoint E>
 template <class Access>
-Code Session<E>::element_at(Access access, std::uint32_t rank, const Bucket& line, std::uint32_t at,
-                            ElementView& element) {
-  const EntryWord entry = line.entry(at);
-  if (entry.kind() == EntryKind::kInline) {
-    element.key = line.inline_key(at);
-    element.value = line.inline_value(at);
+void Session<E>::peek([[maybe_unused]] Access access, std::uint32_t rank,
+                      std::span<const EntryWord> entries) {
+  const auto post = [&] {
+    bool posted = false;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      if (entries[i].kind() != EntryKind::kHeap) continue;
+      const fabric::Address at{rank, entries[i].offset()};
+      posted = true;
+      if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
+        prefetch_line(ep_.view(at));
+      } else {
+        ep_.post_read(access, at, peek_of(i, entries[i]));
+      }
+    }
+    return posted;
+  };
+  if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
+    post();
+  } else if (wants_words()) {
+    read_with_words(rank, post);
+  } else if (post()) {
+    ep_.flush(rank);
+  }
+}
+
+/// Where the first bytes of the i-th of these elements are read to.
+template <fabric::Endpoint E>
+std::span<std::byte> Session<E>::peek_of(std::size_t i, EntryWord entry) {
+  const std::uint64_t block =
+      entry.size_class() == kRunClass ? kChunkBytes : class_bytes(entry.size_class());
+  return std::span(peeked_[i]).first(std::min(detail::kPeekBytes, block));
+}
+
+/// The entry of a line at found.at, which has been peeked at as the i-th, with its element but for
+/// the value. Whether that is past is for the caller to ask. kCorruption.
+template <fabric::Endpoint E>
+template <class Access>
+Code Session<E>::look([[maybe_unused]] Access access, std::uint32_t rank, const Bucket& line,
+                      [[maybe_unused]] std::size_t i, Found& found) {
+  found.entry = line.entry(found.at);
+  if (found.entry.kind() == EntryKind::kInline) {
+    found.head = inline_head(line, found.at);
+    found.inline_value = line.inline_value(found.at);
     return Code::kOk;
   }
-  const auto bytes = fetch(access, rank, entry);
-  if (bytes.empty()) return Code::kCorruption;
-  element = parse_element(bytes);
+  const fabric::Address at{rank, found.entry.offset()};
+  if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
+    const std::byte* start = ep_.view(at);
+    found.at_hand = {start, element_bytes_from_header({start, kElementHeaderBytes})};
+  } else {
+    const auto peeked = peek_of(i, found.entry);
+    const ElementHeader header = ElementHeader::of(peeked);
+    if (!is_within(found.entry, header)) return Code::kCorruption;
+    found.at_hand = peeked;
+    if (header.total() <= peeked.size() && !element_intact(peeked)) return Code::kCorruption;
+    if (header.head_bytes() > peeked.size()) {  // a long key
+      fetched_.resize(header.head_bytes());
+      ep_.read(access, at, fetched_);
+      found.at_hand = fetched_;
+    }
+  }
+  found.head = parse_head(found.at_hand);
+  expects_expiry_ = found.head.expires();
   return Code::kOk;
 }
 
-/// Visits the entries of a bucket's chain. visit(line, at, entry, element) returns true to go on
+/// Visits the entries of a bucket's chain, without their values. visit(found) returns true to go on
 /// at the next entry, false when it has removed the one it was shown. The stripe is locked.
 template <fabric::Endpoint E>
 template <class Access, class Visit>
@@ -72,14 +130,23 @@ Status Session<E>::walk_bucket(Access access, std::uint32_t rank, std::uint64_t 
   read_chain(access, rank, bucket);
   garbage_.reserve(garbage_.size() + chain_.size() * kBucketWords);  // K3, should visit() remove
   for (std::uint32_t line = 0; line < chain_.size(); ++line) {
-    for (std::uint32_t i = 1; i < kBucketWords;) {
-      const Bucket& words = chain_[line].bucket;
-      const EntryWord entry = words.entry(i);
-      if (entry.kind() == EntryKind::kEmpty) break;
-      ElementView element;
-      const Code code = element_at(access, rank, words, i, element);
-      if (code != Code::kOk) return Status(code);
-      if (visit(line, i, entry, element)) i += entry.words();
+    const Bucket read = chain_[line].bucket;  // visit() may take entries out of the line
+    std::array<EntryWord, detail::kPeeks> entries;
+    std::size_t n = 0;
+    for (std::uint32_t i = 1; i < kBucketWords; i += read.entry(i).words()) {
+      if (read.entry(i).kind() == EntryKind::kEmpty) break;
+      entries[n++] = read.entry(i);
+    }
+    peek(access, rank, std::span(entries).first(n));
+    std::uint32_t at = 1;
+    std::uint32_t now_at = 1;
+    for (std::size_t i = 0; i < n; at += entries[i++].words()) {
+      Found found{.line = line, .at = at};
+      if (const Code code = look(access, rank, read, i, found); code != Code::kOk) {
+        return Status(code);
+      }
+      found.at = now_at;
+      if (visit(found)) now_at += entries[i].words();
     }
   }
   return {};
@@ -131,7 +198,7 @@ Status Session<E>::walk_volume(std::uint32_t rank, locks::Mode mode, Visit&& vis
   return status;
 }
 
-/// Removes the elements of a bucket for which goes(element) is true, and adds their number to
+/// Removes the elements of a bucket for which goes(found) is true, and adds their number to
 /// `removed`. Where the walk fails half-way, also for lack of memory, the entries that it has
 /// dropped by then leave the bucket all the same: their blocks are garbage already (K4). The stripe
 /// is locked for writing.
@@ -140,10 +207,9 @@ template <class Access, class Goes>
 Status Session<E>::remove_in_bucket(Access access, std::uint32_t rank, std::uint64_t bucket,
                                     Goes&& goes, std::uint64_t& removed) {
   std::uint64_t dropped = 0;
-  const auto visit = [&](std::uint32_t line, std::uint32_t at, EntryWord entry,
-                         const ElementView& element) {
-    if (!goes(element)) return true;
-    drop_entry(rank, {line, at, entry, element, true});
+  const auto visit = [&](const Found& found) {
+    if (!goes(found)) return true;
+    drop_entry(rank, found);
     ++dropped;
     return false;
   };
@@ -188,7 +254,7 @@ Status Session<E>::clear() {
 template <fabric::Endpoint E>
 Status Session<E>::clear_rank(std::uint32_t rank) {
   std::uint64_t removed = 0;
-  const auto all = [](const ElementView&) { return true; };
+  const auto all = [](const Found&) { return true; };
   return walk_volume(rank, locks::Mode::kWrite, [&](auto access, std::uint64_t bucket) {
     return remove_in_bucket(access, rank, bucket, all, removed);
   });
@@ -256,20 +322,17 @@ template <fabric::Endpoint E>
 Result<VolumeReport> Session<E>::report(std::uint32_t rank) {
   VolumeReport report;
   Status status = walk_volume(rank, locks::Mode::kRead, [&](auto access, std::uint64_t bucket) {
-    Status walked = walk_bucket(
-        access, rank, bucket,
-        [&](std::uint32_t, std::uint32_t, EntryWord entry, const ElementView& element) {
-          ++report.elements;
-          report.expiring += element.expires_at_ms != kNoExpiry ? 1 : 0;
-          report.key_bytes += element.key.size();
-          report.value_bytes += element.value.size();
-          if (entry.kind() == EntryKind::kHeap) {
-            report.live_bytes += heap_.span({entry.offset(), entry.size_class()},
-                                            element_bytes(element.key.size(), element.value.size(),
-                                                          element.expires_at_ms != kNoExpiry));
-          }
-          return true;
-        });
+    Status walked = walk_bucket(access, rank, bucket, [&](const Found& found) {
+      ++report.elements;
+      report.expiring += found.head.expires() ? 1 : 0;
+      report.key_bytes += found.head.key.size();
+      report.value_bytes += found.head.value_bytes;
+      if (found.entry.kind() == EntryKind::kHeap) {
+        const Block block{found.entry.offset(), found.entry.size_class()};
+        report.live_bytes += heap_.span(block, heap_.capacity(rank, block));
+      }
+      return true;
+    });
     report.longest_chain_lines = std::max<std::uint64_t>(report.longest_chain_lines, chain_.size());
     for (std::uint32_t line = 1; line < chain_.size(); ++line) {
       ++report.overflow_buckets;

@@ -1,9 +1,10 @@
 // Session<E>: changing one key. Included by session_impl.h.
 //
 // Every write is a mutator: under the stripe's lock it is shown the element, or nothing, and says
-// what is to become of it. put, compare-and-set, increment and the others are mutators of a few
-// lines each; how elements move between lines and blocks is said once, below and in
-// session_lines.h.
+// what is to become of it. A mutator names the range of the value that it needs; the rest is
+// neither read nor transferred. put, compare-and-set, increment and the others are mutators of a
+// few lines each; how elements move between lines and blocks is said once, below, in
+// session_overwrite.h and in session_lines.h.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +18,7 @@ namespace keyway::store {
 /// again.
 template <fabric::Endpoint E>
 template <class Mutate>
-Status Session<E>::mutate_key(std::string_view key, Mutate&& mutate) {
+Status Session<E>::mutate_key(std::string_view key, ValueRange range, Mutate&& mutate) {
   if (auto status = check_key(key); !status.ok()) return status;
   const Location location = place(key);
   const auto once = [&] {
@@ -28,7 +29,7 @@ Status Session<E>::mutate_key(std::string_view key, Mutate&& mutate) {
       Status status;
       {
         const Hold held(*this, location.rank, location.stripe, *grant);
-        status = modify_locked(access, location, key, mutate, line_of(*grant));
+        status = modify_locked(access, location, key, range, mutate, line_of(*grant));
       }
       collect_garbage();
       if (until_look_ == 0) weigh(location.rank, location.stripe);
@@ -64,15 +65,22 @@ bool Session<E>::sweep_for_room(std::span<const Location> places) {
 template <fabric::Endpoint E>
 template <class Access, class Mutate>
 Status Session<E>::modify_locked(Access access, const Location& location, std::string_view key,
-                                 Mutate&& mutate, const Bucket* first) {
+                                 ValueRange range, Mutate&& mutate, const Bucket* first) {
   Found found;
   if (const Code code = locate(access, location, key, found, first); code != Code::kOk)
     return Status(code);
-  const Decision decision = mutate(found.live() ? &found.element : nullptr);
+  ElementPart part;
+  if (found.live()) {
+    const Code code = show(access, location.rank, found, range, part);
+    if (code != Code::kOk) return Status(code);
+  }
+  const Decision decision = mutate(found.live() ? &part : nullptr);
   // K3: what follows allocates nothing of ours once it has begun to change things.
   garbage_.reserve(garbage_.size() + kMostGarbage);
   switch (decision.action) {
     case Decision::Action::kWrite: return apply_write(access, location, key, decision, found);
+    case Decision::Action::kOverwrite:
+      return apply_overwrite(access, location, key, decision, found);
     case Decision::Action::kErase:
       if (found.at != 0) apply_erase(access, location, found);
       break;
@@ -108,10 +116,7 @@ bool Session<E>::fits_in_place(const Found& found, std::uint64_t key_bytes,
   const std::uint64_t bytes = element_bytes(key_bytes, value_bytes, expires);
   if (class_for(bytes) != found.entry.size_class()) return false;
   if (found.entry.size_class() != kRunClass) return true;
-  const ElementView& old = found.element;
-  const std::uint64_t old_bytes =
-      element_bytes(old.key.size(), old.value.size(), old.expires_at_ms != kNoExpiry);
-  return run_chunks(old_bytes) == run_chunks(bytes);
+  return run_chunks(found.head.bytes()) == run_chunks(bytes);
 }
 
 /// The common update. False when it does not fit.
@@ -123,24 +128,30 @@ bool Session<E>::rewrite_in_place(Access access, const Location& location, std::
                      decision.expires_at_ms != kNoExpiry)) {
     return false;
   }
-  const auto version = static_cast<std::uint16_t>(found.element.version + 1);
+  const auto version = static_cast<std::uint16_t>(found.head.version + 1);
   put_element(access, {location.rank, found.entry.offset()}, key, decision, version);
   if (version == 0) {  // K6
     chain_.front().dirty = true;
     commit(access, location);
   }
-  const bool did = found.element.expires_at_ms != kNoExpiry;
-  const bool does = decision.expires_at_ms != kNoExpiry;
-  if (does) note_expiry(location, decision.expires_at_ms);
-  if (did != does) count_expiring(location.rank, does ? 1 : -1);
+  recount_expiring(location, found, decision);
   return true;
 }
 
-/// Puts the element in place of what was found, or adds it. K3: both allocations come first.
+template <fabric::Endpoint E>
+Status Session<E>::full(std::uint32_t rank, std::uint64_t bytes) {
+  return {Code::kOutOfSpace,
+          fmt::format("the heap of rank {} has no room for {} bytes; erase elements or give "
+                      "the store more memory",
+                      rank, bytes)};
+}
+
+/// Puts the element in place of what was found, or adds it, in a block with this much room to grow
+/// where there is one. K3: both allocations come first.
 template <fabric::Endpoint E>
 template <class Access>
 Status Session<E>::apply_write(Access access, const Location& location, std::string_view key,
-                               const Decision& decision, const Found& found) {
+                               const Decision& decision, const Found& found, std::uint64_t spare) {
   if (auto status = check_value(decision.value.size()); !status.ok()) return status;
   writes_expiry_ = decision.expires_at_ms != kNoExpiry;
   if (rewrite_in_place(access, location, key, decision, found)) return {};
@@ -150,27 +161,23 @@ Status Session<E>::apply_write(Access access, const Location& location, std::str
   const std::uint64_t bytes = element_bytes(key.size(), decision.value.size(), expires);
   chain_.reserve(chain_.size() + 1);  // K3
   if constexpr (!std::is_same_v<Access, fabric::CpuClass>) composed_.reserve(inlined ? 0 : bytes);
-  const auto full = [&] {
-    return Status(
-        Code::kOutOfSpace,
-        fmt::format("the heap of rank {} has no room for {} bytes; erase elements or give "
-                    "the store more memory",
-                    location.rank, bytes));
-  };
   std::optional<Block> block;
-  if (!inlined && !(block = heap_.allocate(location.rank, bytes))) return full();
+  if (!inlined && spare > 0) block = heap_.allocate(location.rank, bytes + spare);
+  if (!inlined && !block && !(block = heap_.allocate(location.rank, bytes))) {
+    return full(location.rank, bytes);
+  }
   // An earlier line's room counts too, so the rest of the chain must be known: locate() stops at
   // the key, and then the key's own line makes room or the lines before it do.
   auto line = line_with_room(inlined ? kInlineEntryWords : 1, found);
   std::optional<Block> overflow;
   if (!line && !(overflow = heap_.allocate(location.rank, kBucketBytes))) {
-    if (block) heap_.free(location.rank, *block, bytes);
-    return full();
+    if (block) heap_.free(location.rank, *block, heap_.capacity(location.rank, *block));
+    return full(location.rank, bytes);
   }
 
   std::uint16_t version = 1;
   if (found.at != 0) {
-    version = static_cast<std::uint16_t>(found.element.version + 1);
+    version = static_cast<std::uint16_t>(found.head.version + 1);
     drop_entry(location.rank, found);
   }
   if (overflow) {
@@ -215,29 +222,31 @@ void Session<E>::apply_erase(Access access, const Location& location, const Foun
 
 template <fabric::Endpoint E>
 Status Session<E>::put(std::string_view key, std::string_view value, const PutOptions& options) {
-  return mutate_key(key, [&](const ElementView* old) { return decide_put(old, value, options); });
+  return mutate_key(key, ValueRange::none(),
+                    [&](const ElementPart* old) { return decide_put(old, value, options); });
 }
 
 template <fabric::Endpoint E>
 Status Session<E>::compare_and_set(std::string_view key, std::string_view expected,
                                    std::string_view value) {
-  return mutate_key(
-      key, [&](const ElementView* old) { return decide_compare_and_set(old, expected, value); });
+  return modify(
+      key, [&](const ElementState* old) { return decide_compare_and_set(old, expected, value); });
 }
 
 template <fabric::Endpoint E>
 Status Session<E>::erase(std::string_view key) {
-  return mutate_key(key, [](const ElementView* old) { return decide_erase(old); });
+  return mutate_key(key, ValueRange::none(),
+                    [](const ElementPart* old) { return decide_erase(old); });
 }
 
 template <fabric::Endpoint E>
 Result<std::int64_t> Session<E>::increment(std::string_view key, std::int64_t delta) {
   std::int64_t sum = 0;
-  Status status = mutate_key(key, [&](const ElementView* old) -> Decision {
+  Status status = mutate_key(key, ValueRange::whole(), [&](const ElementPart* old) -> Decision {
     std::int64_t before = 0;
     if (old != nullptr) {
-      const char* end = old->value.data() + old->value.size();
-      const auto [stop, error] = std::from_chars(old->value.data(), end, before);
+      const char* end = old->bytes.data() + old->bytes.size();
+      const auto [stop, error] = std::from_chars(old->bytes.data(), end, before);
       if (error != std::errc() || stop != end) return Decision::fail(Code::kNotANumber);
     }
     if (__builtin_add_overflow(before, delta, &sum)) return Decision::fail(Code::kNotANumber);
@@ -251,11 +260,10 @@ Result<std::int64_t> Session<E>::increment(std::string_view key, std::int64_t de
 template <fabric::Endpoint E>
 Result<std::uint64_t> Session<E>::append(std::string_view key, std::string_view suffix) {
   std::uint64_t length = 0;
-  Status status = mutate_key(key, [&](const ElementView* old) -> Decision {
-    const std::uint64_t before = old != nullptr ? old->value.size() : 0;
-    if (before + suffix.size() > geometry_.heap_bytes()) return Decision::fail(Code::kOutOfSpace);
-    length = before + suffix.size();
-    return decide_append(old, suffix, built_);
+  Status status = mutate_key(key, ValueRange::none(), [&](const ElementPart* old) {
+    const Decision decision = decide_append(old, suffix);
+    length = decision.offset + suffix.size();
+    return decision;
   });
   if (!status.ok()) return status;
   return length;
@@ -267,13 +275,9 @@ Result<std::uint64_t> Session<E>::set_range(std::string_view key, std::uint64_t 
   if (offset > kMaxValueBytes) return check_value(offset);
   if (auto status = check_value(offset + bytes.size()); !status.ok()) return status;
   std::uint64_t length = 0;
-  Status status = mutate_key(key, [&](const ElementView* old) -> Decision {
-    const Code code = check_presence(when, old != nullptr);
-    if (code != Code::kOk) return Decision::fail(code);
-    // What cannot be held is not built first.
-    if (offset + bytes.size() > geometry_.heap_bytes()) return Decision::fail(Code::kOutOfSpace);
-    const Decision decision = decide_set_range(old, offset, bytes, when, built_);
-    length = decision.value.size();
+  Status status = mutate_key(key, ValueRange::none(), [&](const ElementPart* old) {
+    const Decision decision = decide_set_range(old, offset, bytes, when);
+    length = overwritten_bytes(old != nullptr ? old->value_bytes : 0, decision);
     return decision;
   });
   if (!status.ok()) return status;
@@ -282,20 +286,24 @@ Result<std::uint64_t> Session<E>::set_range(std::string_view key, std::uint64_t 
 
 template <fabric::Endpoint E>
 Status Session<E>::modify(std::string_view key, Mutator mutate) {
-  return mutate_key(key, [&](const ElementView* old) -> Decision {
+  return mutate_key(key, ValueRange::whole(), [&](const ElementPart* old) -> Decision {
     if (old == nullptr) return mutate(nullptr);
-    const ElementState state{old->value, old->expires_at_ms};
+    const ElementState state{old->bytes, old->expires_at_ms};
     return mutate(&state);
   });
 }
 
 template <fabric::Endpoint E>
+Status Session<E>::modify_part(std::string_view key, ValueRange range, PartMutator mutate) {
+  return mutate_key(key, range, mutate);
+}
+
+template <fabric::Endpoint E>
 Status Session<E>::set_expiry(std::string_view key, std::uint64_t expires_at_ms) {
-  return mutate_key(key, [&](const ElementView* old) -> Decision {
+  return mutate_key(key, ValueRange::none(), [&](const ElementPart* old) -> Decision {
     if (old == nullptr) return Decision::fail(Code::kNotFound);
     if (has_come(expires_at_ms)) return Decision::erase();
-    built_.assign(old->value);
-    return Decision::write(built_, expires_at_ms);
+    return Decision::expire(expires_at_ms);
   });
 }
 

@@ -1,6 +1,7 @@
 // The words that the store's callers and its sessions share. Light: no template, no fabric.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -81,28 +82,70 @@ struct ElementState {
 /// Is shown an element under the stripe's lock: it may not call the session, and should be short.
 using Reader = FunctionRef<void(const ElementState& element)>;
 
+/// Bytes [offset, offset + length) of a value, cut at its end.
+struct ValueRange {
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+
+  static constexpr ValueRange none() { return {}; }
+  static constexpr ValueRange whole() { return {0, ~0ULL}; }
+  /// Of a value of so many bytes.
+  constexpr ValueRange cut(std::uint64_t value_bytes) const {
+    const std::uint64_t begin = std::min(offset, value_bytes);
+    return {begin, std::min(length, value_bytes - begin)};
+  }
+};
+
+/// What a reader or a mutator that asked for a range of the value is shown; a view that ends with
+/// its call. The rest of the value is not touched, nor transferred.
+struct ElementPart {
+  std::string_view bytes;         // of the value, those that were asked for
+  std::uint64_t value_bytes = 0;  // of the whole value
+  std::uint64_t expires_at_ms = kNoExpiry;
+};
+
+/// Says which bytes of a value to show, told how long it is. As a Reader's call otherwise.
+using RangeOf = FunctionRef<ValueRange(std::uint64_t value_bytes)>;
+inline ValueRange whole_value(std::uint64_t) { return ValueRange::whole(); }
+using PartReader = FunctionRef<void(const ElementPart& part)>;
+
 /// Is shown the i-th of several elements, or null where there is none. As a Reader otherwise.
 using ElementsReader = FunctionRef<void(std::size_t i, const ElementState* element)>;
 
 /// What a mutator wants done with its key.
 struct Decision {
-  enum class Action : std::uint8_t { kNothing, kWrite, kErase };
+  enum class Action : std::uint8_t { kNothing, kWrite, kErase, kOverwrite };
   Action action = Action::kNothing;
   Code code = Code::kOk;   // what the operation returns, unless it fails by itself
   std::string_view value;  // may not point into the element it replaces
   std::uint64_t expires_at_ms = kNoExpiry;
+  std::uint64_t offset = 0;  // kOverwrite: where in the value
 
   static Decision fail(Code code) { return {.code = code}; }
   static Decision write(std::string_view value, std::uint64_t expires_at_ms) {
     return {.action = Action::kWrite, .value = value, .expires_at_ms = expires_at_ms};
   }
   static Decision erase() { return {.action = Action::kErase}; }
+  /// From `offset` on the value becomes these bytes, and the expiry this one; the rest stays. What
+  /// lies between the old end and `offset` becomes zeros; a key that is not there counts as empty.
+  /// It costs what changes, whatever the length of the value.
+  static Decision overwrite(std::uint64_t offset, std::string_view bytes,
+                            std::uint64_t expires_at_ms) {
+    return {.action = Action::kOverwrite,
+            .value = bytes,
+            .expires_at_ms = expires_at_ms,
+            .offset = offset};
+  }
+  /// The value stays; the expiry becomes this one.
+  static Decision expire(std::uint64_t expires_at_ms) { return overwrite(0, {}, expires_at_ms); }
 };
 
 /// Decides what becomes of a key, shown its element or, where there is none, null. It runs under
 /// the stripe's lock: it may not call the session, and should be short. It may run several times:
 /// again after room was made in a full heap.
 using Mutator = FunctionRef<Decision(const ElementState* old)>;
+/// The same, shown the range of the value that its caller names.
+using PartMutator = FunctionRef<Decision(const ElementPart* old)>;
 
 /// Receives the elements of a scan; may call the session.
 using ElementSink = std::function<void(std::string_view key, std::string_view value)>;
@@ -128,6 +171,8 @@ class ElementDraft {
     element_ = Element{std::move(value), expires_at_ms};
     changed_ = true;
   }
+  /// Decision::overwrite() of the element, or, where what is there does not count, of none.
+  void overwrite(const Decision& decision, bool counts);
   void erase() {
     changed_ = changed_ || there();
     element_.reset();

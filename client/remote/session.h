@@ -36,6 +36,7 @@ class Session {
   // --- one key: session_read.cc, session_write.cc
   Status get(std::string_view key, std::string& out);
   Status read(std::string_view key, store::Reader reader);
+  Status read_part(std::string_view key, store::RangeOf range_of, store::PartReader reader);
   Status get_range(std::string_view key, std::uint64_t offset, std::uint64_t length,
                    std::string& out);
   Result<store::ElementInfo> info(std::string_view key);
@@ -49,6 +50,7 @@ class Session {
   Status set_expiry(std::string_view key, std::uint64_t expires_at_ms);
   Status expire_after(std::string_view key, std::chrono::milliseconds span);
   Status modify(std::string_view key, store::Mutator mutate);
+  Status modify_part(std::string_view key, store::ValueRange range, store::PartMutator mutate);
 
   // --- several keys: session_multi.cc, session_watch.cc
   void get_many(std::span<const std::string_view> keys, std::span<std::string> out,

@@ -28,6 +28,14 @@ Status Session::read(std::string_view key, store::Reader reader) {
   return Status(Code::kNotFound);
 }
 
+Status Session::read_part(std::string_view key, store::RangeOf range_of, store::PartReader reader) {
+  return read(key, [&](const store::ElementState& element) {
+    const std::uint64_t bytes = element.value.size();
+    const store::ValueRange range = range_of(bytes).cut(bytes);
+    reader({element.value.substr(range.offset, range.length), bytes, element.expires_at_ms});
+  });
+}
+
 Status Session::get_range(std::string_view key, std::uint64_t offset, std::uint64_t length,
                           std::string& out) {
   if (Status status = check_key(key); !status.ok()) return status;

@@ -97,12 +97,15 @@ Result<std::uint64_t> Session::set_range(std::string_view key, std::uint64_t off
     if (!length.ok()) return length.status();
     return static_cast<std::uint64_t>(*length);
   }
-  std::string built;
-  Status status = modify(key, [&](const store::ElementState* old) {
-    return store::decide_set_range(old, offset, bytes, when, built);
-  });
+  std::uint64_t length = 0;
+  const auto decide = [&](const store::ElementPart* old) {
+    const store::Decision decision = store::decide_set_range(old, offset, bytes, when);
+    length = store::overwritten_bytes(old != nullptr ? old->value_bytes : 0, decision);
+    return decision;
+  };
+  Status status = modify_part(key, store::ValueRange::none(), decide);
   if (!status.ok()) return status;
-  return built.size();
+  return length;
 }
 
 Status Session::set_expiry(std::string_view key, std::uint64_t expires_at_ms) {
@@ -145,7 +148,25 @@ Status Session::modify(std::string_view key, store::Mutator mutate) {
     if (decision.action == Action::kWrite) {
       element = Element{std::string(decision.value), decision.expires_at_ms};
     }
+    if (decision.action == Action::kOverwrite) {
+      const std::uint64_t before = element ? element->value.size() : 0;
+      if (!store::check_overwrite(before, decision).ok()) return {false, Code::kInvalidArgument};
+      if (!element) element.emplace();
+      store::overwrite(element->value, decision);
+      element->expires_at_ms = decision.expires_at_ms;
+    }
     return {decision.action != Action::kNothing, decision.code};
+  });
+}
+
+Status Session::modify_part(std::string_view key, store::ValueRange range,
+                            store::PartMutator mutate) {
+  return modify(key, [&](const store::ElementState* old) {
+    if (old == nullptr) return mutate(nullptr);
+    const store::ValueRange cut = range.cut(old->value.size());
+    const store::ElementPart part{old->value.substr(cut.offset, cut.length), old->value.size(),
+                                  old->expires_at_ms};
+    return mutate(&part);
   });
 }
 

@@ -42,6 +42,14 @@ Status TransactionKeys::get(std::string_view key, std::string& out) {
   return read(key, [&](const ElementState& element) { out.assign(element.value); });
 }
 
+Status TransactionKeys::read_part(std::string_view key, RangeOf range_of, PartReader reader) {
+  return read(key, [&](const ElementState& element) {
+    const std::uint64_t bytes = element.value.size();
+    const ValueRange range = range_of(bytes).cut(bytes);
+    reader({element.value.substr(range.offset, range.length), bytes, element.expires_at_ms});
+  });
+}
+
 Status TransactionKeys::get_range(std::string_view key, std::uint64_t offset, std::uint64_t length,
                                   std::string& out) {
   return read(key, [&](const ElementState& element) {
@@ -65,12 +73,36 @@ Status TransactionKeys::modify(std::string_view key, Mutator mutate) {
   ElementDraft& draft = **found;
   const bool live = is_live(draft);
   const ElementState old = live ? ElementState{draft->value, draft->expires_at_ms} : ElementState();
-  const Decision decision = mutate(live ? &old : nullptr);
+  return carry_out(mutate(live ? &old : nullptr), draft, live);
+}
+
+Status TransactionKeys::modify_part(std::string_view key, ValueRange range, PartMutator mutate) {
+  const auto found = draft_of(key);
+  if (!found.ok()) return found.status();
+  ElementDraft& draft = **found;
+  const bool live = is_live(draft);
+  ElementPart old;
+  if (live) {
+    const std::string_view value = draft->value;
+    const ValueRange cut = range.cut(value.size());
+    old = {value.substr(cut.offset, cut.length), value.size(), draft->expires_at_ms};
+  }
+  return carry_out(mutate(live ? &old : nullptr), draft, live);
+}
+
+/// What the store's session does with a decision, to a draft.
+Status TransactionKeys::carry_out(const Decision& decision, ElementDraft& draft, bool live) {
   switch (decision.action) {
     case Decision::Action::kWrite:
       if (Status status = store::check_value(decision.value.size()); !status.ok()) return status;
       draft.write(std::string(decision.value), decision.expires_at_ms);
       return {};
+    case Decision::Action::kOverwrite: {
+      Status status = store::check_overwrite(live ? draft->value.size() : 0, decision);
+      if (!status.ok()) return status;
+      draft.overwrite(decision, live);
+      return {};
+    }
     case Decision::Action::kErase: draft.erase(); break;
     case Decision::Action::kNothing: break;
   }
@@ -88,23 +120,28 @@ Status TransactionKeys::erase(std::string_view key) {
 }
 
 Result<std::uint64_t> TransactionKeys::append(std::string_view key, std::string_view suffix) {
-  std::string built;
-  const Status status = modify(
-      key, [&](const ElementState* old) { return store::decide_append(old, suffix, built); });
+  std::uint64_t length = 0;
+  const Status status = modify_part(key, ValueRange::none(), [&](const ElementPart* old) {
+    const Decision decision = store::decide_append(old, suffix);
+    length = decision.offset + suffix.size();
+    return decision;
+  });
   if (!status.ok()) return status;
-  return built.size();
+  return length;
 }
 
 Result<std::uint64_t> TransactionKeys::set_range(std::string_view key, std::uint64_t offset,
                                                  std::string_view bytes) {
   if (offset > store::kMaxValueBytes) return store::check_value(offset);
   if (Status status = store::check_value(offset + bytes.size()); !status.ok()) return status;
-  std::string built;
-  const Status status = modify(key, [&](const ElementState* old) {
-    return store::decide_set_range(old, offset, bytes, PutIf::kAlways, built);
+  std::uint64_t length = 0;
+  const Status status = modify_part(key, ValueRange::none(), [&](const ElementPart* old) {
+    const Decision decision = store::decide_set_range(old, offset, bytes, PutIf::kAlways);
+    length = store::overwritten_bytes(old != nullptr ? old->value_bytes : 0, decision);
+    return decision;
   });
   if (!status.ok()) return status;
-  return built.size();
+  return length;
 }
 
 Result<std::vector<std::optional<std::string>>> TransactionKeys::get_all(

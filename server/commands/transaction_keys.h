@@ -32,6 +32,7 @@ class TransactionKeys {
 
   Status get(std::string_view key, std::string& out);
   Status read(std::string_view key, Reader reader);
+  Status read_part(std::string_view key, RangeOf range_of, PartReader reader);
   Status get_range(std::string_view key, std::uint64_t offset, std::uint64_t length,
                    std::string& out);
   Result<ElementInfo> info(std::string_view key);
@@ -41,6 +42,7 @@ class TransactionKeys {
   Result<std::uint64_t> set_range(std::string_view key, std::uint64_t offset,
                                   std::string_view bytes);
   Status modify(std::string_view key, Mutator mutate);
+  Status modify_part(std::string_view key, ValueRange range, PartMutator mutate);
   Result<std::vector<std::optional<std::string>>> get_all(std::span<const std::string_view> keys);
   Status read_all(std::span<const std::string_view> keys, ElementsReader reader);
   Status put_all(std::span<const KeyValue> pairs, const PutOptions& options);
@@ -57,6 +59,7 @@ class TransactionKeys {
   /// where the table looks for keys.
   Result<ElementDraft*> draft_of(std::string_view key);
   bool is_live(const ElementDraft& draft) const;
+  static Status carry_out(const Decision& decision, ElementDraft& draft, bool live);
 
   std::vector<Place> places_;  // in the order of their keys
   Session& session_;           // whose operation this is: it tells the time of X1

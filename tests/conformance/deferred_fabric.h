@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "keyway/locks/base/check.h"
 #include "keyway/locks/fabric/shm/shm_fabric.h"
 #include "tests/support/own_memory.h"
 
@@ -23,8 +24,9 @@ class DeferredEndpoint {
  public:
   static constexpr std::size_t kResultSlots = 64;
 
-  DeferredEndpoint(fabric::ShmEndpoint inner, std::uint64_t seed)
+  DeferredEndpoint(fabric::ShmEndpoint inner, std::uint64_t seed, std::uint64_t segment_bytes)
       : inner_(std::move(inner)),
+        segment_bytes_(segment_bytes),
         rng_(seed * 7919 + inner_.agent().word()),
         epochs_(inner_.ranks(), 0) {}
 
@@ -80,21 +82,28 @@ class DeferredEndpoint {
     return post(a, [=, this] { return inner_.compare_swap(c, a, expected, desired); });
   }
 
+  /// Bytes that bulk operations have moved to or from other ranks.
+  std::uint64_t bytes_moved() const { return bytes_moved_; }
+
   template <class C>
   void read(C c, fabric::Address a, std::span<std::byte> out) {
+    moved(a, out.size());
     shaken(c, a).read(c, a, out);
   }
   template <class C>
   void write(C c, fabric::Address a, std::span<const std::byte> in) {
+    moved(a, in.size());
     shaken(c, a).write(c, a, in);
   }
   template <class C>
   fabric::PendingBytes post_read(C c, fabric::Address a, std::span<std::byte> out) {
+    moved(a, out.size());
     post(a, [=, this] { return inner_.read(c, a, out), 0; });
     return {a.rank(), sequence_, out};
   }
   template <class C>
   void post_write(C c, fabric::Address a, std::span<const std::byte> in) {
+    moved(a, in.size());
     post(a, [=, this] { return inner_.write(c, a, in), 0; });
   }
 
@@ -153,6 +162,11 @@ class DeferredEndpoint {
     std::function<void()> happen;
   };
 
+  void moved(fabric::Address a, std::uint64_t bytes) {
+    // A network refuses what memory behind a segment would hide.
+    KW_CHECK(bytes <= segment_bytes_ && a.offset() <= segment_bytes_ - bytes);
+    if (!is_local(a.rank())) bytes_moved_ += bytes;
+  }
   void shake() {
     if (rng_.below(4) == 0) fabric::give_way();
   }
@@ -202,8 +216,10 @@ class DeferredEndpoint {
   }
 
   fabric::ShmEndpoint inner_;
+  std::uint64_t segment_bytes_;
   Rng rng_;
   std::uint64_t sequence_ = 0;
+  std::uint64_t bytes_moved_ = 0;
   std::vector<std::uint64_t> epochs_;  // by rank
   std::vector<Posted> posted_;
   // A slot serves the operation kResultSlots later, as on a real network. Stable under moves.
@@ -225,7 +241,7 @@ class DeferredFabric {
   Result<DeferredEndpoint> endpoint(std::uint32_t rank) {
     auto inner = inner_.endpoint(rank);
     if (!inner.ok()) return inner.status();
-    return DeferredEndpoint(std::move(*inner), seed_);
+    return DeferredEndpoint(std::move(*inner), seed_, inner_.segment_bytes());
   }
 
  private:

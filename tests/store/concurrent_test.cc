@@ -6,6 +6,7 @@
 #include "accounting.h"
 #include "every_lock.h"
 #include "keyway/locks/base/rng.h"
+#include "logs.h"
 #include "recorded.h"
 #include "stage.h"
 #include "tests/support/linearizability.h"
@@ -95,6 +96,20 @@ TEST_CASE("concurrent: histories are linearizable, for every lock, with threads 
             recorded(crew, plan, [&](std::uint32_t) { return std::move(*store.session()); });
         REQUIRE(all.size() == std::size_t{crew.agents()} * plan.rounds * plan.operations);
         CHECK(LinearizabilityChecker::violation(all).value_or("") == "");
+        check_after(store);
+      }
+    }
+  }
+}
+
+TEST_CASE("concurrent: parts of values that many change are all there, for every lock") {
+  for (const Crew& crew : kCrews) {
+    for (const char* lock : kLocks) {
+      for (const std::uint32_t ranks : {1u, 3u}) {
+        CAPTURE(lock, ranks, crew.fibers);
+        Store store = open_with(lock, ranks);
+        const auto open = [&](std::uint32_t) { return std::move(*store.session()); };
+        CHECK(run_loggers(crew, ranks, scaled(1000), open) == "");
         check_after(store);
       }
     }

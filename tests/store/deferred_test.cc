@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "every_lock.h"
+#include "logs.h"
 #include "recorded.h"
 #include "restless.h"
 #include "stage.h"
@@ -163,6 +164,18 @@ TEST_CASE("deferred: transfers of lazy, remote agents keep the sum, for every lo
         }
       });
       REQUIRE(stage.failure() == "");
+      store.check_heap();
+    }
+  }
+}
+
+TEST_CASE("deferred: parts of values that lazy, remote agents change are all there") {
+  for (const char* lock : {"gbh:lockall=off", "fompi-rw", "fompi-spin", "d-mcs"}) {
+    for (std::uint64_t seed = 1; seed <= scaled(5); ++seed) {
+      CAPTURE(lock, seed);
+      LazyStore store(lock, seed);
+      const auto open = [&](std::uint32_t me) { return store.session(me); };
+      CHECK(run_loggers(kCrew, seed, 60, open) == "");
       store.check_heap();
     }
   }

@@ -124,6 +124,52 @@ TEST_CASE("expiry: an element past it is not there, for anybody", "[memory]") {
   check_heap(store, s);
 }
 
+// T3: a part that is written does not bring the rest back.
+TEST_CASE("expiry: no part of an element past it is changed, it begins anew", "[memory]") {
+  Store store = open_local("local:?memory=4MiB&sessions=1&ranks=2");
+  Session s = session_of(store);
+  for (const std::size_t bytes : {3, 100, 5'000, 100'000}) {
+    for (const std::string& key :
+         {std::string("k"), std::string("another"), std::string(100, 'k')}) {
+      CAPTURE(bytes, key);
+      const auto expired = [&] {
+        REQUIRE(s.put(key, pattern(bytes, 1), {.expires_at_ms = kPast}).ok());
+      };
+      const auto is = [&](std::string_view value) {
+        CHECK(*s.get(key) == value);
+        CHECK(expiry_of(s, key) == store::kNoExpiry);
+        CHECK(s.size() == 1);
+      };
+      expired();
+      CHECK(*s.append(key, "x") == 1);
+      is("x");
+      expired();
+      CHECK(*s.set_range(key, 2, "ab") == 4);
+      is(std::string_view("\0\0ab", 4));
+      expired();
+      CHECK(s.modify_part(key, {0, 1}, [](const ElementPart* old) {
+               CHECK(old == nullptr);
+               return Decision::overwrite(1, "c", store::kNoExpiry);
+             }).ok());
+      is(std::string_view("\0c", 2));
+      expired();
+      CHECK(s.expire_at(key, kFuture) == Code::kNotFound);
+      expired();
+      CHECK(s.persist(key) == Code::kNotFound);
+      CHECK(s.size() == 0);
+      expired();
+      std::string out;
+      CHECK(s.get_range(key, 0, 1, out) == Code::kNotFound);
+      CHECK(s.read_part(
+                key, [](auto) { return ValueRange::whole(); }, [](auto&) { FAIL(); }) ==
+            Code::kNotFound);
+      CHECK(*s.sweep_expired(0) + *s.sweep_expired(1) == 1);
+      CHECK(s.size() == 0);
+    }
+  }
+  check_heap(store, s);
+}
+
 TEST_CASE("expiry: to set one that has passed erases at once") {
   Store store = open_local("local:?memory=4MiB&sessions=1");
   Session s = session_of(store);

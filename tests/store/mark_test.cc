@@ -76,7 +76,8 @@ class Changes {
     const std::string& key = keys_[rng_.below(keys_.size())];
     const std::vector<std::string_view> both = {key, keys_[rng_.below(keys_.size())]};
     const auto two = std::span(both).first(both[0] == both[1] ? 1 : 2);
-    switch (rng_.below(10)) {
+    switch (rng_.below(11)) {
+      case 10: return overwrite(key);
       case 0: return put(key, rng_.below(9));
       case 1: return put(key, 20 + rng_.below(100));
       case 2: return put(key, 20'000);
@@ -113,6 +114,11 @@ class Changes {
   }
   void append(const std::string& key) {
     REQUIRE(s_.append(key, "x").ok());
+    changed(key, true);
+  }
+  void overwrite(const std::string& key) {
+    const std::uint64_t offset = rng_.below(2) == 0 ? rng_.below(200) : rng_.below(33'000);
+    REQUIRE(s_.set_range(key, offset, "some", store::PutIf::kAlways).ok());
     changed(key, true);
   }
   void erase(const std::string& key) {

@@ -30,7 +30,7 @@ class Modelled {
   void step() {
     const std::string& key = keys_[rng_.below(keys_.size())];
     CAPTURE(steps_++, key.size(), key.substr(0, 12));
-    switch (rng_.below(17)) {
+    switch (rng_.below(19)) {
       case 0:
       case 1:
       case 2: put(key); break;
@@ -47,6 +47,8 @@ class Modelled {
       case 13: read_several(); break;
       case 14: scan_from(key); break;
       case 15: modify(key); break;
+      case 16: modify_part(key); break;
+      case 17: read_part(key); break;
       default: read(key); break;
     }
   }
@@ -177,6 +179,60 @@ class Modelled {
     if (action == Decision::Action::kWrite) set(key, value, expires_at_ms);
     if (action == Decision::Action::kErase) model_.erase(key);
   }
+  /// Mostly at the ends of the value, so that it grows over classes of blocks and into runs.
+  std::uint64_t draw_offset(const Entry* entry) {
+    const std::uint64_t bytes = entry ? entry->value.size() : 0;
+    switch (rng_.below(4)) {
+      case 0: return rng_.below(300);
+      case 1: return rng_.below(bytes + 1);
+      case 2: return bytes;
+      default: return bytes + rng_.below(rng_.below(8) == 0 ? 17'000 : 50);
+    }
+  }
+  static std::string overwritten(const Entry* entry, std::uint64_t offset, std::string_view bytes) {
+    std::string value = entry ? entry->value : "";
+    if (value.size() < offset + bytes.size()) value.resize(offset + bytes.size(), '\0');
+    value.replace(offset, bytes.size(), bytes);
+    return value;
+  }
+  void modify_part(const std::string& key) {
+    const Entry* entry = find(key);
+    const ValueRange range{draw_offset(entry), rng_.below(2) == 0 ? rng_.below(40) : ~0ULL};
+    const bool expires = rng_.below(3) == 0;
+    const std::uint64_t offset = expires ? 0 : draw_offset(entry);
+    const std::string bytes = expires ? "" : pattern(rng_.below(40), rng_());
+    const std::uint64_t at = expires || rng_.below(3) == 0 ? draw_expiry()
+                             : entry                       ? entry->expires_at_ms
+                                                           : store::kNoExpiry;
+    const auto decide = [&](const ElementPart* old) {
+      REQUIRE((old != nullptr) == (entry != nullptr));
+      if (old != nullptr) check_part(*entry, range, *old);
+      return Decision::overwrite(offset, bytes, at);
+    };
+    if (took(s_.modify_part(key, range, decide), Code::kOk)) {
+      set(key, overwritten(entry, offset, bytes), at);
+    }
+  }
+  static void check_part(const Entry& entry, ValueRange range, const ElementPart& part) {
+    REQUIRE(part.value_bytes == entry.value.size());
+    REQUIRE(part.expires_at_ms == entry.expires_at_ms);
+    const std::uint64_t begin = std::min<std::uint64_t>(range.offset, entry.value.size());
+    REQUIRE(part.bytes == std::string_view(entry.value).substr(begin, range.length));
+  }
+  /// The end of the value, which only who is told its length can ask for.
+  void read_part(const std::string& key) {
+    const Entry* entry = find(key);
+    const std::uint64_t length = rng_.below(2) == 0 ? rng_.below(20) : rng_.below(20'000);
+    ValueRange range;
+    const auto range_of = [&](std::uint64_t bytes) {
+      return range = {bytes - std::min(bytes, length), length};
+    };
+    const Status status = s_.read_part(key, range_of, [&](const ElementPart& part) {
+      REQUIRE(entry != nullptr);
+      check_part(*entry, range, part);
+    });
+    REQUIRE(status == (entry ? Code::kOk : Code::kNotFound));
+  }
   void erase(const std::string& key) {
     REQUIRE(s_.erase(key) == (find(key) ? Code::kOk : Code::kNotFound));
     model_.erase(key);
@@ -200,7 +256,7 @@ class Modelled {
   }
   void append(const std::string& key) {
     const Entry* entry = find(key);
-    const std::string suffix = pattern(rng_.below(60), rng_());
+    const std::string suffix = pattern(rng_.below(rng_.below(8) == 0 ? 9'000 : 60), rng_());
     const std::string value = (entry ? entry->value : "") + suffix;
     const auto got = s_.append(key, suffix);
     if (!took(got.ok() ? Status() : got.status(), Code::kOk)) return;
@@ -210,10 +266,8 @@ class Modelled {
   void set_range(const std::string& key) {
     const Entry* entry = find(key);
     const std::string bytes = pattern(rng_.below(40), rng_());
-    const std::uint64_t offset = rng_.below(300);
-    std::string value = entry ? entry->value : "";
-    if (value.size() < offset + bytes.size()) value.resize(offset + bytes.size(), '\0');
-    value.replace(offset, bytes.size(), bytes);
+    const std::uint64_t offset = draw_offset(entry);
+    const std::string value = overwritten(entry, offset, bytes);
     const auto got = s_.set_range(key, offset, bytes);
     if (!took(got.ok() ? Status() : got.status(), Code::kOk)) return;
     REQUIRE(*got == value.size());

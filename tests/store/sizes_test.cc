@@ -119,6 +119,14 @@ TEST_CASE("sizes: a value above 512 MiB is refused before a byte of it is read")
   CHECK(s.compare_and_set("there", "v", too_long) == Code::kInvalidArgument);
   const std::vector<KeyValue> pairs = {{"other", "v"}, {"k", too_long}};
   CHECK(s.put_all(pairs) == Code::kInvalidArgument);
+  for (const std::uint64_t offset : {512ULL << 20, ~0ULL}) {  // the last one's sum wraps around
+    CHECK(s.set_range("there", offset, "x").code() == Code::kInvalidArgument);
+    const auto decide = [&](const ElementPart*) {
+      return Decision::overwrite(offset, "x", store::kNoExpiry);
+    };
+    CHECK(s.modify_part("there", {}, decide) == Code::kInvalidArgument);
+    CHECK(s.modify_part("k", {}, decide) == Code::kInvalidArgument);
+  }
   CHECK(*s.get("there") == "v");
   CHECK(s.size() == 1);
   // 512 MiB are legal, and more than this heap can hold: that is another answer.

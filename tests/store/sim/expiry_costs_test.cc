@@ -2,6 +2,7 @@
 // but the first time where they have one.
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "keyway/kvstore/session_impl.h"
 #include "tests/store/sim/clocked_endpoint.h"
@@ -112,6 +113,26 @@ TEST_CASE("expiry costs: a stripe's next expiry comes with the line, but for the
     CHECK(far.puts(store::kNoExpiry) <= put + 1);  // its element may need another block
     CHECK(far.puts(store::kNoExpiry) == put);
     CHECK(far.puts(kNow + 1000) <= put + 2);
+  });
+}
+
+TEST_CASE("expiry costs: to renew that of a large element is as many as of a small one") {
+  run_far([](FarSession& far) {
+    std::vector<std::int64_t> costs[2];
+    for (const bool large : {false, true}) {
+      const std::string value(large ? 20'000 : 1'000, 'v');
+      REQUIRE(far.session->put(far.key, value, {.expires_at_ms = kNow + 1000}).ok());
+      // The words of the clock come with an element from the second look on.
+      REQUIRE(far.session->set_expiry(far.key, kNow + 1500).ok());
+      REQUIRE(far.session->info(far.key).ok());
+      for (std::uint64_t i = 2; i < 5; ++i) {
+        costs[large].push_back(far.round_trips(
+            [&] { return far.session->set_expiry(far.key, kNow + i * 1000).ok(); }));
+        costs[large].push_back(far.round_trips([&] { return far.session->info(far.key).ok(); }));
+      }
+    }
+    CHECK(costs[0] == costs[1]);
+    CHECK(costs[1].front() > 0);
   });
 }
 

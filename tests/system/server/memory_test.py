@@ -12,6 +12,7 @@ OK = b"+OK\r\n"
 OOM = b"-OOM command not allowed when used memory > 'maxmemory'.\r\n"
 MIB = 1 << 20
 LARGE = 24 * MIB
+CHUNK = 16 << 10  # of the heap: a large value has whole ones
 # glibc sets 64 MiB of addresses aside for each thread, and what fits there needs no more.
 os.environ["MALLOC_ARENA_MAX"] = "1"
 
@@ -53,14 +54,28 @@ class Memory(unittest.TestCase):
     def test_a_value_that_cannot_be_built(self):
         self.assertEqual(self.wire.request("SET", "large", b"x" * LARGE), OK)
         self.allow(LARGE // 2)
-        for request in (("APPEND", "large", "y"), ("SETRANGE", "large", "5", "y"),
+        # What outgrows the block of the value is built anew.
+        for request in (("APPEND", "large", "y" * CHUNK),
+                        ("SETRANGE", "large", str(LARGE + CHUNK), "y"),
                         ("SETRANGE", "new", str(LARGE), "y"), ("SETBIT", "new", str(8 * LARGE), "1"),
                         ("BITOP", "NOT", "new", "large")):
-            self.assertEqual(self.wire.request(*request), OOM, request)
+            self.assertEqual(self.wire.request(*request), OOM, request[:2])
         self.assertEqual(self.wire.request("EXISTS", "new"), b":0\r\n")
         self.assertEqual(self.wire.request("STRLEN", "large"), b":%d\r\n" % LARGE)
         self.allow(None)
-        self.assertEqual(self.wire.request("APPEND", "large", "y"), b":%d\r\n" % (LARGE + 1))
+        self.assertEqual(self.wire.request("APPEND", "large", "y" * CHUNK),
+                         b":%d\r\n" % (LARGE + CHUNK))
+
+    def test_a_part_of_a_value_needs_no_room_for_the_whole(self):
+        self.assertEqual(self.wire.request("SET", "large", b"x" * LARGE), OK)
+        self.allow(LARGE // 2)
+        for request, reply in ((("SETRANGE", "large", "5", "y"), LARGE),
+                               (("APPEND", "large", "y"), LARGE + 1)):
+            self.assertEqual(self.wire.request(*request), b":%d\r\n" % reply, request)
+        self.assertEqual(self.wire.request("GETRANGE", "large", "4", "6"), b"$3\r\nxyx\r\n")
+        self.assertEqual(self.wire.request("GETRANGE", "large", str(LARGE - 1), str(LARGE)),
+                         b"$2\r\nxy\r\n")
+        self.check_others("large")
 
     def test_work_that_has_no_room(self):
         for key in ("a", "b"):

@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "keyway/kvstore/element.h"
+#include "keyway/kvstore/element_change.h"
+#include "keyway/locks/base/rng.h"
 
 using namespace keyway::store;
 
@@ -116,7 +117,59 @@ TEST_CASE("element: a value whose blocks change places is damage") {
   CHECK(element_intact(bytes));
 }
 
+// EC1, and that the checksum of what comes of it is that of the whole.
+TEST_CASE("element: a part that changes leaves the rest, and a checksum that matches") {
+  keyway::Rng rng(5);
+  for (int i = 0; i < 3000; ++i) {
+    std::string value(rng.below(100), 'v');
+    for (char& c : value) c = static_cast<char>(rng.below(256));
+    const std::uint64_t expires = rng.below(2) == 0 ? kNoExpiry : rng.below(1000) + 1;
+    auto bytes = element("some key", value, expires, static_cast<std::uint16_t>(rng.below(3) - 1));
+    const ElementHead old = parse_head(bytes);
+    const std::uint64_t offset = rng.below(value.size() + 40);
+    const std::string change(rng.below(40), static_cast<char>(rng.below(256)));
+    const std::uint64_t later = old.expiry_room ? rng.below(1000) : kNoExpiry;
+    CAPTURE(i, value.size(), offset, change.size());
+    ElementChange part(old, offset, change, later);
+    REQUIRE(part.keeps_layout());
+
+    // Only the window is at hand, as from another rank.
+    const auto before = part.window_before();
+    const auto window = part.window();
+    const auto changed = part.changed();
+    CHECK(window.bytes() <= changed.bytes() + 2 * 15);
+    std::vector<std::byte> copy(window.bytes(), std::byte{0xee});
+    const std::byte* text = bytes.data() + old.value_at();
+    std::copy(text + before.begin, text + before.end, copy.begin());
+    part.apply(copy);
+    bytes.resize(part.bytes());
+    const auto from = static_cast<std::ptrdiff_t>(changed.begin - window.begin);
+    std::copy_n(copy.begin() + from, changed.bytes(),
+                bytes.begin() + static_cast<std::ptrdiff_t>(old.value_at() + changed.begin));
+    part.write_head(bytes);
+
+    if (value.size() < offset + change.size()) value.resize(offset + change.size(), '\0');
+    value.replace(offset, change.size(), change);
+    const ElementView now = parse_element(bytes);
+    CHECK(element_intact(bytes));
+    CHECK(now.key == "some key");
+    CHECK(now.value == value);
+    CHECK(now.expires_at_ms == later);
+    CHECK(now.version == part.version());
+    CHECK(now.version != old.version);
+  }
+}
+
 TEST_CASE("element: large elements have room for an expiry from the start") {
   CHECK(has_expiry_room(16, 512 - 12 - 16 + 1, false));
   CHECK_FALSE(has_expiry_room(16, 512 - 12 - 16, false));
+  auto bytes = element("key", std::string(1000, 'v'));
+  ElementChange expiry(parse_head(bytes), 0, {}, 12345);
+  REQUIRE(expiry.keeps_layout());
+  CHECK(expiry.changed().bytes() == 0);
+  CHECK(expiry.window().bytes() == 0);
+  expiry.apply({});
+  expiry.write_head(bytes);
+  CHECK(element_intact(bytes));
+  CHECK(parse_element(bytes).expires_at_ms == 12345);
 }

@@ -1,0 +1,68 @@
+#include "keyway/kvstore/element_change.h"
+
+#include "keyway/kvstore/element_sum.h"
+
+namespace keyway::store {
+namespace {
+
+constexpr std::uint64_t block_down(std::uint64_t at) {
+  return at / kSumBlockBytes * kSumBlockBytes;
+}
+constexpr std::uint64_t block_up(std::uint64_t at) { return block_down(at + kSumBlockBytes - 1); }
+
+}  // namespace
+
+ElementChange::ElementChange(const ElementHead& old, std::uint64_t offset, std::string_view bytes,
+                             std::uint64_t expires_at_ms)
+    : old_(old),
+      offset_(offset),
+      bytes_(bytes),
+      expires_at_ms_(expires_at_ms),
+      value_bytes_(std::max(old.value_bytes, offset + bytes.size())),
+      checksum_(old.checksum) {
+  const std::uint64_t begin = std::min(offset, old.value_bytes);
+  changed_ = {begin, std::max(begin, offset + bytes.size())};
+}
+
+ElementChange::Extent ElementChange::window_before() const {
+  const Extent all = window();
+  return {all.begin, std::clamp(old_.value_bytes, all.begin, all.end)};
+}
+
+ElementChange::Extent ElementChange::window() const {
+  if (changed_.bytes() == 0) return {};
+  return {block_down(changed_.begin), std::min(value_bytes_, block_up(changed_.end))};
+}
+
+void ElementChange::apply(std::span<std::byte> window) {
+  const Extent all = this->window();
+  const std::uint64_t before = window_before().bytes();
+  KW_CHECK(window.size() >= all.bytes());
+  const std::uint64_t place = all.begin / kSumBlockBytes;
+  ElementHead head = old_;
+  checksum_ -= header_term(header_of(head), head.expires_at_ms);
+  if (changed_.bytes() > 0) {
+    checksum_ -= sum_of_bytes(window.first(before), place);
+    if (offset_ > old_.value_bytes) {
+      std::memset(window.data() + before, 0, offset_ - old_.value_bytes);
+    }
+    auto* text = reinterpret_cast<char*>(window.data());
+    bytes_.copy(text + (offset_ - all.begin), bytes_.size());
+    checksum_ += sum_of_bytes(window.first(all.bytes()), place);
+  }
+  head.value_bytes = value_bytes_;
+  head.expires_at_ms = expires_at_ms_;
+  head.version = version();
+  checksum_ += header_term(header_of(head), head.expires_at_ms);
+}
+
+std::uint64_t ElementChange::write_head(std::span<std::byte> out) const {
+  ElementHead head = old_;
+  head.value_bytes = value_bytes_;
+  head.version = version();
+  head.checksum = checksum_;
+  write_header(out, header_of(head), expires_at_ms_);
+  return layout_bytes(0, 0, old_.expiry_room);
+}
+
+}  // namespace keyway::store

@@ -1,0 +1,95 @@
+// What a session notes of the operation under way: places, lines and elements that it has read.
+//
+// *Thread safety.* Values of one session.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "keyway/kvstore/bucket.h"
+#include "keyway/kvstore/element.h"
+#include "keyway/kvstore/heap.h"
+#include "keyway/locks/fabric/address.h"
+
+namespace keyway::store {
+
+/// Lines of buckets that are read at once from another node.
+inline constexpr std::uint64_t kBucketsAhead = 64;
+/// Between two sweeps by a session whose writes find the heap full.
+inline constexpr std::uint64_t kSweepPauseNs = 100'000'000;
+/// Lines of a chain, and blocks that one write makes free: room for them is made beforehand.
+inline constexpr std::size_t kUsualLines = 32;
+inline constexpr std::size_t kMostGarbage = 2;
+/// A buffer that grew beyond this is given back after the operation.
+inline constexpr std::size_t kMostKept = 1 << 20;
+
+}  // namespace keyway::store
+
+namespace keyway::store::detail {
+
+struct Location {
+  std::uint64_t hash = 0;
+  std::uint64_t bucket = 0;
+  std::uint64_t stripe = 0;
+  std::uint32_t rank = 0;
+};
+
+/// A copy of one line of a bucket's chain.
+struct Line {
+  fabric::Address at;
+  Bucket bucket;
+  bool dirty = false;
+};
+
+/// What find() or locate() found: an entry, with locate() of a line of chain_, its element as far
+/// as that has been read, and whether it is past its expiry.
+struct Found {
+  std::uint32_t line = 0;
+  std::uint32_t at = 0;  // 0: nothing found
+  EntryWord entry;
+  ElementHead head;
+  std::span<const std::byte> at_hand;  // of an element in the heap: its first bytes, or all
+  std::string_view inline_value;
+  bool expired = false;
+
+  bool live() const { return at != 0 && !expired; }
+};
+
+/// A write of a multi-key operation, as far as the heap is concerned.
+struct PlannedWrite {
+  Location location;
+  std::string_view key;
+  std::uint64_t value_bytes = 0;
+  bool expires = false;
+  bool keep_expiry = false;  // as the element that is there does, if any
+
+  bool inlined() const { return !expires && key.size() + value_bytes <= kInlineBytes; }
+  std::uint64_t bytes() const { return element_bytes(key.size(), value_bytes, expires); }
+};
+
+/// A block that a write has made free; returned once the stripe's lock is.
+struct Garbage {
+  std::uint32_t rank = 0;
+  Block block;
+};
+
+/// What a walk reads of an element: header, expiry, and most keys; of as many elements at once as a
+/// line has entries at most.
+inline constexpr std::uint64_t kPeekBytes = 64;
+inline constexpr std::size_t kPeeks = kEntryWords;
+using Peeked = std::array<std::array<std::byte, kPeekBytes>, kPeeks>;
+
+/// An entry of chain_ that a scan has not shown yet. It begins at word `entry` of the line.
+struct Unshown {
+  std::uint32_t tag = 0;  // as Geometry::cursor_tag() has it
+  std::uint32_t line = 0;
+  std::uint32_t entry = 0;
+
+  auto operator<=>(const Unshown&) const = default;
+};
+
+}  // namespace keyway::store::detail

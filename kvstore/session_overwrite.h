@@ -1,0 +1,102 @@
+// Session<E>: changing a part of a value, or its expiry. Included by session_impl.h.
+//
+// Where the block has room, the change is made in it: of the value only the bytes that change are
+// written, and their blocks of the checksum read, also on another rank (element_change.h). Else
+// the element moves as a whole, and one that grows gets room to grow on, so that appends are
+// amortised.
+#pragma once
+
+#include "keyway/kvstore/element_change.h"
+#include "keyway/kvstore/session.h"
+#include "keyway/kvstore/session_read.h"  // assign_in_parts()
+
+namespace keyway::store {
+
+/// An element that outgrows its block gets a block with an eighth more than it needs: each byte is
+/// copied nine times at most on average, and a ninth of such a block is unused at most.
+inline constexpr std::uint64_t kGrowthShare = 8;
+
+/// K3: what may fail comes before the first byte that changes. An element that is past counts as
+/// absent: no part of it stays.
+template <fabric::Endpoint E>
+template <class Access>
+Status Session<E>::apply_overwrite(Access access, const Location& location, std::string_view key,
+                                   const Decision& decision, const Found& found) {
+  const std::uint64_t before = found.live() ? found.head.value_bytes : 0;
+  if (auto status = check_overwrite(before, decision); !status.ok()) return status;
+  const std::uint64_t after = overwritten_bytes(before, decision);
+  const bool tiny = decision.expires_at_ms == kNoExpiry && key.size() + after <= kInlineBytes;
+  if (found.live() && found.entry.kind() == EntryKind::kHeap && !tiny) {
+    ElementChange change(found.head, decision.offset, decision.value, decision.expires_at_ms);
+    if (change.keeps_layout() && has_room(location.rank, found, change.bytes())) {
+      if (const Code code = change_in_place(access, location, change, found); code != Code::kOk) {
+        return Status(code);
+      }
+      writes_expiry_ = decision.expires_at_ms != kNoExpiry;
+      recount_expiring(location, found, decision);
+      return {};
+    }
+  }
+  // What cannot be held is not built first.
+  if (!tiny && after > geometry_.heap_bytes()) return full(location.rank, after);
+  ElementPart old;
+  if (found.live()) {
+    const Code code = show(access, location.rank, found, ValueRange::whole(), old);
+    if (code != Code::kOk) return Status(code);
+  }
+  built_.reserve(after);
+  assign_in_parts(built_, old.bytes);
+  overwrite(built_, decision);
+  const bool grows = found.live() && after > before;
+  return apply_write(access, location, key, Decision::write(built_, decision.expires_at_ms), found,
+                     grows ? (key.size() + after) / kGrowthShare : 0);
+}
+
+/// Whether the block of what was found holds so many bytes. Of a run, the chunks that its bytes
+/// take are known without a look.
+template <fabric::Endpoint E>
+bool Session<E>::has_room(std::uint32_t rank, const Found& found, std::uint64_t bytes) {
+  const Block block{found.entry.offset(), found.entry.size_class()};
+  if (block.size_class != kRunClass) return bytes <= class_bytes(block.size_class);
+  if (bytes <= run_chunks(found.head.bytes()) * kChunkBytes) return true;
+  return bytes <= heap_.capacity(rank, block);
+}
+
+/// Nothing has changed when this fails.
+template <fabric::Endpoint E>
+template <class Access>
+Code Session<E>::change_in_place(Access access, const Location& location, ElementChange& change,
+                                 const Found& found) {
+  const fabric::Address at{location.rank, found.entry.offset()};
+  const std::uint64_t value_at = found.head.value_at();
+  const ElementChange::Extent window = change.window();
+  if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
+    std::byte* element = ep_.view(at);
+    change.apply({element + value_at + window.begin, window.bytes()});
+    change.write_head({element, value_at});
+  } else {
+    const ElementChange::Extent before = change.window_before();
+    ElementPart old;
+    const Code code = show(access, location.rank, found, {before.begin, before.bytes()}, old);
+    if (code != Code::kOk) return code;
+    composed_.resize(ElementChange::kMostHeadBytes + window.bytes());
+    const auto value = std::span(composed_).subspan(ElementChange::kMostHeadBytes);
+    old.bytes.copy(reinterpret_cast<char*>(value.data()), old.bytes.size());
+    change.apply(value);
+    const std::uint64_t head_bytes = change.write_head(composed_);
+    const ElementChange::Extent changed = change.changed();
+    // Complete when the lock's release has flushed.
+    if (changed.bytes() > 0) {
+      ep_.post_write(access, at + value_at + changed.begin,
+                     value.subspan(changed.begin - window.begin, changed.bytes()));
+    }
+    ep_.post_write(access, at, std::span(composed_).first(head_bytes));
+  }
+  if (change.version() == 0) {  // K6
+    chain_.front().dirty = true;
+    commit(access, location);
+  }
+  return Code::kOk;
+}
+
+}  // namespace keyway::store
