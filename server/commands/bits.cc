@@ -155,6 +155,22 @@ std::optional<Asked> span_or_error(const Call& call) {
   return asked;
 }
 
+/// BITCOUNT key [start end [unit]]. Redis looks at the unit only when the span is not backwards.
+std::optional<Asked> count_span_or_error(const Call& call) {
+  Asked asked;
+  if (call.count() == 3 || call.count() > 5) {
+    call.error(kSyntaxError);
+    return std::nullopt;
+  }
+  if (call.count() == 2) return asked;
+  if (!number_or_error(call, 2, asked.start) || !number_or_error(call, 3, asked.end)) {
+    return std::nullopt;
+  }
+  if (is_backwards(asked.start, asked.end)) return Asked{.start = 1, .end = 0};  // of no bits
+  if (call.count() == 5 && !unit_or_error(call, 4, asked)) return std::nullopt;
+  return asked;
+}
+
 /// The bits that are asked for.
 std::optional<Span> bits_asked(const Asked& asked, std::size_t bytes) {
   const auto length = static_cast<std::int64_t>(bytes);
@@ -164,37 +180,34 @@ std::optional<Span> bits_asked(const Asked& asked, std::size_t bytes) {
   return Span{span->first * 8, span->last * 8 + 7};
 }
 
-/// Calls reply(value), with the value where it lies; where it is not there, replies `absent`.
-template <class Reply>
-void read_and_reply(const Call& call, std::int64_t absent, Reply reply) {
-  const Status status =
-      call.session.read(call.key(), [&](const ElementState& found) { reply(found.value); });
-  if (!status.ok() && !is_absent(status)) return call.failed(status);
-  call.looked_up(status.ok());
-  if (!status.ok()) call.out.integer(absent);
+/// The bytes that hold these bits.
+ValueRange bytes_around(const Span& bits) {
+  const auto first = static_cast<std::uint64_t>(bits.first / 8);
+  return {first, static_cast<std::uint64_t>(bits.last / 8) - first + 1};
 }
 
-void reply_bitcount(const Call& call, std::string_view value) {
-  if (call.count() == 3 || call.count() > 5) return call.error(kSyntaxError);
-  Asked asked;
-  if (call.count() > 2) {
-    if (!number_or_error(call, 2, asked.start) || !number_or_error(call, 3, asked.end)) return;
-    if (is_backwards(asked.start, asked.end)) return call.out.integer(0);
-    if (call.count() == 5 && !unit_or_error(call, 4, asked)) return;
+/// Looks at bits of the value where it lies, without a copy. asked_of(length in bytes) names the
+/// bits; look(bytes, bits, before) is shown the bytes around them, and how many bits lie before
+/// these. Neither is called where there is no key, and look() is not where no bits are named.
+/// Returns whether the key is there; replies with errors.
+template <class AskedOf, class Look>
+std::optional<bool> look_at_bits(const Call& call, AskedOf&& asked_of, Look&& look) {
+  std::optional<Span> bits;
+  const auto range_of = [&](std::uint64_t bytes) {
+    bits = asked_of(bytes);
+    return bits ? bytes_around(*bits) : ValueRange::none();
+  };
+  const Status status = call.session.read_part(call.key(), range_of, [&](const ElementPart& part) {
+    if (!bits) return;
+    const std::int64_t before = bits->first / 8 * 8;
+    look(part.bytes, Span{bits->first - before, bits->last - before}, before);
+  });
+  if (!status.ok() && !is_absent(status)) {
+    call.failed(status);
+    return std::nullopt;
   }
-  const auto bits = bits_asked(asked, value.size());
-  call.out.integer(bits ? count_ones(value, *bits) : 0);
-}
-
-void reply_bitpos(const Call& call, bool one, std::string_view value) {
-  const auto asked = span_or_error(call);
-  if (!asked) return;
-  const auto bits = bits_asked(*asked, value.size());
-  if (!bits) return call.out.integer(-1);
-  const std::int64_t found = find_bit(value, *bits, one);
-  // Behind a value of ones that is looked at to its end there is a zero.
-  const bool beyond = found < 0 && !one && !asked->ends;
-  call.out.integer(beyond ? static_cast<std::int64_t>(value.size()) * 8 : found);
+  call.looked_up(status.ok());
+  return status.ok();
 }
 
 }  // namespace
@@ -206,19 +219,20 @@ void run_setbit(const Call& call) {
   const auto bit = integer_or_error(call, 3, kBadBit);
   if (!bit) return;
   if (*bit != 0 && *bit != 1) return call.error(kBadBit);
+  const std::uint64_t at = *offset / 8;
   bool before = false;
-  const Status status = call.session.modify(call.key(), [&](const ElementState* old) -> Decision {
-    const std::string_view bytes = old == nullptr ? std::string_view() : old->value;
-    before = bit_of(bytes, *offset);
-    const std::size_t byte = *offset / 8;
-    if (old != nullptr && byte < bytes.size() && before == (*bit == 1)) return {};
-    std::string& value = call.client.value;
-    value.assign(bytes);
-    if (byte >= value.size()) value.resize(byte + 1, '\0');
-    const unsigned rest = byte_at(value, static_cast<std::int64_t>(byte)) & ~bit_mask(*offset);
-    value[byte] = static_cast<char>(*bit == 1 ? rest | bit_mask(*offset) : rest);
-    return Decision::write(value, old == nullptr ? store::kNoExpiry : old->expires_at_ms);
-  });
+  char byte = 0;
+  const auto decide = [&](const ElementPart* old) -> Decision {
+    byte = old == nullptr || old->bytes.empty() ? '\0' : old->bytes[0];
+    before = bit_of({&byte, 1}, *offset & 7);
+    const bool stays = old != nullptr && !old->bytes.empty() && before == (*bit == 1);
+    if (stays) return {};
+    const unsigned rest = static_cast<unsigned char>(byte) & ~bit_mask(*offset);
+    byte = static_cast<char>(*bit == 1 ? rest | bit_mask(*offset) : rest);
+    return Decision::overwrite(at, {&byte, 1},
+                               old == nullptr ? store::kNoExpiry : old->expires_at_ms);
+  };
+  const Status status = call.session.modify_part(call.key(), {at, 1}, decide);
   if (!status.ok()) return call.failed(status);
   call.out.integer(before ? 1 : 0);
 }
@@ -233,10 +247,19 @@ void run_getbit(const Call& call) {
   call.out.integer(status.ok() && bit_of(byte, *offset & 7) ? 1 : 0);
 }
 
-/// Redis looks at the other words only when the key is there, and at the unit only when the span is
-/// not backwards.
+/// Redis looks at the other words only when the key is there.
 void run_bitcount(const Call& call) {
-  read_and_reply(call, 0, [&](std::string_view value) { reply_bitcount(call, value); });
+  std::optional<Asked> asked;
+  std::int64_t ones = 0;
+  const auto asked_of = [&](std::uint64_t bytes) -> std::optional<Span> {
+    asked = count_span_or_error(call);
+    return asked ? bits_asked(*asked, bytes) : std::nullopt;
+  };
+  const auto count = [&](std::string_view bytes, const Span& bits, std::int64_t) {
+    ones = count_ones(bytes, bits);
+  };
+  const auto there = look_at_bits(call, asked_of, count);
+  if (there && (asked || !*there)) call.out.integer(ones);
 }
 
 void run_bitpos(const Call& call) {
@@ -244,8 +267,24 @@ void run_bitpos(const Call& call) {
   if (!bit) return;
   if (*bit != 0 && *bit != 1) return call.error("ERR The bit argument must be 1 or 0.");
   const bool one = *bit == 1;
-  read_and_reply(call, one ? -1 : 0,
-                 [&](std::string_view value) { reply_bitpos(call, one, value); });
+  std::optional<Asked> asked;
+  std::int64_t found = -1;
+  const auto asked_of = [&](std::uint64_t bytes) -> std::optional<Span> {
+    asked = span_or_error(call);
+    if (!asked) return std::nullopt;
+    const auto bits = bits_asked(*asked, bytes);
+    // Behind a value of ones that is looked at to its end there is a zero.
+    if (bits && !one && !asked->ends) found = static_cast<std::int64_t>(bytes) * 8;
+    return bits;
+  };
+  const auto find = [&](std::string_view bytes, const Span& bits, std::int64_t before) {
+    const std::int64_t at = find_bit(bytes, bits, one);
+    if (at >= 0) found = before + at;
+  };
+  const auto there = look_at_bits(call, asked_of, find);
+  if (!there) return;
+  if (!*there) return call.out.integer(one ? -1 : 0);
+  if (asked) call.out.integer(found);
 }
 
 }  // namespace keyway::server

@@ -36,6 +36,10 @@ class CommandSession {
   Status read(std::string_view key, Reader reader) {
     return outside(key) ? session_.read(key, reader) : inside_->read(key, reader);
   }
+  Status read_part(std::string_view key, RangeOf range_of, PartReader reader) {
+    return outside(key) ? session_.read_part(key, range_of, reader)
+                        : inside_->read_part(key, range_of, reader);
+  }
   Status get_range(std::string_view key, std::uint64_t offset, std::uint64_t length,
                    std::string& out) {
     return outside(key) ? session_.get_range(key, offset, length, out)
@@ -63,6 +67,10 @@ class CommandSession {
   }
   Status modify(std::string_view key, Mutator mutate) {
     return outside(key) ? session_.modify(key, mutate) : inside_->modify(key, mutate);
+  }
+  Status modify_part(std::string_view key, ValueRange range, PartMutator mutate) {
+    return outside(key) ? session_.modify_part(key, range, mutate)
+                        : inside_->modify_part(key, range, mutate);
   }
 
   Result<std::vector<std::optional<std::string>>> get_all(std::span<const std::string_view> keys) {

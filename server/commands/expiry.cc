@@ -74,13 +74,13 @@ void expire(const Call& call, TimeUnit unit) {
   const auto when = time_or_error(call, unit);
   if (!when) return;
   const bool past = *when <= static_cast<std::int64_t>(call.session.now_ms(call.key()));
-  const Status status = call.session.modify(call.key(), [&](const ElementState* old) -> Decision {
+  const auto decide = [&](const ElementPart* old) -> Decision {
     if (old == nullptr) return Decision::fail(Code::kNotFound);
     if (!allow(*conditions, old->expires_at_ms, *when)) return Decision::fail(Code::kMismatch);
     if (past) return Decision::erase();
-    call.client.value = old->value;
-    return Decision::write(call.client.value, static_cast<std::uint64_t>(*when));
-  });
+    return Decision::expire(static_cast<std::uint64_t>(*when));
+  };
+  const Status status = call.session.modify_part(call.key(), ValueRange::none(), decide);
   const bool refused = status == Code::kMismatch || is_absent(status);
   if (!status.ok() && !refused) return call.failed(status);
   call.out.integer(status.ok() ? 1 : 0);
@@ -127,12 +127,11 @@ void run_pexpiretime(const Call& call) {
 }
 
 void run_persist(const Call& call) {
-  const Status status = call.session.modify(call.key(), [&](const ElementState* old) -> Decision {
+  const auto decide = [](const ElementPart* old) -> Decision {
     const bool expires = old != nullptr && old->expires_at_ms != store::kNoExpiry;
-    if (!expires) return Decision::fail(Code::kNotFound);
-    call.client.value = old->value;
-    return Decision::write(call.client.value, store::kNoExpiry);
-  });
+    return expires ? Decision::expire(store::kNoExpiry) : Decision::fail(Code::kNotFound);
+  };
+  const Status status = call.session.modify_part(call.key(), ValueRange::none(), decide);
   if (!status.ok() && !is_absent(status)) return call.failed(status);
   call.out.integer(status.ok() ? 1 : 0);
 }

@@ -1,7 +1,5 @@
 // APPEND, GETRANGE (SUBSTR), SETRANGE.
 
-#include <algorithm>
-
 #include "keyway/server/commands/arguments.h"
 #include "keyway/server/commands/handlers.h"
 
@@ -27,24 +25,17 @@ void run_getrange(const Call& call) {
   if (!first) return;
   const auto last = integer_or_error(call, 3);
   if (!last) return;
-  std::string& value = call.client.value;
-  if (*first >= 0 && *last >= 0) {  // what is not asked for need not be read
-    const std::int64_t length = std::max<std::int64_t>(std::min(*last, kMostBytes) - *first + 1, 0);
-    const Status status = call.session.get_range(call.key(), static_cast<std::uint64_t>(*first),
-                                                 static_cast<std::uint64_t>(length), value);
-    if (!status.ok() && !is_absent(status)) return call.failed(status);
-    call.looked_up(status.ok());
-    return call.value(status.ok() ? value : "");
-  }
-  const Status status = call.session.get(call.key(), value);
+  const auto range_of = [&](std::uint64_t bytes) -> ValueRange {
+    if (is_backwards(*first, *last)) return {};
+    const auto span = span_of(*first, *last, static_cast<std::int64_t>(bytes));
+    if (!span) return {};
+    return {static_cast<std::uint64_t>(span->first), static_cast<std::uint64_t>(span->length())};
+  };
+  const Status status = call.session.read_part(
+      call.key(), range_of, [&](const ElementPart& part) { call.value(part.bytes); });
   if (!status.ok() && !is_absent(status)) return call.failed(status);
   call.looked_up(status.ok());
-  if (!status.ok()) return call.out.bulk("");
-  if (is_backwards(*first, *last)) return call.out.bulk("");
-  const auto span = span_of(*first, *last, static_cast<std::int64_t>(value.size()));
-  if (!span) return call.out.bulk("");
-  call.value(std::string_view(value).substr(static_cast<std::size_t>(span->first),
-                                            static_cast<std::size_t>(span->length())));
+  if (!status.ok()) call.out.bulk("");
 }
 
 void run_setrange(const Call& call) {

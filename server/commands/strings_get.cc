@@ -80,7 +80,7 @@ void run_getex(const Call& call) {
     call.client.value = old->value;
     if (past) return Decision::erase();
     if (old->expires_at_ms == expires_at_ms) return {};
-    return Decision::write(call.client.value, expires_at_ms);
+    return Decision::expire(expires_at_ms);
   }));
 }
 

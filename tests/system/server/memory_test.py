@@ -70,11 +70,13 @@ class Memory(unittest.TestCase):
         self.assertEqual(self.wire.request("SET", "large", b"x" * LARGE), OK)
         self.allow(LARGE // 2)
         for request, reply in ((("SETRANGE", "large", "5", "y"), LARGE),
-                               (("APPEND", "large", "y"), LARGE + 1)):
+                               (("APPEND", "large", "y"), LARGE + 1),
+                               (("SETBIT", "large", str(8 * LARGE - 1), "1"), 0),
+                               (("GETBIT", "large", str(8 * LARGE - 1)), 1),
+                               (("EXPIRE", "large", "1000"), 1), (("PERSIST", "large"), 1)):
             self.assertEqual(self.wire.request(*request), b":%d\r\n" % reply, request)
         self.assertEqual(self.wire.request("GETRANGE", "large", "4", "6"), b"$3\r\nxyx\r\n")
-        self.assertEqual(self.wire.request("GETRANGE", "large", str(LARGE - 1), str(LARGE)),
-                         b"$2\r\nxy\r\n")
+        self.assertEqual(self.wire.request("GETRANGE", "large", "-2", "-1"), b"$2\r\nyy\r\n")
         self.check_others("large")
 
     def test_work_that_has_no_room(self):
