@@ -49,6 +49,7 @@ using store::ElementsReader;
 using store::ElementState;
 using store::HeapReport;
 using store::KeyMark;
+using store::KeySink;
 using store::LockKindReport;
 using store::ModifyAllOptions;
 using store::Mutator;
@@ -200,6 +201,11 @@ class Session {
   /// meanwhile may be shown. A cursor means the same to all sessions of a store; another store
   /// refuses it (kInvalidArgument), or continues at some place.
   Result<std::uint64_t> scan(std::uint64_t cursor, std::uint64_t limit, const ElementSink& sink);
+  /// As scan(), but without values: these are neither read nor transferred.
+  Result<std::uint64_t> scan_keys(std::uint64_t cursor, std::uint64_t limit, const KeySink& sink);
+  /// As scan_keys(), but only what lies on this rank.
+  Result<std::uint64_t> scan_keys_rank(std::uint32_t rank, std::uint64_t cursor,
+                                       std::uint64_t limit, const KeySink& sink);
   /// As scan(), but only what lies on this rank.
   Result<std::uint64_t> scan_rank(std::uint32_t rank, std::uint64_t cursor, std::uint64_t limit,
                                   const ElementSink& sink);
@@ -207,6 +213,9 @@ class Session {
   /// the key is absent); returns how many.
   Result<std::uint64_t> scan_from(std::string_view key, std::uint64_t limit,
                                   const ElementSink& sink);
+  /// The same without values.
+  Result<std::uint64_t> scan_keys_from(std::string_view key, std::uint64_t limit,
+                                       const KeySink& sink);
   /// Elements, by counters that go on changing while they are summed up.
   std::uint64_t size();
   /// The same of one rank.

@@ -164,6 +164,21 @@ Result<std::uint64_t> Session::scan_from(std::string_view key, std::uint64_t lim
   return impl_->with([&](auto& s) { return s.scan_from(key, limit, sink); });
 }
 
+Result<std::uint64_t> Session::scan_keys(std::uint64_t cursor, std::uint64_t limit,
+                                         const KeySink& sink) {
+  return impl_->with([&](auto& s) { return s.scan_keys(cursor, limit, sink); });
+}
+
+Result<std::uint64_t> Session::scan_keys_rank(std::uint32_t rank, std::uint64_t cursor,
+                                              std::uint64_t limit, const KeySink& sink) {
+  return impl_->with([&](auto& s) { return s.scan_keys_rank(rank, cursor, limit, sink); });
+}
+
+Result<std::uint64_t> Session::scan_keys_from(std::string_view key, std::uint64_t limit,
+                                              const KeySink& sink) {
+  return impl_->with([&](auto& s) { return s.scan_keys_from(key, limit, sink); });
+}
+
 std::uint64_t Session::size() {
   return impl_->with([&](auto& s) { return s.size(); });
 }

@@ -96,6 +96,11 @@ class Session {
                                   const ElementSink& sink);
   Result<std::uint64_t> scan_from(std::string_view key, std::uint64_t limit,
                                   const ElementSink& sink);
+  Result<std::uint64_t> scan_keys(std::uint64_t cursor, std::uint64_t limit, const KeySink& sink);
+  Result<std::uint64_t> scan_keys_rank(std::uint32_t rank, std::uint64_t cursor,
+                                       std::uint64_t limit, const KeySink& sink);
+  Result<std::uint64_t> scan_keys_from(std::string_view key, std::uint64_t limit,
+                                       const KeySink& sink);
   Status clear();
   Status clear_rank(std::uint32_t rank);
   Status alone(FunctionRef<void()> body);
@@ -144,6 +149,8 @@ class Session {
   using PlannedWrite = detail::PlannedWrite;
   using Garbage = detail::Garbage;
   using Unshown = detail::Unshown;
+  using Shown = detail::Shown;
+  using ScanSink = detail::ScanSink;
   class BlockNeeds;
   class Hold;
   class StripeSet;
@@ -319,13 +326,18 @@ class Session {
   void collect_unshown(std::uint64_t from_tag);
   template <class Access>
   Code copy_unshown(Access access, std::uint32_t rank, const Unshown& next, std::size_t i,
-                    std::string_view from, std::size_t before);
+                    Shown shown, std::string_view from, std::size_t before);
   template <class Access>
   Status scan_bucket(Access access, std::uint32_t rank, ScanPlace& at, std::uint64_t most,
-                     std::string_view from);
-  Status scan_stripe(std::uint32_t rank, ScanPlace& at, std::uint64_t most, std::string_view from);
+                     std::string_view from, Shown shown);
+  Status scan_stripe(std::uint32_t rank, ScanPlace& at, std::uint64_t most, std::string_view from,
+                     Shown shown);
   Result<std::uint64_t> scan_at(std::uint64_t cursor, std::uint64_t limit, std::string_view from,
-                                std::uint32_t end_rank, const ElementSink& sink);
+                                std::uint32_t end_rank, Shown shown, ScanSink sink);
+  Result<std::uint64_t> scan_one_rank(std::uint32_t rank, std::uint64_t cursor, std::uint64_t limit,
+                                      Shown shown, ScanSink sink);
+  Result<std::uint64_t> scan_behind(std::string_view key, std::uint64_t limit, Shown shown,
+                                    ScanSink sink);
 
   // session_sweep.h
   Status sweep_stripe(std::uint32_t rank, std::uint64_t stripe, SweepPart& part);

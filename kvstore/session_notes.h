@@ -13,6 +13,7 @@
 #include "keyway/kvstore/bucket.h"
 #include "keyway/kvstore/element.h"
 #include "keyway/kvstore/heap.h"
+#include "keyway/locks/base/function_ref.h"
 #include "keyway/locks/fabric/address.h"
 
 namespace keyway::store {
@@ -91,5 +92,9 @@ struct Unshown {
 
   auto operator<=>(const Unshown&) const = default;
 };
+
+/// What a scan shows of elements.
+enum class Shown : std::uint8_t { kKeys, kElements };
+using ScanSink = FunctionRef<void(std::string_view key, std::string_view value)>;
 
 }  // namespace keyway::store::detail

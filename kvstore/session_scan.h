@@ -11,7 +11,8 @@
 //       scan cover all places without gap or overlap, and show each element that stays throughout
 //       exactly once. Redis SCAN guarantees at least once.
 //   S3  Under one grant, a step reads each line of a chain once, as a get of an absent key does,
-//       and copies at most `limit` elements and the rest of the last place. Two elements of a
+//       and copies at most `limit` elements and the rest of the last place. A scan of keys reads no
+//       values: of an element it reads kPeekBytes, and the rest of a longer key. Two elements of a
 //       bucket share a place with a probability of 2^-14 (2^-11 in a table of 8 TiB).
 #pragma once
 
@@ -41,20 +42,20 @@ void Session<E>::collect_unshown(std::uint64_t from_tag) {
   std::make_heap(unshown_.begin(), unshown_.end(), std::greater<>());
 }
 
-/// Copies the element of an entry into scanned_, which has been peeked at as the i-th, unless it is
-/// past. `before` elements are of other buckets; those behind them come before the key `from`,
-/// where this is it, and are left out.
+/// Copies the element of an entry into scanned_, which has been peeked at as the i-th: what a scan
+/// shows of it, unless it is past. `before` elements are of other buckets; those behind them come
+/// before the key `from`, where this is it, and are left out.
 template <fabric::Endpoint E>
 template <class Access>
 Code Session<E>::copy_unshown(Access access, std::uint32_t rank, const Unshown& next, std::size_t i,
-                              std::string_view from, std::size_t before) {
+                              Shown shown, std::string_view from, std::size_t before) {
   Found found{.line = next.line, .at = next.entry};
   Code code = look(access, rank, chain_[next.line].bucket, i, found);
   if (code != Code::kOk) return code;
   if (found.head.key == from) scanned_.resize(before);
   if (is_past(rank, found.head.expires_at_ms)) return code;
   ElementPart part;
-  code = show(access, rank, found, ValueRange::whole(), part);
+  if (shown == Shown::kElements) code = show(access, rank, found, ValueRange::whole(), part);
   if (code == Code::kOk) scanned_.emplace_back(found.head.key, part.bytes);
   return code;
 }
@@ -64,7 +65,7 @@ Code Session<E>::copy_unshown(Access access, std::uint32_t rank, const Unshown& 
 template <fabric::Endpoint E>
 template <class Access>
 Status Session<E>::scan_bucket(Access access, std::uint32_t rank, ScanPlace& at, std::uint64_t most,
-                               std::string_view from) {
+                               std::string_view from, Shown shown) {
   read_chain(access, rank, at.bucket);
   collect_unshown(at.tag);
   const std::size_t before = scanned_.size();
@@ -84,7 +85,7 @@ Status Session<E>::scan_bucket(Access access, std::uint32_t rank, ScanPlace& at,
       const bool same_place = next[i].tag == at.tag;
       at.tag = next[i].tag;
       if (enough && !same_place) return {};  // S2
-      const Code code = copy_unshown(access, rank, next[i], i, from, before);
+      const Code code = copy_unshown(access, rank, next[i], i, shown, from, before);
       if (code != Code::kOk) return Status(code);
     }
   }
@@ -95,7 +96,7 @@ Status Session<E>::scan_bucket(Access access, std::uint32_t rank, ScanPlace& at,
 /// Elements from a place on, to at most the end of its stripe, into scanned_: under one grant.
 template <fabric::Endpoint E>
 Status Session<E>::scan_stripe(std::uint32_t rank, ScanPlace& at, std::uint64_t most,
-                               std::string_view from) {
+                               std::string_view from, Shown shown) {
   const std::uint64_t stripe = geometry_.stripe_of(at.bucket);
   const std::uint64_t end = geometry_.stripe_end(stripe);
   auto grant = lock_stripe(rank, stripe, locks::Mode::kRead, deadline_);
@@ -107,7 +108,7 @@ Status Session<E>::scan_stripe(std::uint32_t rank, ScanPlace& at, std::uint64_t 
   Status status;
   while (status.ok() && at.bucket < end && scanned_.size() < most) {
     status = with_access(rank, [&](auto access) {
-      return scan_bucket(access, rank, at, most - scanned_.size(), from);
+      return scan_bucket(access, rank, at, most - scanned_.size(), from, shown);
     });
     from = {};
   }
@@ -115,11 +116,11 @@ Status Session<E>::scan_stripe(std::uint32_t rank, ScanPlace& at, std::uint64_t 
 }
 
 /// Shows the elements from a cursor on, up to `end_rank`; returns the cursor to continue from, 0 at
-/// the end. A cursor may be any word that a client has sent.
+/// the end. A cursor may be any word that a client has sent. Without values, these are not read.
 template <fabric::Endpoint E>
 Result<std::uint64_t> Session<E>::scan_at(std::uint64_t cursor, std::uint64_t limit,
                                           std::string_view from, std::uint32_t end_rank,
-                                          const ElementSink& sink) {
+                                          Shown shown, ScanSink sink) {
   std::uint32_t rank = fabric::Address::from_word(cursor).rank();
   ScanPlace at = geometry_.scan_place(fabric::Address::from_word(cursor).offset());
   if (rank >= end_rank || at.bucket >= geometry_.buckets()) {
@@ -128,7 +129,7 @@ Result<std::uint64_t> Session<E>::scan_at(std::uint64_t cursor, std::uint64_t li
   std::uint64_t seen = 0;
   for (bool first = true; seen < limit; first = false) {
     if (!first) fabric::this_fiber::give_turn();  // an empty table is long, too
-    const Status status = scan_stripe(rank, at, limit - seen, std::exchange(from, {}));
+    const Status status = scan_stripe(rank, at, limit - seen, std::exchange(from, {}), shown);
     if (!status.ok()) return status;
     const auto batch = std::exchange(scanned_, {});  // the sink may scan, too
     for (const auto& [key, value] : batch) sink(key, value);
@@ -145,12 +146,33 @@ template <fabric::Endpoint E>
 Result<std::uint64_t> Session<E>::scan(std::uint64_t cursor, std::uint64_t limit,
                                        const ElementSink& sink) {
   // At least one: to show nothing and return the cursor 0 would say that the end has come.
-  return scan_at(cursor, std::max<std::uint64_t>(limit, 1), {}, ep_.ranks(), sink);
+  return scan_at(cursor, std::max<std::uint64_t>(limit, 1), {}, ep_.ranks(), Shown::kElements,
+                 sink);
+}
+
+template <fabric::Endpoint E>
+Result<std::uint64_t> Session<E>::scan_keys(std::uint64_t cursor, std::uint64_t limit,
+                                            const KeySink& sink) {
+  return scan_at(cursor, std::max<std::uint64_t>(limit, 1), {}, ep_.ranks(), Shown::kKeys,
+                 [&](std::string_view key, std::string_view) { sink(key); });
 }
 
 template <fabric::Endpoint E>
 Result<std::uint64_t> Session<E>::scan_rank(std::uint32_t rank, std::uint64_t cursor,
                                             std::uint64_t limit, const ElementSink& sink) {
+  return scan_one_rank(rank, cursor, limit, Shown::kElements, sink);
+}
+
+template <fabric::Endpoint E>
+Result<std::uint64_t> Session<E>::scan_keys_rank(std::uint32_t rank, std::uint64_t cursor,
+                                                 std::uint64_t limit, const KeySink& sink) {
+  return scan_one_rank(rank, cursor, limit, Shown::kKeys,
+                       [&](std::string_view key, std::string_view) { sink(key); });
+}
+
+template <fabric::Endpoint E>
+Result<std::uint64_t> Session<E>::scan_one_rank(std::uint32_t rank, std::uint64_t cursor,
+                                                std::uint64_t limit, Shown shown, ScanSink sink) {
   if (rank >= ep_.ranks()) {
     return Status(Code::kInvalidArgument, "a scan of a rank that the store has not");
   }
@@ -159,23 +181,36 @@ Result<std::uint64_t> Session<E>::scan_rank(std::uint32_t rank, std::uint64_t cu
   if (begin.rank() != rank) {
     return Status(Code::kInvalidArgument, "a scan's cursor is of another rank");
   }
-  return scan_at(begin.word(), std::max<std::uint64_t>(limit, 1), {}, rank + 1, sink);
+  return scan_at(begin.word(), std::max<std::uint64_t>(limit, 1), {}, rank + 1, shown, sink);
 }
 
 template <fabric::Endpoint E>
 Result<std::uint64_t> Session<E>::scan_from(std::string_view key, std::uint64_t limit,
                                             const ElementSink& sink) {
+  return scan_behind(key, limit, Shown::kElements, sink);
+}
+
+template <fabric::Endpoint E>
+Result<std::uint64_t> Session<E>::scan_keys_from(std::string_view key, std::uint64_t limit,
+                                                 const KeySink& sink) {
+  return scan_behind(key, limit, Shown::kKeys,
+                     [&](std::string_view k, std::string_view) { sink(k); });
+}
+
+template <fabric::Endpoint E>
+Result<std::uint64_t> Session<E>::scan_behind(std::string_view key, std::uint64_t limit,
+                                              Shown shown, ScanSink sink) {
   if (auto status = check_key(key); !status.ok()) return status;
   const Location location = place(key);
   const ScanPlace begin{location.bucket, geometry_.cursor_tag(tag_of(location.hash))};
   std::uint64_t left = limit;
-  const ElementSink counted = [&](std::string_view k, std::string_view v) {
+  const auto counted = [&](std::string_view k, std::string_view v) {
     if (left == 0) return;  // the last place may hold more than was asked for
     --left;
     sink(k, v);
   };
   auto next = scan_at(fabric::Address(location.rank, geometry_.scan_offset(begin)).word(), limit,
-                      key, ep_.ranks(), counted);
+                      key, ep_.ranks(), shown, counted);
   if (!next.ok()) return next;
   return limit - left;
 }

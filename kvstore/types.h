@@ -149,6 +149,8 @@ using PartMutator = FunctionRef<Decision(const ElementPart* old)>;
 
 /// Receives the elements of a scan; may call the session.
 using ElementSink = std::function<void(std::string_view key, std::string_view value)>;
+/// Receives the keys of a scan that reads no values; may call the session.
+using KeySink = std::function<void(std::string_view key)>;
 struct Element {
   std::string value;
   std::uint64_t expires_at_ms = kNoExpiry;

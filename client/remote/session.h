@@ -71,11 +71,16 @@ class Session {
                              const store::ElementSink& sink);
   Result<std::uint64_t> scan_rank(std::uint32_t rank, std::uint64_t cursor, std::uint64_t limit,
                                   const store::ElementSink& sink);
+  Result<std::uint64_t> scan_keys(std::uint64_t cursor, std::uint64_t limit,
+                                  const store::KeySink& sink);
+  Result<std::uint64_t> scan_keys_rank(std::uint32_t rank, std::uint64_t cursor,
+                                       std::uint64_t limit, const store::KeySink& sink);
   Status clear();
   std::uint64_t size();
 
   // --- what only those who have the memory can do: kUnsupported
   Result<std::uint64_t> scan_from(std::string_view, std::uint64_t, const store::ElementSink&);
+  Result<std::uint64_t> scan_keys_from(std::string_view, std::uint64_t, const store::KeySink&);
   Result<std::uint64_t> sweep_expired(std::uint32_t);
   Result<store::KeyMark> mark(std::string_view);
   Status alone(FunctionRef<void()>);
@@ -125,6 +130,9 @@ class Session {
   Status put_in_one_step(std::span<const KeyValueView> pairs, const store::PutOptions& options);
   Status put_watched(std::span<const KeyValueView> pairs, const store::PutOptions& options);
 
+  // Shows the keys of one SCAN, and returns how many it has shown.
+  using Page = FunctionRef<Result<std::uint64_t>(std::span<const std::string> keys)>;
+  Result<std::uint64_t> scan_pages(std::uint64_t cursor, std::uint64_t limit, Page show);
   Result<std::uint64_t> scan_page(std::uint32_t server, std::uint64_t cursor, std::uint64_t limit,
                                   std::vector<std::string>& keys);
   Status values_of(std::span<const std::string> keys);

@@ -57,8 +57,8 @@ Status Session::values_of(std::span<const std::string> keys) {
   return {};
 }
 
-Result<std::uint64_t> Session::scan(std::uint64_t cursor, std::uint64_t limit,
-                                    const store::ElementSink& sink) {
+/// SCANs until so many are shown or the end is there; returns the next cursor.
+Result<std::uint64_t> Session::scan_pages(std::uint64_t cursor, std::uint64_t limit, Page show) {
   const std::uint32_t servers = exchange_.servers();
   auto server = static_cast<std::uint32_t>(cursor % servers);
   std::uint64_t at = cursor / servers;
@@ -67,20 +67,43 @@ Result<std::uint64_t> Session::scan(std::uint64_t cursor, std::uint64_t limit,
   do {
     const auto next = scan_page(server, at, limit - shown, keys);
     if (!next.ok()) return next.status();
-    if (Status status = values_of(keys); !status.ok()) return status;
-    // The sink may scan with this session, too.
-    auto elements = std::exchange(scanned_, {});
-    for (const auto& [key, value] : elements) sink(key, value);
-    shown += elements.size();
+    const auto now = show(keys);
+    if (!now.ok()) return now.status();
+    shown += *now;
     at = *next;
     if (at == 0) server = (server + 1) % servers;
   } while (shown < limit && (at != 0 || server != 0));
   return at * servers + server;
 }
 
+Result<std::uint64_t> Session::scan(std::uint64_t cursor, std::uint64_t limit,
+                                    const store::ElementSink& sink) {
+  return scan_pages(cursor, limit, [&](std::span<const std::string> keys) -> Result<std::uint64_t> {
+    if (Status status = values_of(keys); !status.ok()) return status;
+    // The sink may scan with this session, too.
+    const auto elements = std::exchange(scanned_, {});
+    for (const auto& [key, value] : elements) sink(key, value);
+    return elements.size();
+  });
+}
+
+Result<std::uint64_t> Session::scan_keys(std::uint64_t cursor, std::uint64_t limit,
+                                         const store::KeySink& sink) {
+  return scan_pages(cursor, limit, [&](std::span<const std::string> keys) -> Result<std::uint64_t> {
+    for (const std::string& key : keys) sink(key);
+    return keys.size();
+  });
+}
+
 Result<std::uint64_t> Session::scan_rank(std::uint32_t, std::uint64_t cursor, std::uint64_t limit,
                                          const store::ElementSink& sink) {
   if (exchange_.servers() == 1) return scan(cursor, limit, sink);
+  return not_over_a_socket("a scan of one rank");
+}
+
+Result<std::uint64_t> Session::scan_keys_rank(std::uint32_t, std::uint64_t cursor,
+                                              std::uint64_t limit, const store::KeySink& sink) {
+  if (exchange_.servers() == 1) return scan_keys(cursor, limit, sink);
   return not_over_a_socket("a scan of one rank");
 }
 
@@ -111,6 +134,11 @@ Result<std::uint64_t> Session::scan_from(std::string_view, std::uint64_t,
 }
 
 Status Session::clear_rank(std::uint32_t) { return not_over_a_socket("clearing one rank"); }
+
+Result<std::uint64_t> Session::scan_keys_from(std::string_view, std::uint64_t,
+                                              const store::KeySink&) {
+  return not_over_a_socket("a scan from a key on");
+}
 
 Result<std::uint64_t> Session::sweep_expired(std::uint32_t) {
   return not_over_a_socket("sweeping what has expired");

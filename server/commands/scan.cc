@@ -1,4 +1,4 @@
-// KEYS, SCAN, RANDOMKEY.
+// KEYS, SCAN, RANDOMKEY. None of them reads a value.
 
 #include <fmt/format.h>
 
@@ -24,12 +24,13 @@ void begin_reply(const Call& call, std::size_t mark, Write&& write) {
   call.out.put_before(mark, beginning);
 }
 
-/// Of the whole store, or of the one rank that the client asks about.
+/// The keys of the whole store, or of the one rank that the client asks about.
 Result<std::uint64_t> scan(const Call& call, std::uint64_t cursor, std::uint64_t limit,
-                           const ElementSink& sink) {
+                           const KeySink& sink) {
   Session& store = call.session.whole();
   const auto rank = call.only_rank();
-  return rank ? store.scan_rank(*rank, cursor, limit, sink) : store.scan(cursor, limit, sink);
+  return rank ? store.scan_keys_rank(*rank, cursor, limit, sink)
+              : store.scan_keys(cursor, limit, sink);
 }
 
 /// As strtoul reads one, without blanks before it: it takes a sign, and nothing for 0.
@@ -82,7 +83,7 @@ void run_keys(const Call& call) {
   constexpr std::uint64_t kAtOnce = 1024;
   const std::size_t mark = call.out.mark();
   std::uint64_t found = 0;
-  const auto look_at = [&](std::string_view key, std::string_view) {
+  const auto look_at = [&](std::string_view key) {
     if (!glob_match(call.word(1), key)) return;
     call.out.bulk(key);
     ++found;
@@ -107,14 +108,13 @@ void run_scan(const Call& call) {
   if (!options) return;
   const std::size_t mark = call.out.mark();
   std::uint64_t found = 0;
-  const auto look_at = [&](std::string_view key, std::string_view) {
+  const auto look_at = [&](std::string_view key) {
     const bool fits = !options->pattern || glob_match(*options->pattern, key);
     if (!fits || !options->strings) return;
     call.out.bulk(key);
     ++found;
   };
-  const auto next =
-      scan(call, *cursor, static_cast<std::uint64_t>(options->count), look_at);
+  const auto next = scan(call, *cursor, static_cast<std::uint64_t>(options->count), look_at);
   if (!next.ok() && next.code() != Code::kInvalidArgument) {
     call.out.back_to(mark);
     return call.failed(next.status());
@@ -129,14 +129,14 @@ void run_scan(const Call& call) {
 /// A key that follows a random place in the order of hashes: one behind a gap comes more often.
 void run_randomkey(const Call& call) {
   std::string found;
-  const auto take = [&](std::string_view key, std::string_view) {
+  const auto take = [&](std::string_view key) {
     if (found.empty()) found = key;
   };
   const std::uint64_t place = splitmix64(call.client.drawn) ^ call.client.id;
-  const auto seen = call.session.whole().scan_from(fmt::to_string(place), 1, take);
+  const auto seen = call.session.whole().scan_keys_from(fmt::to_string(place), 1, take);
   if (!seen.ok()) return call.failed(seen.status());
   if (found.empty()) {  // nothing from there to the end
-    const auto next = call.session.whole().scan(0, 1, take);
+    const auto next = call.session.whole().scan_keys(0, 1, take);
     if (!next.ok()) return call.failed(next.status());
   }
   if (found.empty()) return call.out.null();

@@ -163,6 +163,8 @@ TEST_CASE("expiry: no part of an element past it is changed, it begins anew", "[
       CHECK(s.read_part(
                 key, [](auto) { return ValueRange::whole(); }, [](auto&) { FAIL(); }) ==
             Code::kNotFound);
+      CHECK(*s.scan_keys(0, 100, [](auto) { FAIL(); }) == 0);
+      CHECK(*s.scan_keys_from(key, 100, [](auto) { FAIL(); }) == 0);
       CHECK(*s.sweep_expired(0) + *s.sweep_expired(1) == 1);
       CHECK(s.size() == 0);
     }

@@ -65,6 +65,14 @@ class Modelled {
       REQUIRE(next.ok());
       cursor = *next;
     } while (cursor != 0);
+    std::map<std::string, std::string> named;
+    do {
+      const auto next = s_.scan_keys(
+          cursor, 5, [&](auto key) { CHECK(named.emplace(key, shown[std::string(key)]).second); });
+      REQUIRE(next.ok());
+      cursor = *next;
+    } while (cursor != 0);
+    CHECK(named == shown);
     CHECK(shown.size() == model_.size());
     for (const auto& [key, entry] : model_) CHECK(shown[key] == entry.value);
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <set>
 
 #include "accounting.h"
 #include "keyway/locks/base/clock.h"
@@ -129,6 +130,8 @@ TEST_CASE("value costs: a part of a large local value is changed without a touch
     CHECK(s.get_range("k", kLarge - 3, 6, out).ok());
     CHECK(s.mark("k")->there);
     CHECK(s.put("k", "never", {.when = PutIf::kAbsent}) == Code::kExists);
+    CHECK(*s.scan_keys(0, 100, [](std::string_view key) { CHECK(key == "k"); }) == 0);
+    CHECK(*s.scan_keys_from("k", 1, [](std::string_view key) { CHECK(key == "k"); }) == 1);
     CHECK(*s.sweep_expired(0) == 0);
     CHECK(s.report(0)->value_bytes == kLarge + 13);
   }
@@ -197,6 +200,35 @@ TEST_CASE("value costs: appends to a remote value are amortised") {
   CHECK(moved <= 2 * 9 * kMiB + (kMiB / 100) * 512 + 164 * store::kChunkBytes);
   CHECK(s.info(key)->value_bytes >= kMiB);
   check_volumes(s, kRanks);
+}
+
+TEST_CASE("value costs: keys are scanned without values, also of another rank") {
+  LazyPair pair;
+  LazySession& s = pair.session;
+  constexpr std::uint64_t kKeys = 60;
+  for (std::uint64_t i = 0; i < kKeys; ++i) {
+    REQUIRE(s.put(named("key ", i), std::string(i % 2 == 0 ? 100'000 : 5'000, 'v'), {}).ok());
+  }
+  const std::string long_key = pattern(3'000, 1);
+  REQUIRE(s.put(long_key, "v", {}).ok());
+  std::set<std::string> shown;
+  const auto keys = pair.moved_by([&] {
+    CHECK(*s.scan_keys(0, 1000, [&](std::string_view key) { shown.emplace(key); }) == 0);
+  });
+  CHECK(shown.size() == kKeys + 1);
+  CHECK(shown.contains(long_key));
+  // Lines of the table and its overflow, 64 bytes of each element, one long key.
+  const std::uint64_t table = (pair.geometry.buckets() + kKeys) * store::kBucketBytes;
+  CHECK(keys <= table + kKeys * 64 + 2 * 4096);
+  std::uint64_t with_values = 0;
+  CHECK(*s.scan(0, 1000, [&](auto, auto value) { with_values += value.size(); }) == 0);
+  CHECK(with_values == kKeys / 2 * 105'000 + 1);
+  std::uint64_t on_rank = 0;
+  CHECK(*s.scan_keys_rank(1, 0, 1000, [&](auto key) {
+    CHECK(s.owner_of(key) == 1);
+    ++on_rank;
+  }) == 0);
+  CHECK(on_rank == s.size_of(1));
 }
 
 TEST_CASE("value costs: a sweep reads no values of another rank, nor does a clear") {

@@ -78,6 +78,10 @@ TEST_CASE("value costs: a look at a part of a value does not touch the rest") {
                {"BITCOUNT big -1 -1", ":4\r\n"},
                {"BITCOUNT big 5 2", ":0\r\n"},
                {"BITCOUNT big 0 x", "-ERR value is not an integer or out of range\r\n"},
+               {"KEYS *", "*1\r\n$3\r\nbig\r\n"},
+               {"SCAN 0 COUNT 1000000", "*2\r\n$1\r\n0\r\n*1\r\n$3\r\nbig\r\n"},
+               {"RANDOMKEY", "$3\r\nbig\r\n"},
+               {"DBSIZE", ":1\r\n"},
                {"SET big never NX", "$-1\r\n"},
                {"MSETNX big never", ":0\r\n"},
                {"DEL big", ":1\r\n"}});
