@@ -64,6 +64,7 @@ using store::StripeReport;
 using store::SweepPart;
 using store::TransactionBody;
 using store::ValueRange;
+using store::VolumeCounts;
 using store::VolumeReport;
 using store::VolumeUsage;
 
@@ -243,8 +244,10 @@ class Session {
   std::uint64_t now_ms(std::string_view key);
   /// Walks a rank's volume: elements, bytes, free memory.
   Result<VolumeReport> report(std::uint32_t rank);
-  /// What is in a rank's volume, by counters: without a walk.
+  /// What is in a rank's volume, by counters: one for each stripe and each 16 KiB of the heap.
   VolumeUsage usage(std::uint32_t rank);
+  /// What usage() says of elements: it costs the same whatever the size of the memory.
+  VolumeCounts counts(std::uint32_t rank);
   /// Which stripe guards a key.
   StripePlace stripe_of(std::string_view key) const;
   /// How many stripes of a rank are guarded by which lock kind.

@@ -215,6 +215,10 @@ VolumeUsage Session::usage(std::uint32_t rank) {
   return impl_->with([&](auto& s) { return s.usage(rank); });
 }
 
+VolumeCounts Session::counts(std::uint32_t rank) {
+  return impl_->with([&](auto& s) { return s.counts(rank); });
+}
+
 StripePlace Session::stripe_of(std::string_view key) const {
   return impl_->with([&](auto& s) { return s.stripe_of(key); });
 }

@@ -108,6 +108,7 @@ class Session {
   std::uint64_t size_of(std::uint32_t rank);
   Result<VolumeReport> report(std::uint32_t rank);
   VolumeUsage usage(std::uint32_t rank);
+  VolumeCounts counts(std::uint32_t rank);
 
   // --- what has expired: session_sweep.h
   Result<std::uint64_t> sweep_expired(std::uint32_t rank);

@@ -17,6 +17,9 @@
 
 namespace keyway::store {
 
+/// Stripes whose counters are read at once.
+inline constexpr std::uint64_t kCountersAhead = 32;
+
 /// Reads a bucket's own line. From another node, with those behind it in its stripe, which a walk
 /// asks for next: a round trip for many. They hold for as long as the stripe is locked.
 template <fabric::Endpoint E>
@@ -281,7 +284,7 @@ Status Session<E>::alone(FunctionRef<void()> body) {
   return {};
 }
 
-/// By counters: of a remote rank a round trip for each stripe and each run of chunks.
+/// By counters. It looks at the state of each chunk of the heap: counts() does not.
 template <fabric::Endpoint E>
 VolumeUsage Session<E>::usage(std::uint32_t rank) {
   VolumeUsage usage{.stripes = geometry_.stripes(),
@@ -289,13 +292,24 @@ VolumeUsage Session<E>::usage(std::uint32_t rank) {
                     .lock_bytes = geometry_.lock_bytes(),
                     .segment_bytes = geometry_.segment_bytes(),
                     .heap = heap_.usage(rank)};
-  usage.elements = size_of(rank);
-  with_access(rank, [&](auto access) {
-    const std::uint64_t noted = ep_.load(access, geometry_.header(rank) + kLongestChainOffset);
-    usage.longest_chain_lines = std::max<std::uint64_t>(noted, 1);
-    usage.expiring = ep_.load(access, geometry_.header(rank) + kExpiringOffset);
-  });
+  const VolumeCounts counted = counts(rank);
+  usage.elements = counted.elements;
+  usage.expiring = counted.expiring;
+  usage.longest_chain_lines = counted.longest_chain_lines;
   return usage;
+}
+
+/// It costs a load for each stripe, whatever the size of the memory.
+template <fabric::Endpoint E>
+VolumeCounts Session<E>::counts(std::uint32_t rank) {
+  VolumeCounts counts{.elements = size_of(rank)};
+  with_access(rank, [&](auto access) {
+    const fabric::Address header = geometry_.header(rank);
+    counts.expiring = ep_.load(access, header + kExpiringOffset);
+    const std::uint64_t noted = ep_.load(access, header + kLongestChainOffset);
+    counts.longest_chain_lines = std::max<std::uint64_t>(noted, 1);
+  });
+  return counts;
 }
 
 /// Elements of all ranks, those past their expiry and not yet swept included. The sum of counters
@@ -307,12 +321,25 @@ std::uint64_t Session<E>::size() {
   return total;
 }
 
+/// Of a remote rank a round trip for kCountersAhead stripes.
 template <fabric::Endpoint E>
 std::uint64_t Session<E>::size_of(std::uint32_t rank) {
   return with_access(rank, [&](auto access) {
     std::uint64_t total = 0;
-    for (std::uint64_t stripe = 0; stripe < geometry_.stripes(); ++stripe) {
-      total += ep_.load(access, geometry_.stripe_counters(rank, stripe));
+    if constexpr (std::is_same_v<decltype(access), fabric::CpuClass>) {
+      for (std::uint64_t stripe = 0; stripe < geometry_.stripes(); ++stripe) {
+        total += ep_.load(access, geometry_.stripe_counters(rank, stripe));
+      }
+    } else {
+      std::array<fabric::Pending, kCountersAhead> pending;
+      for (std::uint64_t from = 0; from < geometry_.stripes(); from += kCountersAhead) {
+        const std::uint64_t n = std::min(kCountersAhead, geometry_.stripes() - from);
+        for (std::uint64_t i = 0; i < n; ++i) {
+          pending[i] = ep_.post_load(access, geometry_.stripe_counters(rank, from + i));
+        }
+        const fabric::Flushed flushed = ep_.flush(rank);
+        for (std::uint64_t i = 0; i < n; ++i) total += pending[i].value(flushed);
+      }
     }
     return total;
   });

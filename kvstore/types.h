@@ -54,6 +54,13 @@ struct VolumeReport {
   HeapReport heap;
 };
 
+/// What VolumeUsage says of elements.
+struct VolumeCounts {
+  std::uint64_t elements = 0;
+  std::uint64_t expiring = 0;
+  std::uint64_t longest_chain_lines = 0;
+};
+
 /// A rank's volume by its counters, which go on changing while they are read: no walk, no lock.
 struct VolumeUsage {
   std::uint64_t elements = 0;  // those past their expiry and not yet swept included

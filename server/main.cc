@@ -45,7 +45,7 @@ Result<Store> open_store(const Options& options) {
   store.memory_bytes = options.memory_bytes;
   store.element_bytes = options.element_bytes;
   store.lock = options.lock;
-  store.sessions = options.workers * options.fibers + 1;  // that of tell_volumes()
+  store.sessions = options.workers * options.fibers + 1;  // that which looks at the volumes
   return Store::open(store_uri(options), store);
 }
 
@@ -84,20 +84,6 @@ Status make_workers(Store& store, const Options& options, Service& service,
         std::make_unique<Worker>(std::move(sessions), service, options.poll_us, clients, output));
   }
   return {};
-}
-
-/// What is in the memory of this process's ranks. A walk over all chunks of the heap, so no worker
-/// does it; own memory is only looked at, so nothing waits.
-void tell_volumes(Session& session, Service& service) {
-  const VolumeUsage usage = own_usage(session, service.facts);
-  VolumeFigures& told = service.volumes;
-  told.elements.set(usage.elements);
-  told.expiring.set(usage.expiring);
-  told.longest_chain_lines.set(usage.longest_chain_lines);
-  told.segment_bytes.set(usage.segment_bytes);
-  told.heap_bytes.set(usage.heap.heap_bytes);
-  told.heap_free_bytes.set(usage.heap.free_bytes);
-  told.raise_peak(used_bytes(usage));
 }
 
 /// A port of the TCP addresses; where it is 0, one that is free, the same for all of them.
@@ -222,6 +208,7 @@ int serve(Options options) {
     workers[0]->sweep(store->process(), options.expire_share);
   }
   settle(service, options, *store, listener.port());
+  if (looks.ok()) look_at_volumes(*looks, service.facts, service.volumes);
   std::unique_ptr<Exporter> exporter;
   if (ready.ok()) ready = export_metrics(service, options, exporter);
   auto cluster = meet(*store, options, ready);
@@ -233,7 +220,7 @@ int serve(Options options) {
     return Pace::kApart;
   });
   Periodic volumes(events, [&] {
-    tell_volumes(*looks, service);
+    look_at_volumes(*looks, service.facts, service.volumes);
     return kVolumesApart;
   });
   Periodic mail(events, [&] { return look_for_mail(locks); });

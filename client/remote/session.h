@@ -94,6 +94,7 @@ class Session {
   std::uint64_t leased_bytes(std::uint32_t) const { return 0; }
   store::VolumeUsage usage(std::uint32_t) { return {}; }
   std::uint64_t now_ms(std::string_view) const { return wall_ms(); }
+  store::VolumeCounts counts(std::uint32_t) { return {}; }
   store::StripePlace stripe_of(std::string_view) const { return {}; }
 
  private:

@@ -64,26 +64,4 @@ void run_info(const Call& call) {
   call.out.verbatim("txt", out.text());
 }
 
-VolumeUsage own_usage(Session& session, const Facts& facts) {
-  VolumeUsage all;
-  for (std::uint32_t rank = facts.first_rank(); rank < facts.end_rank(); ++rank) {
-    const VolumeUsage usage = session.usage(rank);
-    all.elements += usage.elements;
-    all.expiring += usage.expiring;
-    all.stripes += usage.stripes;
-    all.longest_chain_lines = std::max(all.longest_chain_lines, usage.longest_chain_lines);
-    all.table_bytes += usage.table_bytes;
-    all.lock_bytes += usage.lock_bytes;
-    all.segment_bytes += usage.segment_bytes;
-    all.heap.heap_bytes += usage.heap.heap_bytes;
-    all.heap.free_bytes += usage.heap.free_bytes;
-    all.heap.free_chunks += usage.heap.free_chunks;
-  }
-  return all;
-}
-
-std::uint64_t used_bytes(const VolumeUsage& usage) {
-  return usage.segment_bytes - usage.heap.free_bytes;
-}
-
 }  // namespace keyway::server

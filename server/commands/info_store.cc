@@ -6,9 +6,9 @@ namespace keyway::server {
 
 /// What has expired counts until a write meets it or needs its room.
 void write_keyspace(const Call& call, InfoWriter& out) {
-  const VolumeUsage usage = own_usage(call.session.whole(), call.service.facts);
-  if (usage.elements == 0) return;
-  out.field("db0", fmt::format("keys={},expires={},avg_ttl=0", usage.elements, usage.expiring));
+  const VolumeCounts counts = own_counts(call.session.whole(), call.service.facts);
+  if (counts.elements == 0) return;
+  out.field("db0", fmt::format("keys={},expires={},avg_ttl=0", counts.elements, counts.expiring));
 }
 
 /// What this server's sessions have taken, and the kinds in force on the stripes of its ranks.
@@ -38,19 +38,24 @@ void write_fabric(const Call& call, InfoWriter& out) {
   out.field("fabric_topology", facts.topology);
 }
 
-/// Of each rank whose memory this process has.
+/// Of each rank whose memory this process has: elements as they are now, bytes as they were last
+/// looked at.
 void write_volumes(const Call& call, InfoWriter& out) {
   const Facts& facts = call.service.facts;
-  for (std::uint32_t rank = facts.first_rank(); rank < facts.end_rank(); ++rank) {
-    const VolumeUsage usage = call.session.whole().usage(rank);
+  const std::deque<RankFigures>& ranks = call.service.volumes.ranks;
+  for (std::uint32_t i = 0; i < ranks.size(); ++i) {
+    const std::uint32_t rank = facts.first_rank() + i;
+    const VolumeCounts counts = call.session.whole().counts(rank);
+    const RankFigures& told = ranks[i];
     out.field(
         fmt::format("volume{}", rank),
         fmt::format("elements={},expiring={},segment_bytes={},heap_bytes={},heap_free_bytes={},"
                     "heap_free_chunks={},table_bytes={},lock_bytes={},stripes={},"
                     "longest_chain_lines={}",
-                    usage.elements, usage.expiring, usage.segment_bytes, usage.heap.heap_bytes,
-                    usage.heap.free_bytes, usage.heap.free_chunks, usage.table_bytes,
-                    usage.lock_bytes, usage.stripes, usage.longest_chain_lines));
+                    counts.elements, counts.expiring, told.segment_bytes.value(),
+                    told.heap_bytes.value(), told.heap_free_bytes.value(),
+                    told.heap_free_chunks.value(), told.table_bytes.value(),
+                    told.lock_bytes.value(), told.stripes.value(), counts.longest_chain_lines));
   }
 }
 

@@ -9,15 +9,15 @@
 namespace keyway::server {
 
 MemoryFigures memory_figures(const Call& call) {
-  const VolumeUsage usage = own_usage(call.session.whole(), call.service.facts);
+  VolumeFigures& volumes = call.service.volumes;
   MemoryFigures figures;
-  figures.used = used_bytes(usage);
-  figures.peak = call.service.volumes.raise_peak(figures.used);
-  figures.startup = usage.segment_bytes - usage.heap.heap_bytes;
+  figures.used = used_bytes(volumes);
+  figures.peak = volumes.raise_peak(figures.used);
+  figures.startup = volumes.segment_bytes.value() - volumes.heap_bytes.value();
   figures.resident = resident_bytes();
-  figures.heap = usage.heap.heap_bytes;
-  figures.heap_free = usage.heap.free_bytes;
-  figures.elements = usage.elements;
+  figures.heap = volumes.heap_bytes.value();
+  figures.heap_free = volumes.heap_free_bytes.value();
+  figures.elements = own_counts(call.session.whole(), call.service.facts).elements;
   return figures;
 }
 

@@ -1,4 +1,5 @@
-// MemoryFigures: what a server's memory has come to, as INFO and MEMORY tell it.
+// MemoryFigures: what a server's memory has come to, as INFO and MEMORY tell it. What is of the
+// store is as it was when its volumes were last looked at, which is once a second.
 //
 // *Thread safety.* As Call.
 #pragma once

@@ -1,16 +1,21 @@
 // What is in the memory of a server's own ranks.
 //
-// *Thread safety.* As the session. Nothing waits: own memory is only looked at.
+// *Thread safety.* As the session; look_at_volumes() is one thread's. Nothing waits: own memory is
+// only looked at.
 #pragma once
 
 #include "keyway/client/client.h"
 #include "keyway/server/commands/facts.h"
+#include "keyway/server/statistics/volume_figures.h"
 
 namespace keyway::server {
 
-/// The volumes whose memory this process has, added up.
-VolumeUsage own_usage(Session& session, const Facts& facts);
-/// Of their segments: what is not heap, and what of the heap is taken.
-std::uint64_t used_bytes(const VolumeUsage& usage);
+/// Looks at the volumes whose memory this process has, and keeps what it finds. It costs a look at
+/// each chunk of the heaps, so no worker does it. First before anybody reads the figures.
+void look_at_volumes(Session& session, const Facts& facts, VolumeFigures& figures);
+/// The elements in them now. It costs a look at each stripe.
+VolumeCounts own_counts(Session& session, const Facts& facts);
+/// Of the segments, when they were last looked at: what is not heap, and what of the heap is taken.
+std::uint64_t used_bytes(const VolumeFigures& figures);
 
 }  // namespace keyway::server

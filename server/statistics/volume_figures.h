@@ -1,4 +1,7 @@
-// VolumeFigures: what is in the memory of this process's ranks, as a worker last told.
+// VolumeFigures: what is in the memory of this process's ranks, as it was last looked at.
+//
+// *What.* A look walks over the state of every chunk of the heap, so one thread looks once a second
+// and the others read the figures: INFO costs the same whatever the size of the memory.
 //
 // *Thread safety.* One thread tells; any may read, and raise the peak.
 #pragma once
@@ -6,12 +9,22 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <deque>
 
 #include "keyway/server/statistics/counter.h"
 
 namespace keyway::server {
 
+/// Of one rank.
+struct RankFigures {
+  Counter segment_bytes, table_bytes, lock_bytes, stripes;
+  Counter heap_bytes, heap_free_bytes, heap_free_chunks;
+};
+
 struct VolumeFigures {
+  /// Of the ranks whose memory this process has, in their order; made before anybody reads.
+  std::deque<RankFigures> ranks;
+  // Of all of them.
   Counter elements, expiring;
   Counter longest_chain_lines;
   Counter segment_bytes, heap_bytes, heap_free_bytes;

@@ -1,4 +1,7 @@
 // Commands that are about a part of a value, or about none of it, do not touch the rest.
+#include <fmt/core.h>
+
+#include "keyway/server/commands/own_usage.h"
 #include "peer.h"
 #include "tests/support/forbidden_pages.h"
 
@@ -137,4 +140,22 @@ TEST_CASE("value costs: a transaction changes a part of a value as commands outs
     REQUIRE(inside.ask(line) == "+QUEUED\r\n");
     CHECK(inside.ask("exec") == "*1\r\n" + reply);
   }
+}
+
+TEST_CASE("value costs: INFO tells of memory what was found last, without a look at the heap") {
+  Large large;
+  Service& service = large.peer.service;
+  look_at_volumes(large.peer.session(), service.facts, service.volumes);
+  const std::string before = large.peer.ask("INFO memory");
+  REQUIRE(large.peer.ask("APPEND big " + std::string(1 << 20, 'x')) == ":5242880\r\n");
+  const auto used = [&] { return used_bytes(service.volumes); };
+  const std::uint64_t then = used();
+  CHECK(large.peer.ask("INFO memory").find(fmt::format("used_memory:{}\r\n", then)) !=
+        std::string::npos);
+  service.volumes.ranks[0].heap_free_chunks.set(4711);
+  CHECK(large.peer.ask("INFO volumes").find("heap_free_chunks=4711,") != std::string::npos);
+  look_at_volumes(large.peer.session(), service.facts, service.volumes);
+  CHECK(used() > then);
+  CHECK(large.peer.ask("INFO volumes").find("heap_free_chunks=4711,") == std::string::npos);
+  CHECK(large.peer.ask("INFO keyspace").find("db0:keys=1,") != std::string::npos);
 }
