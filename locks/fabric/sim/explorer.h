@@ -82,6 +82,10 @@ struct ExploreReport {
 struct ExploreOptions {
   /// For programs that use both classes on one word; the others only get more states from it.
   bool split_rma = false;
+  /// Stores of the `cpu` class wait in a buffer of their agent (explorer_execution.h).
+  bool store_buffers = false;
+  /// Stores of the `rma` class happen twice (O5).
+  bool double_stores = false;
   /// Leaves out orders that nobody can tell from others (explorer_execution.h, *Reduction*).
   bool reduce = true;
   /// A drawn execution ends after so many steps: agents need not ever end.
@@ -95,7 +99,10 @@ class Explorer final {
   explicit Explorer(Program& program, const ExploreOptions& options = {})
       : program_(program),
         options_(options),
-        execution_(program, options.split_rma, options.reduce) {}
+        execution_(program, {.split_rma = options.split_rma,
+                             .store_buffers = options.store_buffers,
+                             .double_stores = options.double_stores,
+                             .reduce = options.reduce}) {}
 
   /// Every order, or until `most_states` were seen.
   ExploreReport exhaust(std::uint64_t most_states);

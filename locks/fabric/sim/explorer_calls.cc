@@ -16,6 +16,10 @@ std::uint64_t Execution::perform(std::uint32_t number, const Operation& op) {
   if (idle_) return memory().apply(op);
   Agent& agent = agents_[number];
   if (agent.abandoned) return 0;  // a destructor, on the way out
+  if (rules_.store_buffers && op.access == OpClass::kCpu && op.kind == OpKind::kStore) {
+    agent.buffer.push_back({op, nullptr, ++agent.serial, agent.ordered_behind(op.at.rank())});
+    return 0;
+  }
   agent.op = op;
   pause(agent, Phase::kOperation);
   return agent.answer;
@@ -51,6 +55,17 @@ void Execution::flush(std::uint32_t number, std::uint32_t rank) {
     if (of_rank(posted)) agent.history = mixed(agent.history, told(posted.op, posted.value));
   }
   std::erase_if(agent.posted, of_rank);
+}
+
+void Execution::fence(std::uint32_t number) {
+  flush_all(number);
+  drain(number);
+}
+
+void Execution::drain(std::uint32_t number) {
+  Agent& agent = agents_[number];
+  if (idle_ || agent.abandoned || agent.buffer.empty()) return;
+  pause(agent, Phase::kDrain);
 }
 
 WaitResult Execution::wait(std::uint32_t number, Address word, PredicateRef predicate,
@@ -101,7 +116,7 @@ void Execution::rest(std::uint32_t number, std::uint64_t digest) {
 
 void Execution::forget(std::uint32_t number, std::uint64_t digest) {
   Agent& agent = agents_[number];
-  if (!reduce_ || idle_ || agent.abandoned) return;
+  if (!rules_.reduce || idle_ || agent.abandoned) return;
   std::uint64_t history = mixed(1, digest);
   for (const Posted& posted : agent.posted) {
     const Operation& op = posted.op;
@@ -113,6 +128,16 @@ void Execution::forget(std::uint32_t number, std::uint64_t digest) {
     history = mixed(mixed(mixed(history, op.at.word()), op.operand), op.expected);
     history = mixed(history, std::count_if(agent.posted.begin(), agent.posted.end(), before));
     history = mixed(history, posted.serial <= agent.ordered_behind(op.at.rank()) ? 1 : 0);
+    const auto issued_before = [&](const Posted& store) { return store.serial < posted.serial; };
+    history =
+        mixed(history, std::count_if(agent.buffer.begin(), agent.buffer.end(), issued_before));
+    history = mixed(history, std::count_if(agent.buffer.begin(), agent.buffer.end(), before));
+  }
+  for (const Posted& store : agent.buffer) {
+    const auto before = [&](const Posted& other) {
+      return other.serial <= store.behind && other.op.at.rank() == store.op.at.rank();
+    };
+    history = mixed(history, std::count_if(agent.posted.begin(), agent.posted.end(), before));
   }
   agent.history = agent.mark = history;
   agent.clock_ns = 0;

@@ -1,8 +1,6 @@
 // One execution: what can happen next, and what a step does.
 #include "keyway/locks/fabric/sim/explorer_execution.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "keyway/locks/base/check.h"
@@ -15,21 +13,10 @@ namespace {
 constexpr std::uint64_t kPatienceNs = 1'000'000'000;
 constexpr std::uint64_t kExpired = 0x9d5f3c1be7a86420ULL;  // a time-out, in a history
 
-// What an operation tells its agent, beyond a word.
-std::uint64_t hash_of(const std::byte* bytes, std::uint64_t n) {
-  std::uint64_t hash = n;
-  for (std::uint64_t i = 0; i < n; ++i)
-    hash = mixed(hash, std::to_integer<std::uint64_t>(bytes[i]));
-  return hash;
-}
-
 }  // namespace
 
-Execution::Execution(Program& program, bool split_rma, bool reduce)
-    : Engine(program.ranks(), program.segment_bytes()),
-      program_(program),
-      split_rma_(split_rma),
-      reduce_(reduce) {
+Execution::Execution(Program& program, const ExecutionRules& rules)
+    : Engine(program.ranks(), program.segment_bytes()), program_(program), rules_(rules) {
   KW_CHECK(program.agents() <= kMostExplored);
   agents_.resize(program.agents());
   for (std::uint32_t i = 0; i < agents_.size(); ++i) {
@@ -65,8 +52,10 @@ void Execution::start() {
     agent.history = agent.mark = agent.own_changes = agent.seen_changes = agent.clock_ns = 0;
     agent.serial = 0;
     agent.posted.clear();
+    agent.buffer.clear();
     agent.ordered.assign(program_.ranks(), 0);
-    agent.begun = agent.attempting = agent.abandoned = agent.expired = false;
+    agent.begun = Begun::kNot;
+    agent.attempting = agent.abandoned = agent.expired = false;
   }
   program_.reset(*this);
   idle_ = false;
@@ -93,15 +82,19 @@ bool Execution::can_go_on(const Agent& agent) const {
     case Phase::kOperation: {
       const std::uint32_t rank = agent.op.at.rank();
       return !kept_out(agent.op, agent.begun) &&
-             !held_back(agent, rank, agent.ordered_behind(rank));
+             !held_back(agent, rank, agent.ordered_behind(rank)) &&
+             !behind_buffer(agent, agent.op, ~0ULL);
     }
     case Phase::kFlush:
       return std::all_of(agent.posted.begin(), agent.posted.end(), [&](const Posted& posted) {
         return posted.happened || posted.op.at.rank() != agent.flushed;
       });
+    case Phase::kDrain: return agent.buffer.empty();
     case Phase::kWait: {
       const std::uint32_t rank = agent.word.rank();
-      return agent.predicate(memory().load(agent.word)) &&
+      // O5: what a wait has seen is not undone.
+      if (rules_.double_stores && halfway(agent.word)) return false;
+      return agent.predicate(seen(agent, agent.word)) &&
              !held_back(agent, rank, agent.ordered_behind(rank));
     }
     case Phase::kRetry: return others_changes(agent) != agent.seen_changes;
@@ -117,17 +110,10 @@ bool Execution::can_expire(const Agent& agent) const {
   return agent.phase == Phase::kRetry || !can_go_on(agent);
 }
 
-/// Whether something posted to `rank` up to the serial `behind` has yet to happen.
-bool Execution::held_back(const Agent& agent, std::uint32_t rank, std::uint64_t behind) const {
-  return behind != 0 &&
-         std::any_of(agent.posted.begin(), agent.posted.end(), [&](const Posted& posted) {
-           return !posted.happened && posted.serial <= behind && posted.op.at.rank() == rank;
-         });
-}
-
 bool Execution::can_happen(const Agent& agent, const Posted& posted) const {
   return !posted.happened && !kept_out(posted.op, posted.begun) &&
-         !held_back(agent, posted.op.at.rank(), posted.behind);
+         !held_back(agent, posted.op.at.rank(), posted.behind) &&
+         !behind_buffer(agent, posted.op, posted.serial);
 }
 
 void Execution::enabled(std::vector<Action>& actions) const {
@@ -135,86 +121,31 @@ void Execution::enabled(std::vector<Action>& actions) const {
   for (std::uint8_t i = 0; i < agents_.size(); ++i) {
     const Agent& agent = agents_[i];
     // A flush goes on by itself with the last operation that it waits for.
-    if (agent.phase != Phase::kFlush && can_go_on(agent)) actions.push_back({i});
+    const bool flushes = agent.phase == Phase::kFlush || agent.phase == Phase::kDrain;
+    if (!flushes && can_go_on(agent)) actions.push_back({i});
     if (can_expire(agent)) actions.push_back({i, Action::Kind::kExpire});
     for (std::uint8_t k = 0; k < agent.posted.size(); ++k) {
       if (can_happen(agent, agent.posted[k])) actions.push_back({i, Action::Kind::kPosted, k});
     }
+    if (can_drain(agent)) actions.push_back({i, Action::Kind::kPosted, Action::kBuffered});
   }
 }
 
 bool Execution::could_go_on(std::uint32_t number) const {
   const Agent& agent = agents_[number];
-  return agent.phase != Phase::kRest && agent.phase != Phase::kFlush && can_go_on(agent);
+  return agent.phase != Phase::kRest && agent.phase != Phase::kFlush &&
+         agent.phase != Phase::kDrain && can_go_on(agent);
 }
 
 std::uint64_t Execution::thread(const Action& action) const {
   const Agent& agent = agents_[action.agent];
   std::uint64_t serial = 0;
   if (action.kind == Action::Kind::kExpire) serial = agent.serial;
-  if (action.kind == Action::Kind::kPosted) serial = agent.posted[action.posted].serial;
+  if (action.kind == Action::Kind::kPosted) {
+    serial = action.posted == Action::kBuffered ? agent.buffer.front().serial
+                                                : agent.posted[action.posted].serial;
+  }
   return serial << 16 | static_cast<std::uint64_t>(action.kind) << 8 | action.agent;
-}
-
-bool Execution::within_memory(const Operation& op) const {
-  return op.at.rank() < memory().ranks() && op.at.offset() + op.bytes <= memory().segment_bytes() &&
-         (!op.is_word() || op.at.offset() % 8 == 0);
-}
-
-void Execution::observe(const Agent& agent, const Operation& op, std::uint64_t old) {
-  if (wrong_) return;
-  if (std::string objection = program_.observe(agent.number, op, old); !objection.empty()) {
-    wrong_ = std::move(objection);
-  }
-}
-
-std::uint64_t Execution::apply(Agent& agent, const Operation& op) {
-  if (!within_memory(op)) {
-    if (!wrong_) {
-      wrong_ = fmt::format("footprint: agent {} reaches for rank {} +{:#x}, where no memory is",
-                           agent.number, op.at.rank(), op.at.offset());
-    }
-    return 0;
-  }
-  const std::uint64_t before = memory().changes();
-  const std::uint64_t value = memory().apply(op);
-  if (op.is_word() && op.kind != OpKind::kLoad) {
-    memory().store(op.at, program_.kept(op.at, memory().load(op.at)));
-  }
-  agent.own_changes += memory().changes() - before;
-  return op.kind == OpKind::kRead ? hash_of(op.out, op.bytes) : value;
-}
-
-/// Whether another operation of the `rma` class is between its read and its write of the word.
-bool Execution::kept_out(const Operation& op, bool begun) const {
-  return !begun && op.access == OpClass::kRma &&
-         std::find(halfway_.begin(), halfway_.end(), op.at) != halfway_.end();
-}
-
-/// One step of an operation; true when that was its last.
-bool Execution::happen(Agent& agent, const Operation& op, bool& begun, std::uint64_t& value) {
-  const bool split = split_rma_ && op.access == OpClass::kRma && op.reads_and_writes();
-  if (!split || !within_memory(op)) {
-    value = apply(agent, op);
-  } else if (!begun) {
-    value = memory().load(op.at);
-    if (op.leaves(value) != value) {
-      begun = true;
-      halfway_.push_back(op.at);
-      return false;
-    }
-  } else {
-    if (memory().load(op.at) != value && !wrong_) {
-      if (std::string objection = program_.undoes(agent.number, op); !objection.empty()) {
-        wrong_ = std::move(objection);
-      }
-    }
-    apply(agent, {.kind = OpKind::kStore, .at = op.at, .operand = op.leaves(value)});
-    std::erase(halfway_, op.at);
-    begun = false;
-  }
-  observe(agent, op, value);
-  return true;
 }
 
 /// False when the agent's operation has another step to come.
@@ -224,14 +155,25 @@ bool Execution::own_step(Agent& agent) {
     if (!happen(agent, agent.op, agent.begun, agent.answer)) return false;
     agent.history = mixed(agent.history, told(agent.op, agent.answer));
   } else {
-    agent.answer = memory().load(agent.word);
+    agent.answer = seen(agent, agent.word);
     observe(agent, {.kind = OpKind::kLoad, .at = agent.word}, agent.answer);
     agent.history = mixed(agent.history, agent.answer);
   }
   return true;
 }
 
+/// The oldest store of the buffer happens.
+void Execution::buffered_step(Agent& agent, const Action& action) {
+  const Operation op = agent.buffer.front().op;
+  agent.buffer.erase(agent.buffer.begin());
+  const std::uint64_t old = apply(agent, op);
+  observe(agent, op, old);
+  if (trace_ != nullptr) trace_->push_back(line(action, &op, old));
+  if (agent.phase == Phase::kDrain && can_go_on(agent)) resume(agent);
+}
+
 void Execution::posted_step(Agent& agent, const Action& action) {
+  if (action.posted == Action::kBuffered) return buffered_step(agent, action);
   Posted& posted = agent.posted[action.posted];
   if (!happen(agent, posted.op, posted.begun, posted.value)) return;
   posted.happened = true;
@@ -243,7 +185,7 @@ void Execution::posted_step(Agent& agent, const Action& action) {
 void Execution::step(const Action& action) {
   step_alone(action);
   take_at_once(agents_[action.agent]);
-  if (reduce_) go_again();
+  if (rules_.reduce) go_again();
 }
 
 void Execution::step_alone(const Action& action) {
@@ -254,7 +196,7 @@ void Execution::step_alone(const Action& action) {
     agent.expired = true;
     program_.expired(agent.number);
     agent.clock_ns = std::max(agent.clock_ns, agent.until_ns);
-    agent.answer = agent.phase == Phase::kWait ? memory().load(agent.word) : 0;
+    agent.answer = agent.phase == Phase::kWait ? seen(agent, agent.word) : 0;
     agent.history = mixed(mixed(agent.history, kExpired), agent.answer);
   } else if (agent.phase == Phase::kRetry) {
     agent.history = agent.mark;  // an attempt begins where the last one did
@@ -276,13 +218,21 @@ std::uint64_t Execution::key() const {
     const bool again = agent.attempting && others_changes(agent) != agent.seen_changes;
     // What follows is told by what stands before it, so that no two states read alike.
     key = mixed(key, static_cast<std::uint64_t>(program_.standing(agent.number)) << 8 |
-                         static_cast<std::uint64_t>(agent.phase) << 2 | (agent.begun ? 2 : 0) |
-                         (again ? 1 : 0));
-    if (agent.begun) key = mixed(key, agent.answer);
+                         static_cast<std::uint64_t>(agent.phase) << 3 |
+                         static_cast<std::uint64_t>(agent.begun) << 1 | (again ? 1 : 0));
+    if (agent.begun != Begun::kNot) key = mixed(key, told(agent.op, agent.answer));
     key = mixed(key, agent.posted.size());
     for (const Posted& posted : agent.posted) {
-      key = mixed(key, (posted.happened ? 2 : 0) | (posted.begun ? 1 : 0));
-      if (posted.happened || posted.begun) key = mixed(key, told(posted.op, posted.value));
+      key = mixed(key, (posted.happened ? 4 : 0) | static_cast<std::uint64_t>(posted.begun));
+      if (posted.happened || posted.begun != Begun::kNot) {
+        key = mixed(key, told(posted.op, posted.value));
+      }
+    }
+    if (rules_.store_buffers) key = mixed(key, agent.buffer.size());
+    for (const Posted& store : agent.buffer) {
+      key = mixed(mixed(key, store.op.at.word()), store.op.operand);
+      // An order() lies behind it: later operations on its rank wait for it.
+      key = mixed(key, store.serial <= agent.ordered_behind(store.op.at.rank()) ? 1 : 0);
     }
   }
   return key;
@@ -300,7 +250,9 @@ Moment Execution::moment() const {
     const auto flies = [&](const Posted& posted) {
       return can_happen(agent, posted) || (!posted.happened && kept_out(posted.op, posted.begun));
     };
-    if (std::any_of(agent.posted.begin(), agent.posted.end(), flies)) moment.in_flight |= bit;
+    if (can_drain(agent) || std::any_of(agent.posted.begin(), agent.posted.end(), flies)) {
+      moment.in_flight |= bit;
+    }
   }
   return moment;
 }

@@ -7,6 +7,14 @@
 // What is issued to a rank behind an order() of it happens after what was posted to it before.
 // With split_rma a read-modify-write of the `rma` class is two steps, its read and its write: no
 // operation of the `rma` class on that word comes between them, one of the `cpu` class may (O4).
+// With double_stores a store of the `rma` class, also one by a swap or a compare-and-swap, is two
+// steps with the same value, between which the `cpu` class may come in the same way (O5).
+// *Store buffers.* With store_buffers a store of the `cpu` class waits in a buffer of its agent, as
+// on a processor with total store order, and happens at any time later, behind those before it. The
+// agent's own `cpu` loads and its waits see it at once. Before a fence() ends, and before any
+// operation of the agent that changes memory happens, what stands before it in the buffer has
+// happened (E4); loads do not wait for it, but for that of their rank before an order() (O6, O7).
+// Behind an order() the buffer waits for what was posted to the rank before it.
 // *Deadlines.* A wait or an attempt with a deadline may time out whenever it cannot go on: a step
 // of its own. A deadline of a second or more is patience, not behaviour, and does not pass. An
 // agent's clock stands still but for the deadlines that it sees pass.
@@ -58,7 +66,18 @@ struct Action {
   Kind kind = Kind::kOwn;
   std::uint8_t posted = 0;
 
+  /// In place of a posted operation: the oldest store of the agent's buffer.
+  static constexpr std::uint8_t kBuffered = 255;
+
   bool operator==(const Action&) const = default;
+};
+
+/// What an execution lets happen beyond one operation after another, and whether it saves steps.
+struct ExecutionRules {
+  bool split_rma = false;
+  bool store_buffers = false;
+  bool double_stores = false;
+  bool reduce = true;
 };
 
 /// What the analysis of a state graph needs to know of a state.
@@ -84,7 +103,7 @@ struct Moment {
 
 class Execution final : public Engine {
  public:
-  Execution(Program& program, bool split_rma, bool reduce);
+  Execution(Program& program, const ExecutionRules& rules);
   ~Execution() override;
 
   // --- for who chooses the order
@@ -122,11 +141,14 @@ class Execution final : public Engine {
   /// whoever looks all the same will trip over. No agent's doing, so no retry goes on because of
   /// it.
   void poison(Address word);
+  /// Waits until the agent's buffer is empty: for a program that looks at memory by itself.
+  void drain(std::uint32_t agent);
 
   // --- for its endpoints
   std::uint64_t perform(std::uint32_t agent, const Operation& op) override;
   void post(std::uint32_t agent, const Operation& op, ResultSlot* result) override;
   void flush(std::uint32_t agent, std::uint32_t rank) override;
+  void fence(std::uint32_t agent) override;
   void order(std::uint32_t agent, std::uint32_t rank) override;
   WaitResult wait(std::uint32_t agent, Address word, PredicateRef predicate,
                   Deadline deadline) override;
@@ -142,14 +164,16 @@ class Execution final : public Engine {
   struct Hopeless {};
   /// Steps of one agent that are taken at once before others get their turn.
   static constexpr std::uint32_t kMostAtOnce = 64;
-  enum class Phase : std::uint8_t { kOperation, kFlush, kWait, kRetry, kRest, kDone };
+  enum class Phase : std::uint8_t { kOperation, kFlush, kDrain, kWait, kRetry, kRest, kDone };
+  /// How far an operation of two steps has come.
+  enum class Begun : std::uint8_t { kNot, kRead, kWritten };
   struct Posted {
     Operation op;
     ResultSlot* result;
     std::uint64_t serial = 0;
     std::uint64_t behind = 0;  // serial of the last post to its rank that it may not overtake
     std::uint64_t value = 0;
-    bool begun = false;  // has read, and not yet written
+    Begun begun = Begun::kNot;
     bool happened = false;
   };
   struct Agent {
@@ -170,9 +194,10 @@ class Execution final : public Engine {
     std::uint64_t seen_changes = 0;  // of others, as the attempt began
     std::size_t had_posted = 0;      // as the attempt began
     std::vector<Posted> posted;
+    std::vector<Posted> buffer;          // stores of the `cpu` class, oldest first
     std::vector<std::uint64_t> ordered;  // by rank: serial of the last post before its last order()
     std::uint64_t serial = 0;            // of the last post or wait
-    bool begun = false;                  // its operation has read, and not yet written
+    Begun begun = Begun::kNot;           // of its operation
     bool attempting = false;
     bool abandoned = false;
 
@@ -191,10 +216,23 @@ class Execution final : public Engine {
   bool can_expire(const Agent& agent) const;
   bool can_happen(const Agent& agent, const Posted& posted) const;
   bool held_back(const Agent& agent, std::uint32_t rank, std::uint64_t behind) const;
+  bool can_drain(const Agent& agent) const;
+  bool behind_buffer(const Agent& agent, const Operation& op, std::uint64_t serial) const;
+  std::uint64_t seen(const Agent& agent, Address word) const;
   bool own_step(Agent& agent);
   void posted_step(Agent& agent, const Action& action);
-  bool happen(Agent& agent, const Operation& op, bool& begun, std::uint64_t& value);
-  bool kept_out(const Operation& op, bool begun) const;
+  void buffered_step(Agent& agent, const Action& action);
+  bool happen(Agent& agent, const Operation& op, Begun& begun, std::uint64_t& value);
+  bool kept_out(const Operation& op, Begun begun) const;
+  bool halfway(Address word) const;
+  bool splits(const Operation& op) const {
+    return rules_.split_rma && op.access == OpClass::kRma && op.reads_and_writes();
+  }
+  bool stores_twice(const Operation& op) const {
+    const bool stores =
+        op.kind == OpKind::kStore || op.kind == OpKind::kSwap || op.kind == OpKind::kCompareSwap;
+    return rules_.double_stores && op.access == OpClass::kRma && stores;
+  }
   std::uint64_t apply(Agent& agent, const Operation& op);
   void observe(const Agent& agent, const Operation& op, std::uint64_t old);
   bool within_memory(const Operation& op) const;
@@ -206,10 +244,11 @@ class Execution final : public Engine {
   bool takes_at_once(Agent& agent);
   bool waits_for_own(const Agent& agent) const;
   bool happens_at_once(Agent& agent, std::size_t posted);
+  bool drains_at_once(Agent& agent);
   void go_again();
   /// What the agent is told of a result, for its history.
   std::uint64_t told(const Operation& op, std::uint64_t value) const {
-    return reduce_ && (op.kind == OpKind::kStore || op.kind == OpKind::kWrite) ? 0 : value;
+    return rules_.reduce && (op.kind == OpKind::kStore || op.kind == OpKind::kWrite) ? 0 : value;
   }
   void conclude();
   std::string stuck() const;
@@ -217,10 +256,9 @@ class Execution final : public Engine {
   std::string waiting_line(const Action& action) const;
 
   Program& program_;
-  bool split_rma_;
-  bool reduce_;
+  ExecutionRules rules_;
   std::vector<Agent> agents_;
-  std::vector<Address> halfway_;  // words that a split operation has read and not yet written
+  std::vector<Address> halfway_;  // words at which an operation of two steps has made one
   std::optional<std::string> wrong_;
   std::vector<std::string>* trace_ = nullptr;
   std::uint64_t steps_ = 0;

@@ -7,7 +7,7 @@
 namespace keyway::fabric::sim {
 
 void Execution::take_at_once(Agent& agent) {
-  if (!reduce_) return;
+  if (!rules_.reduce) return;
   taking_at_once_ = true;
   for (std::uint32_t n = 0; n < kMostAtOnce && !wrong_ && takes_at_once(agent); ++n) {
   }
@@ -19,10 +19,12 @@ bool Execution::takes_at_once(Agent& agent) {
   for (std::size_t k = 0; k < agent.posted.size(); ++k) {
     if (happens_at_once(agent, k)) return true;
   }
-  if (agent.phase != Phase::kOperation || agent.begun || !can_go_on(agent)) return false;
+  if (drains_at_once(agent)) return true;
+  const bool begun = agent.begun == Begun::kRead;
+  if (agent.phase != Phase::kOperation || begun || !can_go_on(agent)) return false;
   const Sight sight = program_.sight(agent.number, agent.op);
   if (sight == Sight::kSeen || (sight == Sight::kOwn && !waits_for_own(agent))) return false;
-  if (split_rma_ && agent.op.reads_and_writes()) return false;
+  if (splits(agent.op)) return false;
   step_alone({static_cast<std::uint8_t>(agent.number)});
   return true;
 }
@@ -34,15 +36,25 @@ bool Execution::waits_for_own(const Agent& agent) const {
   });
 }
 
+/// The oldest store of the buffer. Whatever else the agent stores happens behind it, so nothing but
+/// what it has posted before could make a word of its own known first.
+bool Execution::drains_at_once(Agent& agent) {
+  if (!can_drain(agent)) return false;
+  const Sight sight = program_.sight(agent.number, agent.buffer.front().op);
+  if (sight == Sight::kSeen || (sight == Sight::kOwn && !waits_for_own(agent))) return false;
+  step_alone({static_cast<std::uint8_t>(agent.number), Action::Kind::kPosted, Action::kBuffered});
+  return true;
+}
+
 bool Execution::happens_at_once(Agent& agent, std::size_t k) {
   const Posted& posted = agent.posted[k];
-  if (!can_happen(agent, posted) || posted.begun) return false;
+  if (!can_happen(agent, posted) || posted.begun == Begun::kRead) return false;
   const Sight sight = program_.sight(agent.number, posted.op);
   const bool flushed = agent.phase == Phase::kFlush && posted.op.at.rank() == agent.flushed;
   if (sight == Sight::kSeen || (sight == Sight::kOwn && !(flushed && waits_for_own(agent)))) {
     return false;
   }
-  if (split_rma_ && posted.op.reads_and_writes()) return false;
+  if (splits(posted.op)) return false;
   step_alone({static_cast<std::uint8_t>(agent.number), Action::Kind::kPosted,
               static_cast<std::uint8_t>(k)});
   return true;

@@ -33,7 +33,9 @@ std::string Execution::waiting_line(const Action& action) const {
 }
 
 std::string Execution::line(const Action& action, const Operation* op, std::uint64_t value) const {
-  const char* posted = action.kind == Action::Kind::kPosted ? " (posted)" : "";
+  const char* posted = action.kind != Action::Kind::kPosted ? ""
+                       : action.posted == Action::kBuffered ? " (out of its buffer)"
+                                                            : " (posted)";
   const std::string what = fmt::format("agent {}: {} {}{} of {}", action.agent,
                                        op->access == OpClass::kCpu ? "cpu" : "rma",
                                        name_of(op->kind), posted, program_.name(op->at));

@@ -109,8 +109,7 @@ class SimEndpoint {
     return {rank, sequence_};
   }
   void flush_all() { engine_->flush_all(agent_); }
-  /// Operations happen one after another here, so what has completed is ordered.
-  void fence() { flush_all(); }
+  void fence() { engine_->fence(agent_); }
   void order(std::uint32_t rank) { engine_->order(agent_, rank); }
 
   // --- waiting
