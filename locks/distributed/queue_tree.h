@@ -260,7 +260,8 @@ void QueueTree<E>::leave(std::uint32_t step, const TreeHold& hold, const Front& 
       for (std::uint32_t i = 0; i < marked; ++i) agent_.nodes.lend(lent[i]);
     } else {
       const bool counts = step > 1 || P::kCounts;
-      leave(step - 1, hold, parent(step, hold, front, marked != 0, counts), policy);  // T5
+      const bool was_marked = marked != 0 || front.marked;  // from here, or from further below
+      leave(step - 1, hold, parent(step, hold, front, was_marked, counts), policy);  // T5
       queue.finish(front.node, last, kAcquireParent);
     }
     retire(front);
