@@ -76,6 +76,7 @@ template <class L>
 class BasicStripeLock {
  public:
   static_assert(Switchable<L>);
+  using Site = StripeSite;
 
   /// The first kind is in force where the word is zero. One kind alone is never looked for.
   explicit BasicStripeLock(std::vector<L> kinds) : kinds_(std::move(kinds)) {

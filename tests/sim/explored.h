@@ -37,10 +37,11 @@ inline locks::AnyLock lock_of<locks::AnyLock>(std::string_view kind) {
 inline std::string replay_of(std::string_view kind, const lockcheck::LockShape& shape,
                              const fabric::sim::ExploreOptions& options,
                              const fabric::sim::ExploreReport& report) {
-  return fmt::format("lockcheck --lock {}{}{}{}{}", kind, lockcheck::flags_of(shape),
-                     options.split_rma ? " --split-rma" : "",
-                     options.reduce ? "" : " --no-reduction",
-                     report.violation ? " --replay '" + report.violation->schedule + "'" : "");
+  return fmt::format(
+      "lockcheck --lock {}{}{}{}{}{}{}", kind, lockcheck::flags_of(shape),
+      options.split_rma ? " --split-rma" : "", options.store_buffers ? " --store-buffers" : "",
+      options.double_stores ? " --double-stores" : "", options.reduce ? "" : " --no-reduction",
+      report.violation ? " --replay '" + report.violation->schedule + "'" : "");
 }
 
 inline void require_clean(std::string_view kind, const lockcheck::LockShape& shape,

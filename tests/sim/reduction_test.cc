@@ -2,8 +2,8 @@
 #include <catch2/catch.hpp>
 #include <set>
 
+#include "keyway/tools/lockcheck/mutant.h"
 #include "tests/sim/explored.h"
-#include "tests/sim/mutant_list.h"
 #include "tests/sim/scripted.h"
 
 using namespace keyway;

@@ -97,13 +97,15 @@ class LockProgram final : public fabric::sim::Program {
       if constexpr (kHasAll) lock_.release_all(*agents_[0], watch_.site().group);
     }
     for (auto& agent : agents_) {
-      auto again = lock_.try_acquire(*agent, watch_.site(), locks::Mode::kWrite);
-      if (again.code() == Code::kUnavailable) {
-        return fmt::format("N1: all have gone and a node does not come back: {}",
-                           again.status().message());
+      for (const locks::Mode mode : {locks::Mode::kRead, locks::Mode::kWrite}) {
+        auto again = lock_.try_acquire(*agent, watch_.site(), mode);
+        if (again.code() == Code::kUnavailable) {
+          return fmt::format("N1: all have gone and a node does not come back: {}",
+                             again.status().message());
+        }
+        if (!again.ok()) return "L2: all have gone and the lock is not free";
+        lock_.release(*agent, watch_.site(), *again);
       }
-      if (!again.ok()) return "L2: all have gone and the lock is not free";
-      lock_.release(*agent, watch_.site(), *again);
     }
     return {};
   }
@@ -148,11 +150,12 @@ class LockProgram final : public fabric::sim::Program {
   }
 
   Result<locks::Grant> acquire(std::uint32_t i, locks::Mode mode) {
-    const Deadline deadline = shape_.manner == Manner::kTimed
+    const Deadline deadline = shape_.manner_of(i) == Manner::kTimed
                                   ? Deadline::within(std::chrono::microseconds(1))
                                   : Deadline::never();
     if (takes_all(i)) return acquire_all(i, deadline);
-    if (shape_.manner == Manner::kTry) return lock_.try_acquire(*agents_[i], watch_.site(), mode);
+    if (shape_.manner_of(i) == Manner::kTry)
+      return lock_.try_acquire(*agents_[i], watch_.site(), mode);
     return lock_.acquire(*agents_[i], watch_.site(), mode, deadline);
   }
   Result<locks::Grant> acquire_all(std::uint32_t i, Deadline deadline) {
@@ -168,11 +171,12 @@ class LockProgram final : public fabric::sim::Program {
     if constexpr (kHasAll) lock_.release_all(*agents_[i], watch_.site().group);
   }
 
-  /// Expected where agents may give up: a time-out, a refusal, no node until others step over.
-  bool may_fail(Code code) const {
-    if (code == Code::kUnavailable) return shape_.manner == Manner::kTimed;
-    return (shape_.manner == Manner::kTimed && code == Code::kTimeout) ||
-           (shape_.manner == Manner::kTry && code == Code::kBusy);
+  /// Expected of agents that may give up: a time-out, a refusal, no node until others step over.
+  bool may_fail(std::uint32_t i, Code code) const {
+    const Manner manner = shape_.manner_of(i);
+    if (code == Code::kUnavailable) return manner == Manner::kTimed;
+    return (manner == Manner::kTimed && code == Code::kTimeout) ||
+           (manner == Manner::kTry && code == Code::kBusy);
   }
 
   void ask_once(std::uint32_t i, std::uint32_t round) {
@@ -183,7 +187,7 @@ class LockProgram final : public fabric::sim::Program {
     auto grant = acquire(i, mode);
     if (!grant.ok()) {
       watch_.gives_up(i);
-      if (!may_fail(grant.code())) execution_->fail(i, std::string(grant.status().message()));
+      if (!may_fail(i, grant.code())) execution_->fail(i, std::string(grant.status().message()));
     } else {
       KW_CHECK(!execution_->at_once());  // explorer_execution.h, *Reduction*
       require(i, watch_.enters(i, alone));
@@ -194,7 +198,9 @@ class LockProgram final : public fabric::sim::Program {
       watch_.leaves(i);
       release(i, *grant);
     }
+    execution_->drain(i);
     watch_.settles(i, agents_[i]->nodes.free_nodes());
+    look_at_free_nodes(i);
     poison_free_nodes(i);
     endpoints_[i]->flush_all();
     if (grant.ok()) require(i, watch_.has_left(i));
@@ -222,8 +228,20 @@ class LockProgram final : public fabric::sim::Program {
     }
   }
 
+  /// N2: who comes to the agent's slot next takes a node that is marked so for one that others have
+  /// yet to leave, and never uses it.
+  void look_at_free_nodes(std::uint32_t i) {
+    for (const std::uint32_t index : agents_[i]->nodes.free_nodes()) {
+      const fabric::Address status = agents_[i]->nodes.address(index) + locks::kStatusOffset;
+      const std::uint64_t state = locks::node_state(execution_->memory().load(status));
+      if (state != locks::kNodeAbandoned && state != locks::kNodeLent) continue;
+      execution_->fail(i, fmt::format("N2: agent {}'s node {} goes back to its pool marked {}", i,
+                                      index, state == locks::kNodeLent ? "lent" : "abandoned"));
+    }
+  }
+
   void poison_free_nodes(std::uint32_t i) {
-    if (shape_.manner == Manner::kTimed) return;  // a time-out's dump follows what is left there
+    if (shape_.timed()) return;  // a time-out's dump follows what is left there
     for (const std::uint32_t index : agents_[i]->nodes.free_nodes()) {
       const fabric::Address node = agents_[i]->nodes.address(index);
       execution_->poison(node + locks::kNextOffset);

@@ -5,6 +5,15 @@
 
 namespace keyway::lockcheck {
 
+std::string_view name_of(Manner manner) {
+  switch (manner) {
+    case Manner::kWait: return "wait";
+    case Manner::kTimed: return "timed";
+    case Manner::kTry: return "try";
+  }
+  return "?";
+}
+
 std::string flags_of(const LockShape& shape) {
   std::string text = " --agents ";
   if (shape.readers != 0) text += fmt::format("{}r", shape.readers);
@@ -15,8 +24,13 @@ std::string flags_of(const LockShape& shape) {
   if (!shape.homes.empty()) text += fmt::format(" --homes {}", fmt::join(shape.homes, ","));
   if (!shape.topology.empty()) text += " --topology " + shape.topology;
   if (shape.nodes != LockShape().nodes) text += fmt::format(" --nodes {}", shape.nodes);
-  if (shape.manner == Manner::kTimed) text += " --timed";
-  if (shape.manner == Manner::kTry) text += " --try";
+  if (!shape.manners.empty()) {
+    std::vector<std::string_view> names;
+    for (const Manner manner : shape.manners) names.push_back(name_of(manner));
+    text += fmt::format(" --manners {}", fmt::join(names, ","));
+  } else if (shape.manner != Manner::kWait) {
+    text += shape.manner == Manner::kTimed ? " --timed" : " --try";
+  }
   if (shape.ask_token) text += " --ask-token";
   return text;
 }

@@ -1,9 +1,11 @@
 // LockShape: which agents use a lock under exploration, how often, and by which calls.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "keyway/locks/base/topology.h"
@@ -29,6 +31,9 @@ struct LockShape {
   std::uint32_t nodes = 2;           // queue nodes of each agent
   bool forever = false;              // instead of `rounds`: each comes back at any time, or never
   Manner manner = Manner::kWait;
+  // Or of each agent, where given. Who waits without a deadline must get in, whatever others do: a
+  // wake-up that is lost looks like a time-out where all have deadlines.
+  std::vector<Manner> manners;
   bool ask_token = false;  // who is inside asks for its fencing token
   // Of agents that share an element of a tree of queues: at most so many grants in a row while the
   // main word, the root's tail, names somebody (queue_tree.h, T7). 0: not looked at.
@@ -38,7 +43,17 @@ struct LockShape {
   std::array<std::uint32_t, 2> most_past_leader{};
 
   std::uint32_t agents() const { return readers + alls + writers; }
+  Manner manner_of(std::uint32_t agent) const { return manners.empty() ? manner : manners[agent]; }
+  /// Whether some agent has a deadline.
+  bool timed() const {
+    return manners.empty()
+               ? manner == Manner::kTimed
+               : std::find(manners.begin(), manners.end(), Manner::kTimed) != manners.end();
+  }
 };
+
+/// "wait", "timed", "try".
+std::string_view name_of(Manner manner);
 
 /// A shape as flags of lockcheck, each with a blank before it.
 std::string flags_of(const LockShape& shape);

@@ -95,7 +95,7 @@ void LockWatch::asks(std::uint32_t agent) {
   Agent& me = agents_[agent];
   me.owes = me.overtaken = me.alone = false;
   me.asks = true;
-  if (shape_.manner != Manner::kTry) me.standing = Standing::kComing;
+  if (shape_.manner_of(agent) != Manner::kTry) me.standing = Standing::kComing;
 }
 
 std::string LockWatch::enters(std::uint32_t agent, bool alone) {
@@ -229,7 +229,7 @@ Sight LockWatch::sight(std::uint32_t agent, const Operation& op) const {
     const bool first_look = op.at == record() && op.kind == OpKind::kLoad && !me.alone;
     return first_look && !me.looked ? Sight::kOwn : Sight::kSeen;
   }
-  if (shape_.manner == Manner::kTimed) return Sight::kSeen;
+  if (shape_.timed()) return Sight::kSeen;
   const bool own = in_nodes(op.at) && owner(op.at) == agent && !published(op.at);
   const bool stand = word_of_node(op.at) == locks::kStandOffset;
   const bool names = op.kind != OpKind::kLoad && in_nodes(Address::from_word(op.operand));

@@ -104,7 +104,7 @@ class LockWatch {
   };
 
   /// Whether an agent may look at the holder's name: where states need not return, a dump does.
-  bool named_in_dumps() const { return shape_.manner == Manner::kTimed && !shape_.forever; }
+  bool named_in_dumps() const { return shape_.timed() && !shape_.forever; }
   bool in_nodes(fabric::Address a) const {
     return a.rank() < shape_.ranks && a.offset() >= nodes_.offset && a.offset() < nodes_end_;
   }

@@ -15,6 +15,7 @@ namespace keyway::lockcheck {
 namespace {
 
 std::unique_ptr<fabric::sim::Program> program_of(const Options& options) {
+  if (options.real) return options.mutant->real(options.shape);
   if (options.mutant != nullptr) return options.mutant->make(options.shape);
   if (options.shape.alls != 0) {  // AnyLock offers what all kinds have
     return std::make_unique<LockProgram<locks::FompiRw>>(
@@ -24,12 +25,21 @@ std::unique_ptr<fabric::sim::Program> program_of(const Options& options) {
                                                        options.shape);
 }
 
+/// What was asked for, and what a mutant needs to be found.
+fabric::sim::ExploreOptions explorer_of(const Options& options) {
+  fabric::sim::ExploreOptions how = options.explorer;
+  if (options.mutant != nullptr) {
+    const fabric::sim::ExploreOptions& its = options.mutant->explorer;
+    how.split_rma = how.split_rma || its.split_rma;
+    how.store_buffers = how.store_buffers || its.store_buffers;
+    how.double_stores = how.double_stores || its.double_stores;
+  }
+  return how;
+}
+
 Result explore(const Options& options) {
   const auto program = program_of(options);
-  fabric::sim::ExploreOptions how = options.explorer;
-  if (options.mutant != nullptr)
-    how.split_rma = how.split_rma || options.mutant->explorer.split_rma;
-  fabric::sim::Explorer explorer(*program, how);
+  fabric::sim::Explorer explorer(*program, explorer_of(options));
   const std::uint64_t begun = steady_ns();
   Result result{options, {}, 0};
   if (!options.replay.empty()) {
@@ -50,12 +60,23 @@ Result explore(const Options& options) {
   return result;
 }
 
-/// One line; whether the mutant was killed by the property that it violates.
+/// Whether the order of a finding shows the same once more.
+bool replays(const Options& options, const fabric::sim::Finding& found) {
+  const auto program = program_of(options);
+  const auto again =
+      fabric::sim::Explorer(*program, explorer_of(options)).replay(found.schedule).violation;
+  return again && again->what == found.what && again->trace == found.trace;
+}
+
+/// One line; whether the mutant was killed by the property that it violates, in an order that
+/// replays.
 bool show_mutant(const Result& result) {
   const Mutant& mutant = *result.options.mutant;
   const auto& violation = result.report.violation;
-  const bool killed = violation && violation->what.starts_with(mutant.property);
-  fmt::print("{} {}: {}; {}; {} states", killed ? "killed" : "LIVES ", mutant.name, mutant.defect,
+  const bool found = violation && violation->what.starts_with(mutant.property);
+  const bool killed = found && replays(result.options, *violation);
+  const char* verdict = killed ? "killed" : found ? "DOES NOT REPLAY" : "LIVES ";
+  fmt::print("{} {}: {}; {}; {} states", verdict, mutant.name, mutant.defect,
              violation ? violation->what : "no violation", result.report.states);
   if (violation) {
     fmt::print("; lockcheck --mutant {} --replay '{}'", mutant.name, violation->schedule);
@@ -63,6 +84,38 @@ bool show_mutant(const Result& result) {
   fmt::print("\n");
   std::fflush(stdout);
   return killed;
+}
+
+/// One line; whether the kind of a mutant is clean in the mutant's shape.
+bool show_real(const Result& result) {
+  const Mutant& mutant = *result.options.mutant;
+  const auto& violation = result.report.violation;
+  const bool clean = !violation && (result.report.complete || result.options.how == How::kRandom);
+  fmt::print("{} {} in the shape of {}: {}; {} states{}\n", clean ? "clean" : "NOT CLEAN",
+             mutant.kind, mutant.name, violation ? violation->what : "no violation",
+             result.report.states,
+             mutant.why_slow.empty() ? "" : fmt::format(" of drawn orders: {}", mutant.why_slow));
+  if (violation) fmt::print("  see it: {}\n", replay_line(result.options, *violation));
+  std::fflush(stdout);
+  return clean;
+}
+
+/// The real kinds, each once in each shape: what is killed must be the defect.
+bool explore_reals(const Options& options, std::vector<Result>& results) {
+  bool clean = true;
+  for (const Mutant* mutant : distinct_reals()) {
+    Options one = options;
+    one.mutant = mutant;
+    one.real = true;
+    one.shape = mutant->shape;
+    if (!mutant->why_slow.empty()) {
+      one.how = How::kRandom;
+      one.explore = "random";
+    }
+    results.push_back(explore(one));
+    clean = show_real(results.back()) && clean;
+  }
+  return clean;
 }
 
 int explore_mutants(const Options& options, std::vector<Result>& results) {
@@ -74,8 +127,9 @@ int explore_mutants(const Options& options, std::vector<Result>& results) {
     results.push_back(explore(one));
     killed += show_mutant(results.back()) ? 1 : 0;
   }
+  const bool clean = explore_reals(options, results);
   fmt::print("{} of {} mutants killed\n", killed, all_mutants().size());
-  return killed == all_mutants().size() ? 0 : kExitViolation;
+  return clean && killed == all_mutants().size() ? 0 : kExitViolation;
 }
 
 int main_of(int argc, char** argv) {

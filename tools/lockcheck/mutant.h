@@ -1,13 +1,15 @@
 // Mutant: a lock with one known defect, and how its exploration shows it.
 //
-// *What.* The mutants live under tests/, and lockcheck has them only in builds with tests: what is
-// installed has none. Without tests the list is empty.
+// *What.* A mutant is made from the source of a real kind (tests/mutants). Its death says something
+// of that source only if the same exploration finds the real kind clean: so each names it. Mutants
+// live under tests/, and lockcheck has them only in builds with tests: what is installed has none.
 // *Thread safety.* The list is immutable.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,14 +20,31 @@
 namespace keyway::lockcheck {
 
 struct Mutant {
-  std::string name;      // "d-mcs/lost-link": the kind it is a copy of, and its defect
-  std::string defect;    // in words
-  std::string property;  // what the exploration says is violated; its text begins with it
-  LockShape shape;
-  std::function<std::unique_ptr<fabric::sim::Program>(const LockShape&)> make;
+  using Make = std::function<std::unique_ptr<fabric::sim::Program>(const LockShape&)>;
+
+  std::string name;        // "d-mcs/lost-link": the kind that it is made from, and its defect
+  std::string defect;      // in words
+  std::string property;    // what the exploration says is violated; its text begins with it
+  std::string kind;        // the real kind, as lockcheck --lock takes it
+  std::string lock_class;  // and its class
+  std::string why_slow;    // why the real kind is not explored in the quick suite; else empty
+  LockShape shape = {};
+  Make make = {};
+  Make real = {};             // the same shape, with the real kind
+  std::string real_key = {};  // equal where `real` explores the same
   fabric::sim::ExploreOptions explorer = {};
 };
 
 const std::vector<Mutant>& all_mutants();
+
+/// Of each exploration of a real kind that the mutants stand beside, the first mutant.
+inline std::vector<const Mutant*> distinct_reals() {
+  std::vector<const Mutant*> first;
+  std::set<std::string> keys;
+  for (const Mutant& mutant : all_mutants()) {
+    if (keys.insert(mutant.real_key).second) first.push_back(&mutant);
+  }
+  return first;
+}
 
 }  // namespace keyway::lockcheck

@@ -34,13 +34,23 @@ How the next step is chosen (--explore):
 How agents ask:
   --timed      deadlines may pass     lockcheck --lock d-mcs --agents 2 --timed --rounds 2
   --try        try_acquire            lockcheck --lock fompi-rw --agents 1r2w --try
+  --manners    each agent its own: wait, timed or try. Who waits must get in
+                 lockcheck --lock mcs-wp --agents 2r1w --manners wait,wait,timed
+What the machine does beyond one operation after another:
+  --store-buffers   a processor's stores are seen late, in order, as on x86
+                 lockcheck --lock alock --agents 2 --ranks 1 --timed --store-buffers
+  --double-stores   an rma store happens twice, as with MPICH
+  --split-rma       an rma read-modify-write is a read, and later a write
 Defects:
-  --mutants    every lock with a defect, and how it is killed (builds with tests)
+  --mutants    every lock with a defect, and how it is killed; then the real kinds in the same
+               shapes, which must be clean (builds with tests)
   --mutant M   one of them            lockcheck --mutant d-mcs/lost-link
+  --real       the kind that it is made from, in the same shape: it must be clean
   --replay S   one order again, as a finding prints it; stem(loop) is a cycle
 
 Locks: {}, each with its parameters, e.g. gbh:lockall=off
-Exit code: 0 no violation (--mutants: each killed), 1 a violation (--mutants: one lives),
+Exit code: 0 no violation (--mutants: each killed, each real kind clean), 1 a violation
+           (--mutants: one lives, or a real kind is not clean),
            2 usage, 3 stopped at --states)";
 
 /// "3" or "3w": writers; "2r1w": readers and writers; "1a": an agent that takes LOCKALL.
@@ -89,6 +99,7 @@ struct Texts {
   std::uint32_t ranks = 0, nodes = 0;
   std::vector<std::uint32_t> homes;
   bool timed = false, tried = false;
+  std::vector<std::string> manners;  // of each agent
 };
 
 void declare(CLI::App& app, Options& options, Texts& texts) {
@@ -107,11 +118,20 @@ void declare(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--nodes", texts.nodes, "queue nodes of each agent [2]")
       ->check(CLI::Range(1u, kMostNodes));
   auto* timed = app.add_flag("--timed", texts.timed, "agents acquire with a deadline");
-  app.add_flag("--try", texts.tried, "agents use try_acquire")->excludes(timed);
+  auto* tried = app.add_flag("--try", texts.tried, "agents use try_acquire")->excludes(timed);
+  app.add_option("--manners", texts.manners, "or each as given here: wait, timed or try")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"wait", "timed", "try"}))
+      ->excludes(timed)
+      ->excludes(tried);
   app.add_flag("--ask-token", options.shape.ask_token,
                "agents ask for their fencing token while they hold the lock");
   app.add_flag("--split-rma", options.explorer.split_rma,
                "rma read-modify-writes in two steps, between which the cpu class may come");
+  app.add_flag("--store-buffers", options.explorer.store_buffers,
+               "cpu stores are seen by others some time later, in order");
+  app.add_flag("--double-stores", options.explorer.double_stores,
+               "rma stores happen twice, and the cpu class may come between");
   app.add_flag_callback(
       "--no-reduction", [&options] { options.explorer.reduce = false; },
       "also try orders that nobody can tell from others");
@@ -135,7 +155,9 @@ void declare(CLI::App& app, Options& options, Texts& texts) {
                  "exhaustive, preemptions: stop after so many states")
       ->capture_default_str();
   app.add_option("--mutant", texts.mutant, "explore a lock with a known defect");
-  app.add_flag("--mutants", options.all_mutants, "explore every mutant, say how each is killed");
+  app.add_flag("--real", options.real, "with --mutant: explore the kind that it is made from");
+  app.add_flag("--mutants", options.all_mutants,
+               "explore every mutant, say how each is killed; then their real kinds");
   app.add_option("--replay", options.replay, "run this one order, as a finding prints it");
   app.add_option("--json", options.json, "write the result to this file, with all to rerun it");
 }
@@ -154,6 +176,7 @@ std::string settle(Options& options, const Texts& texts) {
   const int subjects = (options.lock.empty() ? 0 : 1) + (texts.mutant.empty() ? 0 : 1) +
                        (options.all_mutants ? 1 : 0);
   if (subjects != 1) return "give one of --lock KIND, --mutant NAME and --mutants";
+  if (options.real && texts.mutant.empty()) return "--real needs --mutant NAME";
   if (!texts.mutant.empty()) {
     for (const Mutant& mutant : all_mutants()) {
       if (mutant.name == texts.mutant) options.mutant = &mutant;
@@ -189,6 +212,17 @@ std::string settle(Options& options, const Texts& texts) {
   }
   if (texts.timed) options.shape.manner = Manner::kTimed;
   if (texts.tried) options.shape.manner = Manner::kTry;
+  if (texts.timed || texts.tried) options.shape.manners.clear();
+  for (const std::string& text : texts.manners) {
+    if (&text == &texts.manners.front()) options.shape.manners.clear();
+    options.shape.manners.push_back(text == "timed" ? Manner::kTimed
+                                    : text == "try" ? Manner::kTry
+                                                    : Manner::kWait);
+  }
+  if (!options.shape.manners.empty() && options.shape.manners.size() != options.shape.agents()) {
+    return fmt::format("--manners is not understood: give {} of wait, timed and try, one per agent",
+                       options.shape.agents());
+  }
   options.how = options.explore == "exhaustive"    ? How::kExhaustive
                 : options.explore == "preemptions" ? How::kPreemptions
                 : options.explore == "random"      ? How::kRandom
@@ -209,8 +243,11 @@ int usage(const std::string& sentence) {
 
 std::string Options::program_flags() const {
   std::string text = mutant != nullptr ? "--mutant " + mutant->name : "--lock " + lock;
+  if (real) text += " --real";
   text += flags_of(shape);
   if (explorer.split_rma) text += " --split-rma";
+  if (explorer.store_buffers) text += " --store-buffers";
+  if (explorer.double_stores) text += " --double-stores";
   if (!explorer.reduce) text += " --no-reduction";
   return text;
 }

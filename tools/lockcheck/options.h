@@ -17,6 +17,7 @@ enum class How : std::uint8_t { kExhaustive, kPreemptions, kRandom, kPct };
 struct Options {
   std::string lock;
   const Mutant* mutant = nullptr;
+  bool real = false;  // not the mutant, but the kind that it is made from, in the mutant's shape
   bool all_mutants = false;
   LockShape shape;
   How how = How::kExhaustive;

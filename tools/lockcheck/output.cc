@@ -28,17 +28,22 @@ void show_trace(const Options& options, const Finding& finding) {
 
 void show_subject(const Options& options) {
   const LockShape& shape = options.shape;
-  const char* calls = shape.manner == Manner::kTimed ? "acquires with a deadline"
-                      : shape.manner == Manner::kTry ? "tries"
-                                                     : "acquires";
+  const char* calls = !shape.manners.empty()           ? "acquires, tries or deadlines"
+                      : shape.manner == Manner::kTimed ? "acquires with a deadline"
+                      : shape.manner == Manner::kTry   ? "tries"
+                                                       : "acquires";
   fmt::print("{}, {} agents ({} readers, {} writers{}), {}, {} ranks\n",
-             options.mutant != nullptr ? options.mutant->name : options.lock, shape.agents(),
-             shape.readers, shape.writers,
+             options.real                ? options.mutant->kind
+             : options.mutant != nullptr ? options.mutant->name
+                                         : options.lock,
+             shape.agents(), shape.readers, shape.writers,
              shape.alls != 0 ? fmt::format(", {} with LOCKALL", shape.alls) : "",
              shape.forever ? fmt::format("{} for ever", calls)
                            : fmt::format("{} {} each", shape.rounds, calls),
              shape.ranks);
-  if (options.mutant != nullptr) fmt::print("its defect: {}\n", options.mutant->defect);
+  if (options.mutant != nullptr && !options.real) {
+    fmt::print("its defect: {}\n", options.mutant->defect);
+  }
 }
 
 void show_waiting(const Options& options, const fabric::sim::Waiting& waiting) {
@@ -136,9 +141,11 @@ ordered_json shape_json(const LockShape& shape) {
     out["rounds"] = shape.rounds;
   }
   out["ranks"] = shape.ranks;
-  out["manner"] = shape.manner == Manner::kTimed ? "timed"
-                  : shape.manner == Manner::kTry ? "try"
-                                                 : "wait";
+  out["manner"] = name_of(shape.manner);
+  if (!shape.manners.empty()) {
+    out["manner"] = ordered_json::array();
+    for (const Manner manner : shape.manners) out["manner"].push_back(name_of(manner));
+  }
   out["ask_token"] = shape.ask_token;
   return out;
 }
@@ -147,7 +154,9 @@ ordered_json result_json(const Result& result) {
   const Options& options = result.options;
   const ExploreReport& report = result.report;
   ordered_json out;
-  if (options.mutant != nullptr) {
+  if (options.real) {
+    out["lock"] = options.mutant->kind;
+  } else if (options.mutant != nullptr) {
     out["mutant"] = options.mutant->name;
     out["defect"] = options.mutant->defect;
     out["property"] = options.mutant->property;
@@ -157,6 +166,8 @@ ordered_json result_json(const Result& result) {
   out["rerun"] = fmt::format("lockcheck {} {}", options.program_flags(), options.order_flags());
   out["program"] = shape_json(options.shape);
   out["split_rma"] = options.explorer.split_rma;
+  out["store_buffers"] = options.explorer.store_buffers;
+  out["double_stores"] = options.explorer.double_stores;
   out["reduced"] = options.explorer.reduce;
   out["explore"] = options.replay.empty() ? options.explore : "replay";
   if (options.how == How::kRandom || options.how == How::kPct) out["seed"] = options.seed;

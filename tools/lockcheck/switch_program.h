@@ -45,7 +45,7 @@ struct SwitchShape {
   std::uint32_t agents() const { return readers + writers + switchers; }
 };
 
-/// S is BasicStripeLock or a copy of it with a defect.
+/// S is StripeLock or a mutant of it.
 template <class S>
 class SwitchProgram final : public fabric::sim::Program {
  public:
@@ -149,7 +149,7 @@ class SwitchProgram final : public fabric::sim::Program {
     for (std::uint32_t rank = 0; rank < ranks; ++rank) nodes[rank] = rank;
     return Topology::from_nodes(nodes);
   }
-  locks::StripeSite site() const {
+  typename S::Site site() const {
     return {.word = {0, word_},
             .first = {.line = {0, lines_}, .group = {0, group_}, .satellites = satellites_},
             .satellite_stride = satellite_bytes()};
@@ -214,7 +214,8 @@ class SwitchProgram final : public fabric::sim::Program {
   }
 
   /// The record as the last writer left it; a writer's token above that one's.
-  void look(std::uint32_t i, bool alone, locks::StripeGrant& held) {
+  template <class Held>
+  void look(std::uint32_t i, bool alone, Held& held) {
     E& ep = *endpoints_[i];
     const std::uint64_t seen = ep.load(fabric::rma, {0, record_});
     require(i, seen == visits_, "L3: an update was lost or is late");

@@ -11,16 +11,12 @@
 #include "keyway/locks/fabric/sim/machine_file.h"
 #include "keyway/workloads/machine_files.h"
 #include "result.h"
-#include "tests/conformance/mutants/mutant_rw.h"
-#include "tests/conformance/mutants/mutant_spin.h"
+#include "tests/mutants/made/fompi_rw_mutants.h"
+#include "tests/mutants/made/fompi_spin_mutants.h"
 #include "threads.h"
 
 using namespace keyway;
 using namespace keyway::lockbench;
-using conformance::MutantRw;
-using conformance::MutantSpin;
-using conformance::RwDefect;
-using conformance::SpinDefect;
 
 namespace {
 
@@ -84,11 +80,11 @@ TEST_CASE("check: faithful locks pass, whatever the bench and however much is ch
       options.bench = bench;
       options.check = check;
       const std::uint64_t agents = bench == "dht" ? 31 : 32;  // one only has the volume
-      const Check spin = run_with(MutantSpin<SpinDefect::kNone>(), options);
+      const Check spin = run_with(locks::FompiSpin(), options);
       CHECK(spin.failure == "");
       CHECK(spin.exclusive == agents * 40);
       CHECK(spin.increments >= agents * (options.check == "every" ? 40 : 4));
-      const Check rw = run_with(MutantRw<RwDefect::kNone>(), options);
+      const Check rw = run_with(locks::FompiRw(), options);
       CHECK(rw.failure == "");
       CHECK(rw.exclusive < agents * 40);
     }
@@ -98,14 +94,14 @@ TEST_CASE("check: faithful locks pass, whatever the bench and however much is ch
 TEST_CASE("check: a lock that lets two in loses increments, and is seen to overlap") {
   RunOptions every;
   every.check = "every";
-  const Check check = run_with(MutantSpin<SpinDefect::kEntersAfterOneRetry>(), every);
+  const Check check = run_with(mutants::FompiSpinEntersAfterOneRetry(), every);
   CHECK_FALSE(check.passed());
   CHECK(check.counter < check.increments);
   CHECK(check.overlap > 0);
 }
 
 TEST_CASE("check: the warm-up alone tells, as is the default") {
-  const Check check = run_with(MutantSpin<SpinDefect::kEntersAfterOneRetry>());
+  const Check check = run_with(mutants::FompiSpinEntersAfterOneRetry());
   CHECK_FALSE(check.passed());
   CHECK(check.counter < check.increments);
 }
@@ -113,7 +109,7 @@ TEST_CASE("check: the warm-up alone tells, as is the default") {
 TEST_CASE("check: readers beside a writer see half of its work") {
   RunOptions every = with_readers();
   every.check = "every";
-  const Check check = run_with(MutantRw<RwDefect::kReaderIgnoresWriter>(), every);
+  const Check check = run_with(mutants::FompiRwReaderIgnoresWriter(), every);
   CHECK_FALSE(check.passed());
   CHECK(check.torn > 0);
   CHECK(check.counter == check.increments);  // writers do exclude each other
@@ -160,7 +156,7 @@ TEST_CASE("check: without a lock inserts are lost; atomics need none") {
   CHECK(check.inserted == 31 * 40);
   CHECK(check.found < check.inserted);
   options.lock = kAtomicsOnly;  // the lock is not touched
-  const Check without = run_with(MutantSpin<SpinDefect::kEntersAfterOneRetry>(), options);
+  const Check without = run_with(mutants::FompiSpinEntersAfterOneRetry(), options);
   CHECK(without.failure == "");
   CHECK(without.found == 31 * 40);
   CHECK(without.exclusive == 0);
