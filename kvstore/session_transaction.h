@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "keyway/kvstore/session.h"
+#include "keyway/kvstore/session_read.h"  // assign_in_parts()
 #include "keyway/locks/fabric/time_slice.h"
 
 namespace keyway::store {
