@@ -2,11 +2,14 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 
 #include "keyway/kvstore/session.h"
 
 namespace keyway::store {
+
+/// An element but for its value, at most: so much fetch() reads of a remote run.
+inline constexpr std::uint64_t kLongestHead = layout_bytes(kMaxKeyBytes, 0, true);
+static_assert(kLongestHead > kChunkBytes);
 
 /// How many blocks of which size several writes need.
 template <fabric::Endpoint E>
@@ -113,7 +116,8 @@ void Session<E>::reserve_reads(std::span<const Location> locations) {
 }
 
 /// The same for one key, whose bucket begins with the line `first`; returns the lines of the chain.
-/// Elements in chunks fit a buffer of a chunk; only its header tells how long a run's element is.
+/// Elements in chunks fit a buffer of a chunk; of a run of the same tag fetch() reads as much as a
+/// head with the key that is looked for has, whatever is in the run.
 template <fabric::Endpoint E>
 template <class Access>
 std::size_t Session<E>::reserve_chain(Access access, const Location& location,
@@ -134,13 +138,10 @@ std::size_t Session<E>::reserve_chain(Access access, const Location& location,
       for (std::uint32_t i = 1; i < kBucketWords; i += line.entry(i).words()) {
         const EntryWord entry = line.entry(i);
         if (entry.kind() == EntryKind::kEmpty) break;
-        if (entry.kind() != EntryKind::kHeap || entry.size_class() != kRunClass ||
-            entry.tag() != tag_of(location.hash)) {
-          continue;
+        if (entry.kind() == EntryKind::kHeap && entry.size_class() == kRunClass &&
+            entry.tag() == tag_of(location.hash)) {
+          fetched_.reserve(kLongestHead);
         }
-        std::array<std::byte, kElementHeaderBytes> header;
-        ep_.read(access, {location.rank, entry.offset()}, header);
-        fetched_.reserve(element_bytes_from_header(header));
       }
       if (line.link() == 0) return lines;
       ++lines;
@@ -149,8 +150,9 @@ std::size_t Session<E>::reserve_chain(Access access, const Location& location,
   }
 }
 
-/// Room for the elements that the writes compose for remote ranks, and for reading one of them
-/// again where a later key of the same bucket and tag has to be told from it.
+/// Room for the elements that the writes compose for remote ranks, and for the head of one that
+/// becomes a run, from which a later key of the same bucket and tag has to be told: of a key that
+/// is erased as well, so these are not counted.
 template <fabric::Endpoint E>
 void Session<E>::reserve_composed(std::span<const PlannedWrite> writes) {
   for (const PlannedWrite& write : writes) {
@@ -158,13 +160,7 @@ void Session<E>::reserve_composed(std::span<const PlannedWrite> writes) {
     if (ep_.is_local(write.location.rank)) continue;
     const std::uint64_t bytes = write.bytes() + (write.keep_expiry ? kExpiryBytes : 0);
     composed_.reserve(bytes);
-    if (bytes <= kChunkBytes) continue;
-    const auto meets = [&](const PlannedWrite& other) {
-      return other.location.rank == write.location.rank &&
-             other.location.bucket == write.location.bucket &&
-             tag_of(other.location.hash) == tag_of(write.location.hash);
-    };
-    if (std::count_if(writes.begin(), writes.end(), meets) > 1) fetched_.reserve(bytes);
+    if (bytes > kChunkBytes) fetched_.reserve(kLongestHead);
   }
 }
 

@@ -63,6 +63,19 @@ class FarStore {
       if (walker_->owner_of(made) == rank) return made;
     }
   }
+  /// Another key of the same rank, bucket and tag, so that it has to be told from this one.
+  std::string twin(const std::string& key) const {
+    const std::uint64_t hash = geometry_.hash_of(key);
+    for (int i = 0;; ++i) {
+      std::string made = fmt::format("twin {}", i);
+      const std::uint64_t other = geometry_.hash_of(made);
+      if (walker_->owner_of(made) == walker_->owner_of(key) &&
+          geometry_.bucket_of(other) == geometry_.bucket_of(hash) &&
+          store::tag_of(other) == store::tag_of(hash)) {
+        return made;
+      }
+    }
+  }
   /// A chain of one rank that is long; all else comes behind it.
   void fill(std::uint32_t rank) {
     for (int i = 0; i < kFillers; ++i) {

@@ -42,6 +42,7 @@ TEST_CASE("no memory, far: put_all does all of it or nothing") {
   store.fill(1);
   check_put_all(store);
   check_put_all_twice(store);
+  check_put_all_of_a_long_key(store);
   check_put_all_present(store);
 }
 
@@ -49,6 +50,11 @@ TEST_CASE("no memory, far: erase_all does all of it or nothing") {
   LazyStore store(make_fabric);
   store.fill(1);
   check_erase_all(store);
+}
+
+TEST_CASE("no memory, far: erase_all of a long key, beside a run from which it is told") {
+  LazyStore store(make_fabric);
+  check_erase_all_of_a_twin(store);
 }
 
 TEST_CASE("no memory, far: a transaction does all of it or nothing") {

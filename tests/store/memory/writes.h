@@ -100,6 +100,19 @@ void check_put_all_twice(Store& store) {
   check_write(store, before, after, [&](auto& session) { return session.put_all(pairs, {}); });
 }
 
+/// The same of a long key without an element: only the writes can make room for reading its head.
+template <class Store>
+void check_put_all_of_a_long_key(Store& store) {
+  const std::string key = store.key(1, std::string(store::kMaxKeyBytes - 10, 'k'));
+  const typename Store::Contents before = {{key, std::nullopt}};
+  const typename Store::Contents after = {{key, std::string(200, '2')}};
+  const std::string first(100, '1');
+  const std::vector<std::pair<std::string_view, std::string_view>> pairs = {
+      {key, first}, {key, *after[0].second}};
+  check_write(store, before, after, [&](auto& session) { return session.put_all(pairs, {}); });
+  store.set(before);
+}
+
 template <class Store>
 void check_put_all_present(Store& store) {
   const auto before = before_writes(store);
@@ -119,6 +132,23 @@ void check_erase_all(Store& store) {
   const auto keys = keys_of(before);
   check_write(store, before, erased(before),
               [&](auto& session) { return session.erase_all(keys).status(); });
+}
+
+/// A long key is told from a run with the same tag, of which more is read than there is of the
+/// element, after another key has been erased.
+template <class Store>
+void check_erase_all_of_a_twin(Store& store) {
+  const std::string long_key = store.key(1, std::string(store::kMaxKeyBytes - 10, 'k'));
+  const std::string run = store.twin(long_key);
+  const std::string other = store.key(1, "other");
+  const typename Store::Contents before = {{other, std::string(200, 'o')},
+                                           {run, std::string(20'000, 'r')}};
+  auto after = before;
+  after[0].second.reset();
+  const std::vector<std::string_view> keys = {other, long_key};
+  check_write(store, before, after,
+              [&](auto& session) { return session.erase_all(keys).status(); });
+  store.set(erased(before));
 }
 
 /// Writes and erases in one step.
