@@ -109,6 +109,8 @@ class Heap {
   std::uint64_t span(const Block& block, std::uint64_t bytes) const;
 
   // --- emptying sparse chunks: heap_move.h
+  /// Several allocations that succeed one by one lack this together.
+  void note_shortage(const Shortage& lacking) { shortage_ = lacking; }
   /// What the last allocation lacked that has failed since the last call.
   std::optional<Shortage> take_shortage();
   /// Chooses sparse chunks and takes their free blocks. False when to empty chunks cannot help, or

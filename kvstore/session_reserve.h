@@ -32,9 +32,12 @@ class Session<E>::BlockNeeds {
       if (!heap.ensure(need.rank, need.bytes, need.count)) return false;
     }
     // A later ensure() may have given back what an earlier one leased.
-    return std::all_of(needs_.begin(), needs_.end(), [&](const Need& need) {
-      return heap.ready(need.rank, need.bytes, need.count);
-    });
+    for (const Need& need : needs_) {
+      if (heap.ready(need.rank, need.bytes, need.count)) continue;
+      heap.note_shortage(shortage_of(need));
+      return false;
+    }
+    return true;
   }
 
  private:
@@ -43,6 +46,10 @@ class Session<E>::BlockNeeds {
     std::uint64_t bytes;  // of the class, or of the whole run
     std::uint64_t count;
   };
+  static Shortage shortage_of(const Need& need) {
+    return {need.rank, class_for(need.bytes) == kRunClass ? run_chunks(need.bytes) : 1};
+  }
+
   std::vector<Need> needs_;
 };
 

@@ -24,9 +24,9 @@ constexpr std::uint32_t kFull = 1;  // the rank whose heap is full
 using Kept = std::map<std::string, std::string>;
 
 struct Lab {
-  explicit Lab(std::uint64_t seed)
+  explicit Lab(std::uint64_t seed, std::uint64_t buckets = 32)  // so few that lines overflow
       : geometry(*store::Geometry::plan({.memory_bytes = 1 << 20,
-                                         .buckets = 32,  // so that lines overflow
+                                         .buckets = buckets,
                                          .stripes = 8,
                                          .agents_per_rank = 4,
                                          .nodes_per_agent = 32,
@@ -82,16 +82,21 @@ void fill(LazySession& session, Kept& kept, std::size_t bytes, const std::string
     kept[key] = value;
   }
 }
+/// Erases the elements for whose number `goes` is true.
+template <class Goes>
+void erase_some(LazySession& session, Kept& kept, Goes goes) {
+  std::uint64_t number = 0;
+  std::erase_if(kept, [&](const auto& each) {
+    if (!goes(number++)) return false;
+    REQUIRE(session.erase(each.first).ok());
+    return true;
+  });
+}
 /// A heap that is full of holes: one element in twelve is left.
 Kept leave_holes(LazySession& session) {
   Kept kept;
   fill(session, kept, 700, "small ");
-  std::uint64_t number = 0;
-  std::erase_if(kept, [&](const auto& each) {
-    if (number++ % 12 == 0) return false;
-    REQUIRE(session.erase(each.first).ok());
-    return true;
-  });
+  erase_some(session, kept, [](std::uint64_t number) { return number % 12 != 0; });
   return kept;
 }
 /// The first one that is not as it has to be.
@@ -162,6 +167,32 @@ TEST_CASE("move: a put that fits finds room without a move") {
   Keys keys(*session, "key ");
   for (int i = 0; i < 50; ++i) REQUIRE(session->put(keys.next(), pattern(700, 1), {}).ok());
   CHECK(session->moved() == 0);
+}
+
+TEST_CASE("move: a write of two blocks finds room where only one of them has room") {
+  Lab lab(1, /*buckets=*/2048);  // no line overflows
+  const auto session = lab.session(kFull);
+  Kept kept;
+  fill(*session, kept, 700, "small ");
+  erase_some(*session, kept, [](std::uint64_t number) { return number % 3 == 0; });
+  REQUIRE(session->usage(kFull).heap.free_chunks == 0);
+  for (auto at = kept.begin(); session->usage(kFull).heap.free_chunks == 0; at = kept.erase(at)) {
+    REQUIRE(at != kept.end());
+    REQUIRE(session->erase(at->first).ok());
+  }
+  // One chunk for the element and for an overflow line, which are of two classes.
+  REQUIRE(session->usage(kFull).heap.free_chunks == 1);
+  REQUIRE(session->report(kFull)->overflow_buckets == 0);
+  REQUIRE(session->moved() == 0);
+  const std::string key = Keys(*session, "new ").next();
+  const std::string value = pattern(1000, 1);
+  REQUIRE(
+      session->put_all(std::vector<std::pair<std::string_view, std::string_view>>{{key, value}}, {})
+          .ok());
+  kept[key] = value;
+  CHECK(session->moved() > 0);
+  CHECK(wrong_of(*session, kept) == "");
+  check_volumes(*session, kRanks);
 }
 
 TEST_CASE("move: others read, write and erase meanwhile") {
