@@ -148,6 +148,8 @@ class Heap {
     std::uint64_t clock = 0;                                    // counts uses
     bool set_aside = false;                                     // by ensure(), and not yet trimmed
   };
+  // What a chunk that is to be emptied has been found to be.
+  enum class LeavingChunk : std::uint8_t { kCut, kFree, kRun };
   // Chunks that are being emptied (H7).
   struct Move {
     Shortage lacking;
@@ -206,8 +208,9 @@ class Heap {
   static std::uint64_t bitmap_mask(std::uint32_t size_class, std::uint64_t word);
   // heap_move.h
   MovePlan::Choice plan_move(const Shortage& lacking, std::uint64_t from, std::uint64_t to);
-  void take_window(std::uint64_t first);
-  void take_leaving(std::uint64_t chunk);
+  bool take_window(std::uint64_t first);
+  bool claim_for_run(std::uint64_t chunk);
+  LeavingChunk take_leaving(std::uint64_t chunk);
   void close_chunk(std::uint32_t rank, Held& held, ChunkState into);
   bool end_run(const Move& move);
   void pass_over();

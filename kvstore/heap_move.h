@@ -65,46 +65,62 @@ bool Heap<E>::begin_move(const Shortage& lacking) {
     move->claimed.reserve(lacking.chunks);
     leases_[lacking.rank]->runs.reserve(1);  // return_rank() has emptied it
     move_ = std::move(move);
-    for (const std::uint64_t first : choice.chunks) take_window(from + first);
+    bool taken = true;
+    for (const std::uint64_t first : choice.chunks) taken = take_window(from + first) && taken;
     std::sort(move_->chunks.begin(), move_->chunks.end(),
               [](const Held& a, const Held& b) { return a.chunk < b.chunk; });
     to_trim_ = leases_[lacking.rank]->set_aside = true;  // destinations of all classes stay in hand
-    return true;
+    if (!taken) end_move();
+    return taken;
   } catch (const std::bad_alloc&) {
     return false;
   }
 }
 
 /// Takes what is free of as many chunks as are lacking, from `first` on. A run is made of the free
-/// chunks among them, so they are claimed at once; nobody finds a head to them yet.
+/// chunks among them, so they are claimed at once; nobody finds a head to them yet. False when a
+/// run has come between, so that a walk would be in vain.
 template <fabric::Endpoint E>
-void Heap<E>::take_window(std::uint64_t first) {
-  const std::uint32_t rank = move_->lacking.rank;
+bool Heap<E>::take_window(std::uint64_t first) {
   move_->first = first;
-  const ChunkState rest(ChunkState::kRunRest, 0);
+  const bool for_run = move_->lacking.chunks > 1;
   for (std::uint64_t chunk = first; chunk < first + move_->lacking.chunks; ++chunk) {
-    const fabric::Address at = geometry_.chunk_state(rank, chunk);
-    const bool claims = move_->lacking.chunks > 1;
-    if (claims && ep_.compare_swap(rma, at, 0, rest.word()) == 0) {
-      move_->claimed.push_back(chunk);
-    } else {
+    if (!for_run) {
       take_leaving(chunk);
+      continue;
     }
+    // One that becomes free between the two is claimed by the next round.
+    LeavingChunk is = LeavingChunk::kFree;
+    while (is == LeavingChunk::kFree && !claim_for_run(chunk)) is = take_leaving(chunk);
+    if (is == LeavingChunk::kRun) return false;
   }
+  return true;
 }
 
-/// Takes all free blocks of a chunk that is to be emptied. One that is full has none.
+/// Claims a chunk of the window where it is free.
 template <fabric::Endpoint E>
-void Heap<E>::take_leaving(std::uint64_t chunk) {
+bool Heap<E>::claim_for_run(std::uint64_t chunk) {
+  const fabric::Address at = geometry_.chunk_state(move_->lacking.rank, chunk);
+  const ChunkState rest(ChunkState::kRunRest, 0);
+  if (ep_.compare_swap(rma, at, 0, rest.word()) != 0) return false;
+  move_->claimed.push_back(chunk);
+  return true;
+}
+
+/// Takes all free blocks of a chunk that is to be emptied, if it is still cut. One that is full has
+/// none.
+template <fabric::Endpoint E>
+typename Heap<E>::LeavingChunk Heap<E>::take_leaving(std::uint64_t chunk) {
   const std::uint32_t rank = move_->lacking.rank;
   const ChunkState state(ep_.load(rma, geometry_.chunk_state(rank, chunk)));
-  if (!state.is_cut()) return;  // it has changed since the plan
+  if (!state.is_cut()) return state.free() ? LeavingChunk::kFree : LeavingChunk::kRun;
   const std::uint32_t c = state.size_class();
   Held& held = move_->chunks.emplace_back(Held{.chunk = chunk, .size_class = c});
   const std::uint64_t count = count_in(rank, chunk, c, class_capacity(c));
   if (count > 0) collect_bits(rank, held, count);
   move_->leaving[chunk - move_->from] = static_cast<std::uint8_t>(c + 1);
   move_->left += class_capacity(c) - held.count;
+  return LeavingChunk::kCut;
 }
 
 template <fabric::Endpoint E>
@@ -164,21 +180,22 @@ void Heap<E>::close_chunk(std::uint32_t rank, Held& held, ChunkState into) {
 
 template <fabric::Endpoint E>
 bool Heap<E>::end_move() {
-  const std::unique_ptr<Move> move = std::move(move_);
-  const std::uint32_t rank = move->lacking.rank;
-  const bool for_run = move->lacking.chunks > 1;
+  const std::uint32_t rank = move_->lacking.rank;
+  const bool for_run = move_->lacking.chunks > 1;
   const ChunkState into = for_run ? ChunkState(ChunkState::kRunRest, 0) : ChunkState(0);
   bool gained = false;
-  for (Held& held : move->chunks) {
+  for (Held& held : move_->chunks) {
     if (held.count < class_capacity(held.size_class)) {
       gained = return_bits(rank, held, held.count) || gained;
+      if (for_run) claim_for_run(held.chunk);  // others may have freed what we did not move
       continue;
     }
     close_chunk(rank, held, into);
     gained = true;
-    if (for_run) move->claimed.push_back(held.chunk);
+    if (for_run) move_->claimed.push_back(held.chunk);
   }
-  if (for_run) gained = end_run(*move);
+  if (for_run) gained = end_run(*move_);
+  move_.reset();
   if (!gained) pass_over();
   return gained;
 }

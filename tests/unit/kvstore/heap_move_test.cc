@@ -183,6 +183,23 @@ TEST_CASE("heap: H7, others free and lease in chunks that are being emptied") {
   check(lab, *agent, live);
 }
 
+TEST_CASE("heap: H7, a run is made of a chunk, too, whose last block another agent frees") {
+  HeapLab lab;
+  const auto agent = lab.agent();
+  const auto other = lab.agent();
+  auto live = sparse(lab, *agent);
+  REQUIRE(agent->heap.begin_move({0, 4}));
+  const auto leaving = std::find_if(
+      live.begin(), live.end(), [&](const Block& block) { return agent->heap.is_leaving(block); });
+  REQUIRE(leaving != live.end());
+  other->heap.free(0, *leaving, kBytes);
+  live.erase(leaving);
+  CHECK(move_all(*agent, live) == 3);
+  CHECK(agent->heap.end_move());
+  CHECK(agent->heap.ready(0, 4 * kChunkBytes, 1));
+  check(lab, *agent, live);
+}
+
 TEST_CASE("heap: H7, two agents that empty chunks at a time take none from each other") {
   HeapLab lab;
   const auto agent = lab.agent();
