@@ -211,6 +211,7 @@ class Heap {
   bool take_window(std::uint64_t first);
   bool claim_for_run(std::uint64_t chunk);
   LeavingChunk take_leaving(std::uint64_t chunk);
+  bool leaves(std::uint32_t rank, std::uint64_t chunk) const;
   void close_chunk(std::uint32_t rank, Held& held, ChunkState into);
   bool end_run(const Move& move);
   void pass_over();

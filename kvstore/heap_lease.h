@@ -220,7 +220,8 @@ void Heap<E>::each_state(std::uint32_t rank, std::uint64_t from, std::uint64_t t
   }
 }
 
-/// Out of any chunk of the class with room or, if it may claim one, a free chunk.
+/// Out of any chunk of the class with room or, if it may claim one, a free chunk. Not out of one
+/// that is being emptied: what is moved there would stay, and pin it.
 template <fabric::Endpoint E>
 bool Heap<E>::lease_by_search(std::uint32_t rank, std::uint32_t size_class, std::uint64_t most,
                               bool may_claim) {
@@ -228,6 +229,7 @@ bool Heap<E>::lease_by_search(std::uint32_t rank, std::uint32_t size_class, std:
   const std::uint64_t start = mine.rover;
   bool found = false;
   const auto visit = [&](std::uint64_t chunk, ChunkState state) {
+    if (leaves(rank, chunk)) return false;
     found = state.free() ? may_claim && claim_chunk(rank, chunk, size_class, most)
                          : state.is_cut() && state.size_class() == size_class &&
                                state.count() < class_capacity(size_class) &&

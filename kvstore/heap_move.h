@@ -123,6 +123,14 @@ typename Heap<E>::LeavingChunk Heap<E>::take_leaving(std::uint64_t chunk) {
   return LeavingChunk::kCut;
 }
 
+/// Whether this agent is emptying that chunk.
+template <fabric::Endpoint E>
+bool Heap<E>::leaves(std::uint32_t rank, std::uint64_t chunk) const {
+  if (!move_ || rank != move_->lacking.rank) return false;
+  const std::uint64_t at = chunk - move_->from;
+  return at < move_->leaving.size() && move_->leaving[at] != 0;
+}
+
 template <fabric::Endpoint E>
 bool Heap<E>::is_leaving(const Block& block) const {
   const std::uint64_t at = geometry_.chunk_of(block.offset) - move_->from;

@@ -43,6 +43,7 @@ std::uint64_t move_all(HeapAgent& agent, std::vector<Block>& blocks) {
     if (!agent.heap.is_leaving(block)) continue;
     const auto to = agent.heap.destination(block.size_class);
     if (!to) continue;
+    CHECK_FALSE(agent.heap.is_leaving(*to));
     agent.heap.moved(std::exchange(block, *to));
     ++moved;
   }
@@ -197,6 +198,26 @@ TEST_CASE("heap: H7, a run is made of a chunk, too, whose last block another age
   CHECK(move_all(*agent, live) == 3);
   CHECK(agent->heap.end_move());
   CHECK(agent->heap.ready(0, 4 * kChunkBytes, 1));
+  check(lab, *agent, live);
+}
+
+TEST_CASE("heap: H7, nothing is moved to a chunk that is being emptied") {
+  HeapLab lab;
+  const auto agent = lab.agent();
+  const auto other = lab.agent();
+  auto live = sparse(lab, *agent);
+  const auto chunks = [&](const Block& block) { return lab.geometry.chunk_of(block.offset); };
+  std::sort(live.begin(), live.end(),
+            [&](const Block& a, const Block& b) { return chunks(a) < chunks(b); });
+  REQUIRE(agent->heap.begin_move({0, 1}));
+  // The first chunk has room again, where a search looks first.
+  REQUIRE(agent->heap.is_leaving(live.front()));
+  other->heap.free(0, live.front(), kBytes);
+  live.erase(live.begin());
+  move_all(*agent, live);
+  CHECK(agent->heap.end_move());
+  agent->heap.return_all();
+  CHECK(agent->heap.report(0).free_chunks == lab.geometry.chunks() / 2);
   check(lab, *agent, live);
 }
 
