@@ -38,8 +38,11 @@ MovePlan::Choice Heap<E>::plan_move(const Shortage& lacking, std::uint64_t from,
   const auto choose = [&](std::uint64_t first) {
     return lacking.chunks == 1 ? plan.chunks(first) : plan.window(lacking.chunks, first);
   };
-  MovePlan::Choice choice = choose(std::exchange(passed_over_, 0));
-  return choice.chunks.empty() ? choose(0) : choice;
+  const std::uint64_t first = std::exchange(passed_over_, 0);
+  MovePlan::Choice choice = choose(first);
+  // Candidates that no plan has looked at come before those that were in vain.
+  const bool again = choice.chunks.empty() && choice.next == 0 && first != 0;
+  return again ? choose(0) : choice;
 }
 
 template <fabric::Endpoint E>

@@ -12,6 +12,7 @@ using namespace keyway;
 using namespace keyway::store;
 using keyway::test::HeapAgent;
 using keyway::test::HeapLab;
+using keyway::test::ShmHeap;
 
 namespace {
 
@@ -158,6 +159,41 @@ TEST_CASE("heap: H7, the next plan passes over chunks that were chosen in vain")
     CHECK_FALSE(agent->heap.end_move());
   }
   CHECK(tried.size() > 4);
+}
+
+TEST_CASE("heap: H7, plans in turn look at all windows") {
+  HeapLab lab(8 << 20);
+  const auto agent = lab.agent();
+  ShmHeap& heap = agent->heap;
+  // Windows of which nothing has room elsewhere, more of them than two plans look at.
+  constexpr std::uint64_t kInVain = 2 * MovePlan::kMostTried + 10;
+  for (std::uint64_t i = 0; i < kInVain; ++i) REQUIRE(heap.allocate(0, kChunkBytes));
+  // One that could be emptied, of as many bytes, and room for what lies there between runs.
+  constexpr std::uint64_t kPart = 512;
+  constexpr std::uint64_t kParts = kChunkBytes / kPart;
+  const auto fill = [&] {
+    std::vector<Block> blocks;
+    for (std::uint64_t i = 0; i < kParts; ++i) blocks.push_back(*heap.allocate(0, kPart));
+    return blocks;
+  };
+  const std::uint64_t goes = lab.geometry.chunk_of(fill().front().offset);
+  const Block last = fill().back();
+  REQUIRE(lab.geometry.chunk_of(last.offset) == goes + 1);
+  std::vector<Block> freed;
+  for (int i = 0; i < 3; ++i) {
+    REQUIRE(heap.allocate(0, 2 * kChunkBytes));
+    auto blocks = fill();
+    freed.insert(freed.end(), blocks.begin() + 1, blocks.end());
+  }
+  while (heap.allocate(0, 2 * kChunkBytes)) continue;
+  while (heap.allocate(0, kChunkBytes)) continue;
+  for (const Block& block : freed) heap.free(0, block, kPart);
+  heap.return_all();
+  CHECK_FALSE(heap.begin_move({0, 2}));
+  CHECK_FALSE(heap.begin_move({0, 2}));
+  REQUIRE(heap.begin_move({0, 2}));
+  CHECK(heap.is_leaving(last));
+  heap.end_move();
 }
 
 TEST_CASE("heap: H7, others free and lease in chunks that are being emptied") {
