@@ -3,6 +3,7 @@
 // *Thread safety.* Values of one session.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <compare>
 #include <cstddef>
@@ -31,6 +32,15 @@ inline constexpr std::size_t kMostKept = 1 << 20;
 }  // namespace keyway::store
 
 namespace keyway::store::detail {
+
+/// Room for so many more. Unlike reserve() by itself it grows by half at least, so that to ask for
+/// a little again and again copies each item a few times only.
+template <class Items>
+void reserve_more(Items& items, std::size_t more) {
+  const std::size_t needed = items.size() + more;
+  if (needed <= items.capacity()) return;
+  items.reserve(std::max(needed, items.capacity() + items.capacity() / 2));
+}
 
 struct Location {
   std::uint64_t hash = 0;

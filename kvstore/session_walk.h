@@ -131,7 +131,7 @@ template <class Access, class Visit>
 Status Session<E>::walk_bucket(Access access, std::uint32_t rank, std::uint64_t bucket,
                                Visit&& visit) {
   read_chain(access, rank, bucket);
-  garbage_.reserve(garbage_.size() + chain_.size() * kBucketWords);  // K3, should visit() remove
+  detail::reserve_more(garbage_, chain_.size() * kBucketWords);  // K3, should visit() remove
   for (std::uint32_t line = 0; line < chain_.size(); ++line) {
     const Bucket read = chain_[line].bucket;  // visit() may take entries out of the line
     std::array<EntryWord, detail::kPeeks> entries;

@@ -29,6 +29,12 @@ TEST_CASE("no memory, far: a clear that fails within a bucket frees only what ha
   check_walks(store, Walked::By::kClear, [](auto& session) { return session.clear_rank(1); });
 }
 
+TEST_CASE("memory, far: a clear does not allocate for each bucket") {
+  constexpr std::uint64_t kBuckets = 512;
+  LazyStore store(make_fabric, {.buckets = kBuckets});
+  check_walk_of_many_buckets(store, kBuckets);
+}
+
 TEST_CASE("no memory, far: and so does a sweep") {
   LazyStore store(make_fabric);
   check_walks(store, Walked::By::kSweep,

@@ -84,4 +84,23 @@ void check_walks(Store& store, Walked::By by, Walk&& walk) {
   CHECK(store.try_each(walk, judge) > 0);
 }
 
+/// A walk notes what it has removed of many buckets, and its notes are not copied for each of them.
+template <class Store>
+void check_walk_of_many_buckets(Store& store, std::uint64_t buckets) {
+  auto& walker = store.walker();
+  std::vector<std::string> keys;
+  for (std::uint64_t i = 0; i < 2 * buckets; ++i) {
+    keys.push_back(store.key(1, fmt::format("many {}", i)));
+    REQUIRE(walker.put(keys.back(), std::string(100, 'm'), {}).ok());
+  }
+  const auto clear = [](auto& session) { return session.clear_rank(1); };
+  const auto session = store.session();
+  const auto status = store.attempt(*session, clear, static_cast<long>(buckets / 4));
+  CHECK_FALSE(FailingMemory::failed());  // so many allocations there are not
+  REQUIRE(status);
+  CHECK(status->ok());
+  CHECK(walker.size_of(1) == 0);
+  store.check();
+}
+
 }  // namespace keyway::test
