@@ -71,6 +71,9 @@ inline constexpr std::uint64_t kHeldShare = 10;
 /// sizes, so that its puts find a block in hand.
 inline constexpr std::uint32_t kMostHeld = 16;
 
+/// A block that is taken for its spare room has an eighth more than is asked for, at most.
+inline constexpr std::uint64_t kRoomShare = 8;
+
 template <fabric::Endpoint E>
 class Heap {
  public:
@@ -81,6 +84,9 @@ class Heap {
 
   /// A block for `bytes` on `rank`; nothing when the heap has none.
   std::optional<Block> allocate(std::uint32_t rank, std::uint64_t bytes);
+  /// The same with so many bytes to spare, but only where such a block is at hand and is not much
+  /// larger than that: it has at most 9/8 of these bytes together.
+  std::optional<Block> allocate(std::uint32_t rank, std::uint64_t bytes, std::uint64_t spare);
   /// Gives a block back. Nobody may refer to it any more.
   void free(std::uint32_t rank, const Block& block, std::uint64_t bytes);
   /// Makes sure that `count` blocks for `bytes` can be allocated without failing.
@@ -185,6 +191,9 @@ class Heap {
   void return_rank(std::uint32_t rank, std::uint32_t except_class = kRunClass);
   static void drop_empty(Leases& mine);
   // heap_lease.h
+  std::optional<Block> allocate_roomy(std::uint32_t rank, std::uint64_t bytes, std::uint64_t roomy);
+  std::uint64_t most_leased(std::uint32_t size_class, std::uint64_t wanted) const;
+  bool lease_nearby(std::uint32_t rank, std::uint32_t size_class, std::uint64_t most);
   bool refill(std::uint32_t rank, std::uint32_t size_class, std::uint64_t wanted);
   std::uint64_t count_in(std::uint32_t rank, std::uint64_t chunk, std::uint32_t size_class,
                          std::uint64_t most);

@@ -28,6 +28,40 @@ std::optional<Block> Heap<E>::allocate(std::uint32_t rank, std::uint64_t bytes) 
 }
 
 template <fabric::Endpoint E>
+std::optional<Block> Heap<E>::allocate(std::uint32_t rank, std::uint64_t bytes,
+                                       std::uint64_t spare) {
+  if (spare > 0) {
+    if (const auto block = allocate_roomy(rank, bytes, bytes + spare)) return block;
+  }
+  return allocate(rank, bytes);
+}
+
+/// A block for `roomy` bytes where one is at hand; what is lacking for it is no shortage, and no
+/// lease is returned for it. None where its class or its last chunk would add much to that: then
+/// the block for `bytes` has about as much room by itself. Nor where a run for these is set aside.
+template <fabric::Endpoint E>
+std::optional<Block> Heap<E>::allocate_roomy(std::uint32_t rank, std::uint64_t bytes,
+                                             std::uint64_t roomy) {
+  const std::uint32_t size_class = class_for(roomy);
+  const bool run = size_class == kRunClass;
+  const std::uint64_t room = run ? run_chunks(roomy) * kChunkBytes : class_bytes(size_class);
+  if (room - roomy > roomy / kRoomShare) return std::nullopt;
+  if (run) {
+    if (class_for(bytes) == kRunClass && ready(rank, bytes, 1)) return std::nullopt;
+    const std::uint64_t first = search_run(rank, run_chunks(roomy));
+    if (first == kNone) return std::nullopt;
+    return Block{geometry_.chunk(rank, first).offset(), kRunClass};
+  }
+  Leases& mine = leases(rank);
+  if (mine.blocks[size_class] == 0) {
+    // H6: to note one chunk more, refill() would return another one's blocks.
+    if (!mine.set_aside && !mine.held.empty() && mine.held.size() >= most_held_) return {};
+    if (!has_room(mine) || !lease_nearby(rank, size_class, most_leased(size_class, 1))) return {};
+  }
+  return Block{take_block(rank, mine, size_class), size_class};
+}
+
+template <fabric::Endpoint E>
 void Heap<E>::free(std::uint32_t rank, const Block& block, std::uint64_t bytes) {
   if (block.size_class == kRunClass) {
     free_run(rank, block.offset, run_chunks(bytes));
@@ -80,15 +114,27 @@ bool Heap<E>::refill(std::uint32_t rank, std::uint32_t size_class, std::uint64_t
     return_oldest(rank);
   }
   if (!has_room(mine)) return false;
-  const std::uint64_t most = most_held_ > 0 ? class_capacity(size_class) : wanted;
-  const std::uint64_t last = mine.last_chunk[size_class];
-  if (last != 0 && lease_from(rank, last - 1, size_class, most)) return true;
-  const std::uint64_t hint = ep_.load(rma, geometry_.header(rank) + kHintsOffset + size_class * 8);
-  if (hint != 0 && hint != last && lease_from(rank, hint - 1, size_class, most)) return true;
-  if (lease_fresh(rank, size_class, most)) return true;
+  const std::uint64_t most = most_leased(size_class, wanted);
+  if (lease_nearby(rank, size_class, most)) return true;
   if (lease_by_search(rank, size_class, most, /*may_claim=*/true)) return true;
   return_rank(rank, size_class);  // ensure() comes here with blocks of this class in hand
   return lease_by_search(rank, size_class, most, /*may_claim=*/true);
+}
+
+/// H6: a chunk's worth, but where nothing is kept just the blocks that are lacking.
+template <fabric::Endpoint E>
+std::uint64_t Heap<E>::most_leased(std::uint32_t size_class, std::uint64_t wanted) const {
+  return most_held_ > 0 ? class_capacity(size_class) : wanted;
+}
+
+/// The part of refill() that looks at a few chunks only. There is room to note the blocks.
+template <fabric::Endpoint E>
+bool Heap<E>::lease_nearby(std::uint32_t rank, std::uint32_t size_class, std::uint64_t most) {
+  const std::uint64_t last = leases_[rank]->last_chunk[size_class];
+  if (last != 0 && lease_from(rank, last - 1, size_class, most)) return true;
+  const std::uint64_t hint = ep_.load(rma, geometry_.header(rank) + kHintsOffset + size_class * 8);
+  if (hint != 0 && hint != last && lease_from(rank, hint - 1, size_class, most)) return true;
+  return lease_fresh(rank, size_class, most);
 }
 
 /// Counts blocks of a chunk in that are not taken (H1), up to `most`; returns how many: none when

@@ -12,8 +12,10 @@
 
 namespace keyway::store {
 
-/// An element that outgrows its block gets a block with an eighth more than it needs: each byte is
-/// copied nine times at most on average, and a ninth of such a block is unused at most.
+/// An element that outgrows its block gets room for an eighth more, where a block at hand has about
+/// that much (kRoomShare): 17/81 of it, a fifth, is unused at most. Otherwise its block is the one
+/// that a put would get. As classes and runs grow by steps, that is an eighth more as well or the
+/// next step, so that each byte is copied nine times at most on average while the heap has room.
 inline constexpr std::uint64_t kGrowthShare = 8;
 
 /// K3: what may fail comes before the first byte that changes. An element that is past counts as

@@ -162,8 +162,7 @@ Status Session<E>::apply_write(Access access, const Location& location, std::str
   chain_.reserve(chain_.size() + 1);  // K3
   if constexpr (!std::is_same_v<Access, fabric::CpuClass>) composed_.reserve(inlined ? 0 : bytes);
   std::optional<Block> block;
-  if (!inlined && spare > 0) block = heap_.allocate(location.rank, bytes + spare);
-  if (!inlined && !block && !(block = heap_.allocate(location.rank, bytes))) {
+  if (!inlined && !(block = heap_.allocate(location.rank, bytes, spare))) {
     return full(location.rank, bytes);
   }
   // An earlier line's room counts too, so the rest of the chain must be known: locate() stops at

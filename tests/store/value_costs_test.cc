@@ -202,6 +202,18 @@ TEST_CASE("value costs: appends to a remote value are amortised") {
   check_volumes(s, kRanks);
 }
 
+TEST_CASE("value costs: room to grow on does not double a block") {
+  Store store = open_local("local:?memory=64MiB");
+  Session s = session_of(store);
+  for (const std::uint64_t bytes : {15'000, 31'000}) {
+    CAPTURE(bytes);
+    REQUIRE(s.put("k", pattern(bytes / 2, 1)).ok());
+    REQUIRE(s.append("k", pattern(bytes - bytes / 2, 2)).ok());
+    CHECK(s.report(0)->live_bytes == (bytes / store::kChunkBytes + 1) * store::kChunkBytes);
+    REQUIRE(s.erase("k").ok());
+  }
+}
+
 TEST_CASE("value costs: keys are scanned without values, also of another rank") {
   LazyPair pair;
   LazySession& s = pair.session;

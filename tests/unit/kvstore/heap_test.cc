@@ -10,6 +10,7 @@ using namespace keyway;
 using namespace keyway::store;
 using keyway::test::HeapAgent;
 using keyway::test::HeapLab;
+using keyway::test::ShmHeap;
 
 namespace {
 
@@ -196,4 +197,50 @@ TEST_CASE("heap: ranks have heaps of their own") {
   CHECK(agent->heap.report(2).free_chunks == lab.geometry.chunks() - 1);
   CHECK(agent->heap.leased_bytes(1) == 0);
   CHECK(agent->heap.leased_bytes(2) > 0);
+}
+
+TEST_CASE("heap: spare room is taken where a block has about as much, and else left") {
+  HeapLab lab;
+  const auto agent = lab.agent();
+  const auto room = [&](std::uint64_t bytes, std::uint64_t spare) {
+    const auto block = agent->heap.allocate(0, bytes, spare);
+    REQUIRE(block);
+    return agent->heap.capacity(0, *block);
+  };
+  CHECK(room(1000, 0) == class_bytes(class_for(1000)));
+  CHECK(room(1000, 125) == class_bytes(class_for(1125)));
+  CHECK(room(160'000, 20'000) == 11 * kChunkBytes);
+  CHECK(room(15'000, 1875) == kChunkBytes);      // and no run of two chunks
+  CHECK(room(31'000, 3875) == 2 * kChunkBytes);  // and not of three
+  CHECK(room(8000, 1000) == class_bytes(class_for(8000)));
+}
+
+TEST_CASE("heap: spare room costs no lease, and none is a shortage") {
+  HeapLab lab;
+  const auto agent = lab.agent();
+  ShmHeap& heap = agent->heap;
+  const auto large = heap.allocate(0, 5000);
+  REQUIRE(large);
+  std::vector<Block> blocks;
+  while (const auto block = heap.allocate(0, 100)) blocks.push_back(*block);
+  heap.free(0, *large, 5000);
+  for (int i = 0; i < 2; ++i) {
+    heap.free(0, blocks.back(), 100);
+    blocks.pop_back();
+  }
+  heap.take_shortage();
+  const std::uint64_t leased = heap.leased_bytes(0);
+  const auto block = heap.allocate(0, 100, 12);
+  REQUIRE(block);
+  CHECK(block->size_class == class_for(100));
+  CHECK(heap.leased_bytes(0) + heap.span(*block, 100) == leased);
+  CHECK_FALSE(heap.take_shortage());
+  // A run that is set aside is taken as it is.
+  for (const Block& each : blocks) heap.free(0, each, 100);
+  heap.return_all();
+  REQUIRE(heap.ensure(0, 9 * kChunkBytes, 1));
+  const auto run = heap.allocate(0, 9 * kChunkBytes, kChunkBytes);
+  REQUIRE(run);
+  CHECK(heap.capacity(0, *run) == 9 * kChunkBytes);
+  CHECK_FALSE(heap.ready(0, 9 * kChunkBytes, 1));
 }
