@@ -1,23 +1,53 @@
 // MovePace: when a session may look again for elements to move, and where it begins.
+//
+// *What.* A plan or a walk in vain costs time, and an operation that finds the heap full is often
+// followed by others. So a session that has gained nothing makes a pause: for shortages of that
+// rank that are as large or larger, until it has freed as much as was lacking. *Thread safety.*
+// One session's.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <utility>
+
+#include "keyway/kvstore/heap.h"
 
 namespace keyway::store {
 
 class MovePace {
  public:
-  /// After a plan or a walk in vain a session makes a pause of so many times as long, unless it
-  /// frees something: else it spends at most a tenth of its time on them.
+  /// A pause is so many times as long as what was in vain: so a session spends at most a tenth of
+  /// its time on that.
   static constexpr std::uint64_t kPause = 9;
+  /// Ranks with a pause at a time, so that nothing is allocated; of more, the pause that would end
+  /// first is forgotten.
+  static constexpr std::size_t kMostPauses = 8;
 
-  void freed(std::uint64_t blocks) { freed_ += blocks; }
-  bool pauses(std::uint64_t now_ns) const { return now_ns < next_ns_ && freed_ == freed_in_vain_; }
-  /// What began then has gained nothing.
-  void in_vain(std::uint64_t began_ns, std::uint64_t now_ns) {
-    next_ns_ = now_ns + kPause * (now_ns - began_ns);
-    freed_in_vain_ = freed_;
+  /// So many bytes of that rank, by writes.
+  void freed(std::uint32_t rank, std::uint64_t bytes) {
+    for (Pause& pause : pauses_) {
+      if (pause.lacking.rank == rank) pause.freed += bytes;
+    }
+  }
+  bool pauses(const Shortage& lacking, std::uint64_t now_ns) const {
+    return std::any_of(pauses_.begin(), pauses_.end(), [&](const Pause& pause) {
+      return now_ns < pause.until_ns && pause.lacking.rank == lacking.rank &&
+             lacking.chunks >= pause.lacking.chunks &&
+             pause.freed < pause.lacking.chunks * kChunkBytes;
+    });
+  }
+  /// What began then for this shortage has gained nothing.
+  void in_vain(const Shortage& lacking, std::uint64_t began_ns, std::uint64_t now_ns) {
+    const auto of_rank = [&](const Pause& pause) {
+      return pause.until_ns != 0 && pause.lacking.rank == lacking.rank;
+    };
+    auto at = std::find_if(pauses_.begin(), pauses_.end(), of_rank);
+    if (at == pauses_.end()) {
+      at = std::min_element(pauses_.begin(), pauses_.end(),
+                            [](const Pause& a, const Pause& b) { return a.until_ns < b.until_ns; });
+    }
+    *at = {.lacking = lacking, .until_ns = now_ns + kPause * (now_ns - began_ns)};
   }
   /// All stripes in turn: a walk begins where the last one ended.
   std::uint64_t next_stripe(std::uint64_t stripes) {
@@ -25,9 +55,12 @@ class MovePace {
   }
 
  private:
-  std::uint64_t freed_ = 0;  // blocks, by writes
-  std::uint64_t freed_in_vain_ = 0;
-  std::uint64_t next_ns_ = 0;
+  struct Pause {
+    Shortage lacking;
+    std::uint64_t until_ns = 0;  // 0: there is none
+    std::uint64_t freed = 0;     // bytes, since it began
+  };
+  std::array<Pause, kMostPauses> pauses_{};
   std::uint64_t stripe_ = 0;
 };
 

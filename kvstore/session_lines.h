@@ -159,9 +159,10 @@ void Session<E>::discard(std::uint32_t rank, const Block& block) {
 template <fabric::Endpoint E>
 void Session<E>::collect_garbage() {
   for (const Garbage& item : garbage_) {  // K4
-    heap_.free(item.rank, item.block, heap_.capacity(item.rank, item.block));
+    const std::uint64_t bytes = heap_.capacity(item.rank, item.block);
+    heap_.free(item.rank, item.block, bytes);
+    move_pace_.freed(item.rank, bytes);
   }
-  move_pace_.freed(garbage_.size());
   garbage_.clear();
 }
 

@@ -79,7 +79,8 @@ template <fabric::Endpoint E>
 bool Session<E>::make_room(Deadline until) {
   const std::optional<Shortage> lacking = heap_.take_shortage();
   const std::uint64_t began = ep_.now_ns();
-  if (!lacking || move_pace_.pauses(began)) return false;
+  if (!lacking || lacking->chunks > geometry_.chunks()) return false;
+  if (move_pace_.pauses(*lacking, began)) return false;
   bool gained = false;
   if (heap_.begin_move(*lacking)) {
     try {
@@ -88,7 +89,7 @@ bool Session<E>::make_room(Deadline until) {
     }
     gained = heap_.end_move();
   }
-  if (!gained) move_pace_.in_vain(began, ep_.now_ns());
+  if (!gained) move_pace_.in_vain(*lacking, began, ep_.now_ns());
   return gained;
 }
 
