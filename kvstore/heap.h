@@ -42,6 +42,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "keyway/kvstore/chunk_state.h"
@@ -133,6 +134,20 @@ class Heap {
   /// Frees the chunks that are empty now. A run that was lacking is set aside. False when nothing
   /// was gained.
   bool end_move();
+  /// Ends a move that has begun, also where an exception comes out of the walk (H7).
+  class MoveEnd {
+   public:
+    explicit MoveEnd(Heap& heap) : heap_(&heap) {}
+    MoveEnd(const MoveEnd&) = delete;
+    MoveEnd& operator=(const MoveEnd&) = delete;
+    ~MoveEnd() {
+      if (heap_ != nullptr) heap_->end_move();
+    }
+    bool now() { return std::exchange(heap_, nullptr)->end_move(); }
+
+   private:
+    Heap* heap_;
+  };
 
  private:
   // Blocks of one chunk in this agent's hands.

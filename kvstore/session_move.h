@@ -83,11 +83,12 @@ bool Session<E>::make_room(Deadline until) {
   if (move_pace_.pauses(*lacking, began)) return false;
   bool gained = false;
   if (heap_.begin_move(*lacking)) {
+    typename Heap<E>::MoveEnd at_end(heap_);
     try {
       Mover(*this, lacking->rank).move_volume(until);
     } catch (const std::bad_alloc&) {  // H5: the stripe is unlocked, and the bucket is as it was
     }
-    gained = heap_.end_move();
+    gained = at_end.now();
   }
   if (!gained) move_pace_.in_vain(*lacking, began, ep_.now_ns());
   return gained;

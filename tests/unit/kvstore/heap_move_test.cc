@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <set>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -144,6 +145,24 @@ TEST_CASE(
     CHECK(agent->heap.report(0).free_bytes == before.free_bytes);
     check(lab, *agent, live);
   }
+}
+
+TEST_CASE("heap: H7, a walk that an exception ends keeps nothing") {
+  HeapLab lab;
+  const auto agent = lab.agent();
+  const auto live = sparse(lab, *agent);
+  const HeapReport before = agent->heap.report(0);
+  const auto walk = [&] {
+    REQUIRE(agent->heap.begin_move({0, 1}));
+    const ShmHeap::MoveEnd at_end(agent->heap);
+    throw std::length_error("a walk");
+  };
+  CHECK_THROWS_AS(walk(), std::length_error);
+  agent->heap.return_all();
+  CHECK(agent->heap.report(0).free_bytes == before.free_bytes);
+  check(lab, *agent, live);
+  CHECK(agent->heap.begin_move({0, 1}));
+  agent->heap.end_move();
 }
 
 TEST_CASE("heap: H7, the next plan passes over chunks that were chosen in vain") {
