@@ -7,8 +7,8 @@
 //   [8 bytes      expiry, ms since 1970 UTC; 0: none]
 //   key, value
 // Twelve bytes and not sixteen: with 16 B keys and 100 B values each byte here is 1% of memory.
-// Elements of more than kFineLimitBytes always have room for an expiry, so that EXPIRE never moves
-// a large value.
+// Elements that are written with more than kFineLimitBytes have room for an expiry, so that EXPIRE
+// never moves a large value but one that has grown in its block.
 //
 // The checksum is a sum of terms: one of bytes 4..11 and the expiry, one of each 16 bytes of the
 // key, one of each 16 bytes of the value (the last ones padded with zeros). A term depends on the
