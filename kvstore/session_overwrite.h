@@ -34,7 +34,9 @@ Status Session<E>::apply_overwrite(Access access, const Location& location, std:
       if (const Code code = change_in_place(access, location, change, found); code != Code::kOk) {
         return Status(code);
       }
-      writes_expiry_ = decision.expires_at_ms != kNoExpiry;
+      // recount_expiring() asks for the stripe's next expiry only where this one changes.
+      writes_expiry_ =
+          decision.expires_at_ms != kNoExpiry && decision.expires_at_ms != found.head.expires_at_ms;
       recount_expiring(location, found, decision);
       return {};
     }

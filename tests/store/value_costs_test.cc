@@ -202,6 +202,23 @@ TEST_CASE("value costs: appends to a remote value are amortised") {
   check_volumes(s, kRanks);
 }
 
+TEST_CASE("value costs: a change that leaves the expiry asks for no other one") {
+  LazyPair pair;
+  LazySession& s = pair.session;
+  const std::string expires = pair.key_of_the_other();
+  std::string stays = expires + "+";
+  while (s.owner_of(stays) != 1) stays += "+";
+  REQUIRE(s.put(stays, pattern(1000, 1), {}).ok());
+  REQUIRE(s.put(expires, pattern(1000, 2), {.expires_at_ms = wall_ms() + 10'000'000}).ok());
+  const auto change = [&](const std::string& key) {
+    CHECK(s.set_range(key, 64, "changed", PutIf::kAlways).ok());
+  };
+  change(stays);
+  const auto before = pair.moved_by([&] { change(stays); });
+  change(expires);
+  CHECK(pair.moved_by([&] { change(stays); }) == before);
+}
+
 TEST_CASE("value costs: room to grow on does not double a block") {
   Store store = open_local("local:?memory=64MiB");
   Session s = session_of(store);
