@@ -1,3 +1,5 @@
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "keyway/kvstore/decisions.h"
@@ -5,7 +7,11 @@
 namespace keyway::store {
 
 void ElementDraft::overwrite(const Decision& decision, bool counts) {
-  if (!counts) element_.emplace();
+  if (!counts) {  // built first: the draft stays as it is where there is no memory for it
+    std::string value;
+    store::overwrite(value, decision);
+    return write(std::move(value), decision.expires_at_ms);
+  }
   store::overwrite(element_->value, decision);
   element_->expires_at_ms = decision.expires_at_ms;
   changed_ = true;

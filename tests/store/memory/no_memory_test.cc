@@ -77,3 +77,19 @@ TEST_CASE("no memory, far: a write of one key is done or not done") {
 TEST_CASE("no memory, far: a write for which elements are moved is done or not done") {
   check_move_without_memory<LazyStore>(make_fabric);
 }
+
+TEST_CASE("no memory: a draft of an absent element stays absent") {
+  store::ElementDraft draft;
+  const std::string bytes(1000, 'b');
+  const auto decision = store::Decision::overwrite(0, bytes, store::kNoExpiry);
+  bool thrown = false;
+  try {
+    const FailingMemory fails(0);
+    draft.overwrite(decision, /*counts=*/false);
+  } catch (const std::bad_alloc&) {
+    thrown = true;
+  }
+  CHECK(thrown);
+  CHECK_FALSE(draft.there());
+  CHECK_FALSE(draft.changed());
+}
