@@ -16,7 +16,8 @@ namespace keyway::store {
 
 using fabric::rma;
 
-/// Chunks that one plan looks at, which bounds its memory: 1 GiB of heap.
+/// Chunks that one plan looks at, which bounds its memory: 1 GiB of heap. A larger heap is looked
+/// at part by part, until a plan finds something.
 inline constexpr std::uint64_t kMostPlanned = 1 << 16;
 
 /// What the last allocation that failed lacked, if one has failed since.
@@ -51,10 +52,17 @@ bool Heap<E>::begin_move(const Shortage& lacking) {
   try {
     leases(lacking.rank);
     return_rank(lacking.rank);  // nothing in hand lies in a chunk that is chosen
-    const std::uint64_t from = plan_from_;
-    const std::uint64_t to = std::min(geometry_.chunks(), from + kMostPlanned);
-    const MovePlan::Choice choice = plan_move(lacking, from, to);
-    candidate_after_ = choice.next;
+    const std::uint64_t parts = (geometry_.chunks() + kMostPlanned - 1) / kMostPlanned;
+    std::uint64_t from = 0;
+    std::uint64_t to = 0;
+    MovePlan::Choice choice;
+    for (std::uint64_t n = 0; n < parts && choice.chunks.empty(); ++n) {
+      if (n > 0) pass_over();
+      from = plan_from_;
+      to = std::min(geometry_.chunks(), from + kMostPlanned);
+      choice = plan_move(lacking, from, to);
+      candidate_after_ = choice.next;
+    }
     if (choice.chunks.empty()) {
       pass_over();
       return false;

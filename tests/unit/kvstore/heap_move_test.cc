@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "heap_lab.h"
+#include "keyway/kvstore/heap_move.h"
 
 using namespace keyway;
 using namespace keyway::store;
@@ -213,6 +214,24 @@ TEST_CASE("heap: H7, plans in turn look at all windows") {
   REQUIRE(heap.begin_move({0, 2}));
   CHECK(heap.is_leaving(last));
   heap.end_move();
+}
+
+TEST_CASE("heap: H7, a large heap is looked at until a part has something to empty") {
+  HeapLab lab(kMostPlanned * (kChunkBytes + kBitmapBytes + 8) + (4 << 20));
+  const auto agent = lab.agent();
+  REQUIRE(lab.geometry.chunks() > kMostPlanned + 10);
+  // A run that takes the first part; its bytes are not touched.
+  REQUIRE(agent->heap.allocate(0, kMostPlanned * kChunkBytes));
+  // Two chunks behind it with a block each.
+  std::vector<Block> all;
+  for (std::uint64_t i = 0; i < class_capacity(class_for(kBytes)) + 1; ++i) {
+    all.push_back(*agent->heap.allocate(0, kBytes));
+  }
+  for (std::size_t i = 1; i + 1 < all.size(); ++i) agent->heap.free(0, all[i], kBytes);
+  agent->heap.return_all();
+  REQUIRE(agent->heap.begin_move({0, 1}));
+  CHECK(agent->heap.is_leaving(all.front()));
+  agent->heap.end_move();
 }
 
 TEST_CASE("heap: H7, others free and lease in chunks that are being emptied") {
