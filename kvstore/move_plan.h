@@ -10,8 +10,11 @@
 //       chunks fit into chunks in use of the same classes, so that each chosen chunk is a gain;
 //       those of a window fit into these and free chunks outside of the window.
 //   M2  A plan moves at most kMostBlocks blocks and kMostBytes bytes.
-//   M3  Of the chunks of a class that have room, at least half stay as they are: all free blocks of
-//       the others are taken while these are being emptied, and other agents need some.
+//   M3  Of the chunks of a class that have room, a plan of single chunks leaves at least half as
+//       they are: all free blocks of the others are taken while these are being emptied, and other
+//       agents need some. A window takes what it meets, be it the only chunk with room of a class:
+//       or else a rare class could keep every window from being emptied. It is a few neighbours,
+//       and who lacks a block meanwhile cuts a free chunk.
 #pragma once
 
 #include <array>
