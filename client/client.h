@@ -202,7 +202,8 @@ class Session {
   /// meanwhile may be shown. A cursor means the same to all sessions of a store; another store
   /// refuses it (kInvalidArgument), or continues at some place.
   Result<std::uint64_t> scan(std::uint64_t cursor, std::uint64_t limit, const ElementSink& sink);
-  /// As scan(), but without values: these are neither read nor transferred.
+  /// As scan(), but without values: these are neither read nor transferred. Of a Redis both show
+  /// strings only, whatever else it holds.
   Result<std::uint64_t> scan_keys(std::uint64_t cursor, std::uint64_t limit, const KeySink& sink);
   /// As scan_keys(), but only what lies on this rank.
   Result<std::uint64_t> scan_keys_rank(std::uint32_t rank, std::uint64_t cursor,

@@ -1,4 +1,5 @@
-// What a session does when a server dies, stalls, sends it on, or is slower than others.
+// A session of a server that dies, stalls, sends it on, is slower than others, or holds keys that
+// the store cannot have.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <string>
@@ -160,6 +161,24 @@ TEST_CASE("remote faults: who is always too late gives up in time, with nothing 
   const std::vector<std::string_view> keys = {"k"};
   const Status status = session.transact(keys, [](auto) { return true; });
   check_message(status, Code::kTimeout, "nothing was written");
+}
+
+TEST_CASE("remote faults: a scan shows the strings of a Redis only") {
+  FakeServer server([](FakePeer& peer, int) {  // it holds a string and a list
+    const Words words = serve_until(peer, "SCAN");
+    if (words.empty()) return;
+    const bool strings = words[words.size() - 2] == "TYPE" && words.back() == "string";
+    peer.say(strings ? "*2\r\n$1\r\n0\r\n*1\r\n$8\r\na string\r\n"
+                     : "*2\r\n$1\r\n0\r\n*2\r\n$8\r\na string\r\n$6\r\na list\r\n");
+    peer.wait_until_gone();
+  });
+  Store store = open_store(server.port());
+  Session session = *store.session();
+  Words shown;
+  const auto next = session.scan_keys(0, 100, [&](auto key) { shown.emplace_back(key); });
+  REQUIRE(next.ok());
+  CHECK(*next == 0);
+  CHECK(shown == Words{"a string"});
 }
 
 TEST_CASE("remote faults: what needs the store's memory is not to be had, with a sentence") {
