@@ -26,10 +26,15 @@ class Session<E>::BlockNeeds {
     }
     needs_.push_back({rank, size, 1});
   }
-  /// Leases them all, or says no.
-  bool reserve(Heap<E>& heap) const {
+  /// Leases them all, or says no. Runs first, the longest before the others: a block finds room in
+  /// many places, and may take a chunk of the gap that a run needs.
+  bool reserve(Heap<E>& heap) {
+    std::sort(needs_.begin(), needs_.end(),
+              [](const Need& a, const Need& b) { return a.bytes > b.bytes; });
     for (const Need& need : needs_) {
-      if (!heap.ensure(need.rank, need.bytes, need.count)) return false;
+      if (heap.ensure(need.rank, need.bytes, need.count)) continue;
+      heap.note_shortage(shortage_of(need));
+      return false;
     }
     // A later ensure() may have given back what an earlier one leased.
     for (const Need& need : needs_) {
@@ -46,8 +51,16 @@ class Session<E>::BlockNeeds {
     std::uint64_t bytes;  // of the class, or of the whole run
     std::uint64_t count;
   };
-  static Shortage shortage_of(const Need& need) {
-    return {need.rank, class_for(need.bytes) == kRunClass ? run_chunks(need.bytes) : 1};
+  /// Of runs the chunks of all of that rank: what is in hand is returned before elements are moved,
+  /// so one gap is made for them together.
+  Shortage shortage_of(const Need& lacking) const {
+    if (class_for(lacking.bytes) != kRunClass) return {lacking.rank, 1};
+    Shortage all{lacking.rank, 0};
+    for (const Need& need : needs_) {
+      const bool run = class_for(need.bytes) == kRunClass && need.rank == lacking.rank;
+      all.chunks += run ? need.count * run_chunks(need.bytes) : 0;
+    }
+    return all;
   }
 
   std::vector<Need> needs_;

@@ -195,6 +195,23 @@ TEST_CASE("move: a write of two blocks finds room where only one of them has roo
   check_volumes(*session, kRanks);
 }
 
+TEST_CASE("move: several runs in one operation find room together") {
+  Lab lab(3, /*buckets=*/2048);
+  const auto session = lab.session(kFull);
+  Kept kept = leave_holes(*session);
+  Keys keys(*session, "run ");
+  std::vector<std::pair<std::string, std::string>> news;
+  for (const std::size_t bytes : {60'000, 60'000, 40'000}) {
+    news.emplace_back(keys.next(), pattern(bytes, bytes));
+  }
+  const std::vector<std::pair<std::string_view, std::string_view>> pairs(news.begin(), news.end());
+  REQUIRE(session->put_all(pairs, {}).ok());
+  kept.insert(news.begin(), news.end());
+  CHECK(session->moved() > 0);
+  CHECK(wrong_of(*session, kept) == "");
+  check_volumes(*session, kRanks);
+}
+
 TEST_CASE("move: others read, write and erase meanwhile") {
   for (std::uint64_t seed = 1; seed <= scaled(5); ++seed) {
     CAPTURE(seed);
