@@ -250,6 +250,8 @@ class Heap {
   std::uint64_t plan_from_ = 0;        // the chunk that the next plan of a large heap begins with
   std::uint64_t passed_over_ = 0;      // candidates of plans that were carried out in vain
   std::uint64_t candidate_after_ = 0;  // those of the plan under way
+  std::uint32_t pinned_rank_ = 0;
+  std::vector<std::uint64_t> pinned_;  // chunks of that rank that walks have not emptied
 };
 
 }  // namespace keyway::store

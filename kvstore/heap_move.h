@@ -19,6 +19,9 @@ using fabric::rma;
 /// Chunks that one plan looks at, which bounds its memory: 1 GiB of heap. A larger heap is looked
 /// at part by part, until a plan finds something.
 inline constexpr std::uint64_t kMostPlanned = 1 << 16;
+/// Chunks that walks have not emptied, and that plans pass over. With more than these the next walk
+/// forgets them first, so there are at most these and those of one plan.
+inline constexpr std::size_t kMostPinned = 64;
 
 /// What the last allocation that failed lacked, if one has failed since.
 template <fabric::Endpoint E>
@@ -31,8 +34,12 @@ template <fabric::Endpoint E>
 MovePlan::Choice Heap<E>::plan_move(const Shortage& lacking, std::uint64_t from, std::uint64_t to) {
   std::vector<ChunkState> states;
   states.reserve(to - from);
-  each_state(lacking.rank, from, to, [&](std::uint64_t, ChunkState state) {
-    states.push_back(state);
+  if (std::exchange(pinned_rank_, lacking.rank) != lacking.rank) pinned_.clear();
+  std::sort(pinned_.begin(), pinned_.end());
+  each_state(lacking.rank, from, to, [&](std::uint64_t chunk, ChunkState state) {
+    // To a plan a chunk that was not to be emptied is like one of a run.
+    const bool pinned = std::binary_search(pinned_.begin(), pinned_.end(), chunk);
+    states.push_back(pinned ? ChunkState(ChunkState::kRunRest, 0) : state);
     return false;
   });
   const MovePlan plan(states);
@@ -43,7 +50,10 @@ MovePlan::Choice Heap<E>::plan_move(const Shortage& lacking, std::uint64_t from,
   MovePlan::Choice choice = choose(first);
   // Candidates that no plan has looked at come before those that were in vain.
   const bool again = choice.chunks.empty() && choice.next == 0 && first != 0;
-  return again ? choose(0) : choice;
+  if (again) choice = choose(0);
+  if (!choice.chunks.empty() || choice.next != 0 || pinned_.empty()) return choice;
+  pinned_.clear();  // nothing else is left: they may be emptied by now
+  return plan_move(lacking, from, to);
 }
 
 template <fabric::Endpoint E>
@@ -74,6 +84,8 @@ bool Heap<E>::begin_move(const Shortage& lacking) {
     move->leaving.resize(to - from);
     move->chunks.reserve(choice.chunks.size() * lacking.chunks);
     move->claimed.reserve(lacking.chunks);
+    if (pinned_.size() > kMostPinned) pinned_.clear();
+    pinned_.reserve(pinned_.size() + choice.chunks.size() * lacking.chunks);
     leases_[lacking.rank]->runs.reserve(1);  // return_rank() has emptied it
     move_ = std::move(move);
     bool taken = true;
@@ -205,6 +217,7 @@ bool Heap<E>::end_move() {
   bool gained = false;
   for (Held& held : move_->chunks) {
     if (held.count < class_capacity(held.size_class)) {
+      pinned_.push_back(held.chunk);
       gained = return_bits(rank, held, held.count) || gained;
       if (for_run) claim_for_run(held.chunk);  // others may have freed what we did not move
       continue;
