@@ -63,6 +63,9 @@ struct Block {
 struct Shortage {
   std::uint32_t rank = 0;
   std::uint64_t chunks = 1;
+  std::uint64_t fewer = 0;  // so many are a gain, too, where no place has room for all; or 0
+
+  std::uint64_t least() const { return fewer == 0 ? chunks : fewer; }
 };
 
 /// The part of a heap that idle agents may keep from others, all of them together (H6): a workload

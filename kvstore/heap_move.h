@@ -23,6 +23,17 @@ inline constexpr std::uint64_t kMostPlanned = 1 << 16;
 /// forgets them first, so there are at most these and those of one plan.
 inline constexpr std::size_t kMostPinned = 64;
 
+/// Candidates from number `first` on. Where no place is wide enough for all that is lacking, one
+/// for a part of it.
+inline MovePlan::Choice choose(const MovePlan& plan, const Shortage& lacking, std::uint64_t first) {
+  if (lacking.chunks == 1) return plan.chunks(first);
+  const MovePlan::Choice all = plan.window(lacking.chunks, first);
+  if (!all.chunks.empty() || lacking.least() == lacking.chunks) return all;
+  MovePlan::Choice part = plan.window(lacking.least(), first);
+  if (part.chunks.empty()) part.next = std::max(part.next, all.next);
+  return part;
+}
+
 /// What the last allocation that failed lacked, if one has failed since.
 template <fabric::Endpoint E>
 std::optional<Shortage> Heap<E>::take_shortage() {
@@ -43,14 +54,11 @@ MovePlan::Choice Heap<E>::plan_move(const Shortage& lacking, std::uint64_t from,
     return false;
   });
   const MovePlan plan(states);
-  const auto choose = [&](std::uint64_t first) {
-    return lacking.chunks == 1 ? plan.chunks(first) : plan.window(lacking.chunks, first);
-  };
   const std::uint64_t first = std::exchange(passed_over_, 0);
-  MovePlan::Choice choice = choose(first);
+  MovePlan::Choice choice = choose(plan, lacking, first);
   // Candidates that no plan has looked at come before those that were in vain.
   const bool again = choice.chunks.empty() && choice.next == 0 && first != 0;
-  if (again) choice = choose(0);
+  if (again) choice = choose(plan, lacking, 0);
   if (!choice.chunks.empty() || choice.next != 0 || pinned_.empty()) return choice;
   pinned_.clear();  // nothing else is left: they may be emptied by now
   return plan_move(lacking, from, to);
@@ -79,13 +87,13 @@ bool Heap<E>::begin_move(const Shortage& lacking) {
     }
     // H5: what follows allocates nothing.
     auto move = std::make_unique<Move>();
-    move->lacking = lacking;
+    move->lacking = {lacking.rank, choice.width};
     move->from = from;
     move->leaving.resize(to - from);
-    move->chunks.reserve(choice.chunks.size() * lacking.chunks);
-    move->claimed.reserve(lacking.chunks);
+    move->chunks.reserve(choice.chunks.size() * choice.width);
+    move->claimed.reserve(choice.width);
     if (pinned_.size() > kMostPinned) pinned_.clear();
-    pinned_.reserve(pinned_.size() + choice.chunks.size() * lacking.chunks);
+    pinned_.reserve(pinned_.size() + choice.chunks.size() * choice.width);
     leases_[lacking.rank]->runs.reserve(1);  // return_rank() has emptied it
     move_ = std::move(move);
     bool taken = true;

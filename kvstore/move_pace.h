@@ -33,8 +33,8 @@ class MovePace {
   bool pauses(const Shortage& lacking, std::uint64_t now_ns) const {
     return std::any_of(pauses_.begin(), pauses_.end(), [&](const Pause& pause) {
       return now_ns < pause.until_ns && pause.lacking.rank == lacking.rank &&
-             lacking.chunks >= pause.lacking.chunks &&
-             pause.freed < pause.lacking.chunks * kChunkBytes;
+             lacking.least() >= pause.lacking.least() &&
+             pause.freed < pause.lacking.least() * kChunkBytes;
     });
   }
   /// What began then for this shortage has gained nothing.

@@ -87,7 +87,7 @@ std::vector<MovePlan::Candidate> MovePlan::windows(std::uint64_t width) const {
 MovePlan::Choice MovePlan::window(std::uint64_t width, std::uint64_t from) const {
   const std::vector<Candidate> found = windows(width);
   const std::uint64_t end = std::min<std::uint64_t>(found.size(), from + kMostTried);
-  Choice choice{.chunks = {}, .next = end < found.size() ? end : 0};
+  Choice choice{.chunks = {}, .width = width, .next = end < found.size() ? end : 0};
   for (std::uint64_t i = from; i < end; ++i) {
     if (!fits(found[i].first, width)) continue;
     choice.chunks.push_back(found[i].first);

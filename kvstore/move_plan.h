@@ -41,7 +41,8 @@ class MovePlan {
   /// What is chosen: numbers of chunks, or the first chunk of one window; none where nothing fits.
   struct Choice {
     std::vector<std::uint64_t> chunks;
-    std::uint64_t next = 0;  // the candidate behind the last one; 0: there is none
+    std::uint64_t width = 1;  // of the window
+    std::uint64_t next = 0;   // the candidate behind the last one; 0: there is none
   };
   /// Single chunks, those with the fewest live bytes first. Candidates before number `from` are
   /// left out: an earlier plan has chosen them in vain.

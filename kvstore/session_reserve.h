@@ -51,11 +51,12 @@ class Session<E>::BlockNeeds {
     std::uint64_t bytes;  // of the class, or of the whole run
     std::uint64_t count;
   };
-  /// Of runs the chunks of all of that rank: what is in hand is returned before elements are moved,
-  /// so one gap is made for them together.
+  /// For a run, the chunks of all runs of that rank: what is in hand is returned before elements
+  /// are moved, so a move makes one gap for them together. Live runs may leave no place for such a
+  /// gap: then a move makes one for this run, and the others find theirs elsewhere.
   Shortage shortage_of(const Need& lacking) const {
     if (class_for(lacking.bytes) != kRunClass) return {lacking.rank, 1};
-    Shortage all{lacking.rank, 0};
+    Shortage all{lacking.rank, 0, run_chunks(lacking.bytes)};
     for (const Need& need : needs_) {
       const bool run = class_for(need.bytes) == kRunClass && need.rank == lacking.rank;
       all.chunks += run ? need.count * run_chunks(need.bytes) : 0;

@@ -212,6 +212,49 @@ TEST_CASE("move: several runs in one operation find room together") {
   check_volumes(*session, kRanks);
 }
 
+TEST_CASE("move: several runs find room apart where live runs leave no wide place") {
+  Lab lab(5, /*buckets=*/8);
+  const auto session = lab.session(kFull);
+  constexpr std::size_t kRun = 20'000;  // two chunks
+  Kept kept;
+  Keys tiny(*session, "tiny ");  // so many that lines overflow: there are blocks for some more
+  for (int i = 0; i < 100; ++i) {
+    const std::string key = tiny.next();
+    REQUIRE(session->put(key, kept[key] = pattern(100, 1), {}).ok());
+  }
+  Keys keys(*session, "run ");
+  std::vector<std::string> runs;
+  while (true) {
+    runs.push_back(keys.next());
+    const std::string value = pattern(kRun, runs.size());
+    if (!session->put(runs.back(), value, {}).ok()) break;
+    kept[runs.back()] = value;
+  }
+  REQUIRE(runs.size() > 20);
+  const auto leave = [&](std::size_t run) {
+    REQUIRE(session->erase(runs[run]).ok());
+    kept.erase(runs[run]);
+  };
+  // Two places with a few small elements each, and two that are free.
+  leave(4);
+  leave(8);
+  Kept small;
+  fill(*session, small, 700, "small ");
+  erase_some(*session, small, [](std::uint64_t number) { return number % 12 != 0; });
+  kept.merge(small);
+  leave(12);
+  leave(16);
+  const std::uint64_t before = session->moved();
+  std::vector<std::pair<std::string, std::string>> news;
+  for (std::size_t i = 0; i < 3; ++i) news.emplace_back(keys.next(), pattern(kRun, 100 + i));
+  const std::vector<std::pair<std::string_view, std::string_view>> pairs(news.begin(), news.end());
+  REQUIRE(session->put_all(pairs, {}).ok());
+  kept.insert(news.begin(), news.end());
+  CHECK(session->moved() > before);
+  CHECK(wrong_of(*session, kept) == "");
+  check_volumes(*session, kRanks);
+}
+
 TEST_CASE("move: others read, write and erase meanwhile") {
   for (std::uint64_t seed = 1; seed <= scaled(5); ++seed) {
     CAPTURE(seed);

@@ -223,6 +223,45 @@ TEST_CASE("heap: H7, plans in turn look at all windows") {
   heap.end_move();
 }
 
+TEST_CASE("heap: H7, a part of what is lacking is a gain where live runs leave no wider place") {
+  HeapLab lab;
+  const auto agent = lab.agent();
+  // Places of three chunks between runs, each chunk with one block left.
+  std::vector<Block> all;
+  std::uint64_t run_bytes = 0;
+  while (true) {
+    const auto block = agent->heap.allocate(0, kBytes);
+    if (!block) break;
+    all.push_back(*block);
+    if (all.size() % (3 * class_capacity(class_for(kBytes))) != 0) continue;
+    if (agent->heap.allocate(0, 2 * kChunkBytes)) run_bytes += 2 * kChunkBytes;
+  }
+  REQUIRE(run_bytes >= 20 * kChunkBytes);
+  std::set<std::uint64_t> seen;
+  std::vector<Block> live;
+  for (const Block& block : all) {
+    if (seen.insert(lab.geometry.chunk_of(block.offset)).second) {
+      live.push_back(block);
+    } else {
+      agent->heap.free(0, block, kBytes);
+    }
+  }
+  agent->heap.return_all();
+  CHECK_FALSE(agent->heap.begin_move({0, 7}));
+  REQUIRE(agent->heap.begin_move({.rank = 0, .chunks = 7, .fewer = 3}));
+  CHECK(move_all(*agent, live) == 3);
+  CHECK(agent->heap.end_move());
+  CHECK(agent->heap.ready(0, 3 * kChunkBytes, 1));
+  agent->heap.trim();
+  agent->heap.return_all();
+  check(lab, *agent, live, run_bytes);
+  // All of it is the first choice.
+  REQUIRE(agent->heap.begin_move({.rank = 0, .chunks = 3, .fewer = 2}));
+  move_all(*agent, live);
+  CHECK(agent->heap.end_move());
+  CHECK(agent->heap.ready(0, 3 * kChunkBytes, 1));
+}
+
 TEST_CASE("heap: H7, a large heap is looked at until a part has something to empty") {
   HeapLab lab(kMostPlanned * (kChunkBytes + kBitmapBytes + 8) + (4 << 20));
   const auto agent = lab.agent();

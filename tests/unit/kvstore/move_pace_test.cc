@@ -33,6 +33,15 @@ TEST_CASE("move pace: a pause is for shortages of the same rank that are as larg
   CHECK(pace.pauses({0, 4}, kEnded));
 }
 
+TEST_CASE("move pace: a shortage is as large as the least that would be a gain") {
+  MovePace pace;
+  pace.in_vain({.rank = 0, .chunks = 9, .fewer = 4}, kBegan, kEnded);
+  CHECK(pace.pauses({0, 4}, kEnded));
+  CHECK_FALSE(pace.pauses({.rank = 0, .chunks = 9, .fewer = 3}, kEnded));
+  pace.freed(0, 4 * kChunkBytes);
+  CHECK_FALSE(pace.pauses({0, 4}, kEnded));
+}
+
 TEST_CASE("move pace: a pause ends when as much is freed as was lacking") {
   MovePace pace;
   pace.in_vain({2, 4}, kBegan, kEnded);
