@@ -53,20 +53,12 @@ struct LazyStore {
                                         [](const auto& kind) { return kind.traits().satellites; })),
                                     .ranks = kRanks})),
         lock(kinds),
-        fabric(std::move(*DeferredFabric::create(options(seed)))) {}
+        fabric(deferred_fabric(geometry, kRanks, /*agents_per_rank=*/4, seed)) {}
   LazyStore(const std::string& name, std::uint64_t seed) : LazyStore(std::span(&name, 1), seed) {}
   std::unique_ptr<LazySession> session(std::uint32_t agent) {
     return std::make_unique<LazySession>(
         std::move(*fabric.endpoint(agent % kRanks)), geometry, lock,
         store::SessionOptions{.timeout = std::chrono::seconds(60)});
-  }
-  DeferredFabric::Options options(std::uint64_t seed) const {
-    DeferredFabric::Options made;
-    made.ranks = kRanks;
-    made.segment_bytes = geometry.segment_bytes();
-    made.agents_per_rank = 4;
-    made.seed = seed;
-    return made;
   }
   void check_heap() {
     const auto walker = session(0);

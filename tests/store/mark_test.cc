@@ -36,16 +36,8 @@ struct Lab {
                                          .agents_per_rank = 2,
                                          .nodes_per_agent = 32})),
         lock(*locks::AnyLock::make("gbh:lockall=off")),
-        fabric(std::move(*conformance::DeferredFabric::create(options(seed)))),
+        fabric(deferred_fabric(geometry, kRanks, /*agents_per_rank=*/2, seed)),
         session(std::move(*fabric.endpoint(0)), geometry, lock, {}) {}
-  conformance::DeferredFabric::Options options(std::uint64_t seed) const {
-    conformance::DeferredFabric::Options made;
-    made.ranks = kRanks;
-    made.segment_bytes = geometry.segment_bytes();
-    made.agents_per_rank = 2;
-    made.seed = seed;
-    return made;
-  }
   fabric::Address line_of(std::string_view key) {
     return geometry.bucket(session.owner_of(key), geometry.bucket_of(geometry.hash_of(key)));
   }

@@ -32,15 +32,7 @@ struct Lab {
                                          .nodes_per_agent = 32,
                                          .ranks = kRanks})),
         lock(*locks::AnyLock::make("gbh:lockall=off")),
-        fabric(std::move(*conformance::DeferredFabric::create(options(seed)))) {}
-  conformance::DeferredFabric::Options options(std::uint64_t seed) const {
-    conformance::DeferredFabric::Options made;
-    made.ranks = kRanks;
-    made.segment_bytes = geometry.segment_bytes();
-    made.agents_per_rank = 4;
-    made.seed = seed;
-    return made;
-  }
+        fabric(deferred_fabric(geometry, kRanks, /*agents_per_rank=*/4, seed)) {}
   std::unique_ptr<LazySession> session(std::uint32_t rank) {
     return std::make_unique<LazySession>(
         std::move(*fabric.endpoint(rank)), geometry, lock,

@@ -31,15 +31,8 @@ struct LazyPair {
                                          .agents_per_rank = 2,
                                          .nodes_per_agent = 32})),
         lock(*locks::AnyLock::make("gbh:lockall=off")),
-        fabric(std::move(*conformance::DeferredFabric::create(options()))),
+        fabric(deferred_fabric(geometry, kRanks, /*agents_per_rank=*/2)),
         session(std::move(*fabric.endpoint(0)), geometry, lock, {}) {}
-  conformance::DeferredFabric::Options options() const {
-    conformance::DeferredFabric::Options made;
-    made.ranks = kRanks;
-    made.segment_bytes = geometry.segment_bytes();
-    made.agents_per_rank = 2;
-    return made;
-  }
   /// The first key of these that the other rank owns.
   std::string key_of_the_other() const {
     for (int i = 0;; ++i) {

@@ -10,8 +10,7 @@
 
 using namespace keyway;
 using namespace keyway::store;
-using keyway::test::HeapAgent;
-using keyway::test::HeapLab;
+using namespace keyway::test;
 
 namespace {
 

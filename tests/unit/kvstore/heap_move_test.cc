@@ -12,18 +12,14 @@
 
 using namespace keyway;
 using namespace keyway::store;
-using keyway::test::HeapAgent;
-using keyway::test::HeapLab;
-using keyway::test::ShmHeap;
+using namespace keyway::test;
 
 namespace {
 
 constexpr std::uint64_t kBytes = 100;
 
-/// Live blocks of a full heap, of which one in each chunk is left.
-std::vector<Block> sparse(HeapLab& lab, HeapAgent& agent) {
-  std::vector<Block> all;
-  while (const auto block = agent.heap.allocate(0, kBytes)) all.push_back(*block);
+/// Frees all of these blocks but one in each chunk. Returns the blocks that are left.
+std::vector<Block> thin_out(HeapLab& lab, HeapAgent& agent, const std::vector<Block>& all) {
   std::set<std::uint64_t> seen;
   std::vector<Block> left;
   for (const Block& block : all) {
@@ -34,6 +30,14 @@ std::vector<Block> sparse(HeapLab& lab, HeapAgent& agent) {
     }
   }
   agent.heap.return_all();
+  return left;
+}
+
+/// Live blocks of a full heap, of which one in each chunk is left.
+std::vector<Block> sparse(HeapLab& lab, HeapAgent& agent) {
+  std::vector<Block> all;
+  while (const auto block = agent.heap.allocate(0, kBytes)) all.push_back(*block);
+  std::vector<Block> left = thin_out(lab, agent, all);
   REQUIRE(left.size() == lab.geometry.chunks());
   return left;
 }
@@ -51,6 +55,15 @@ std::uint64_t move_all(HeapAgent& agent, std::vector<Block>& blocks) {
     ++moved;
   }
   return moved;
+}
+
+/// Another agent frees a block of a chunk that this agent is emptying.
+void free_leaving(HeapAgent& agent, std::vector<Block>& live, HeapAgent& other) {
+  const auto leaving = std::find_if(
+      live.begin(), live.end(), [&](const Block& block) { return agent.heap.is_leaving(block); });
+  REQUIRE(leaving != live.end());
+  other.heap.free(0, *leaving, kBytes);
+  live.erase(leaving);
 }
 
 /// H3, and that no two of them are one.
@@ -237,16 +250,7 @@ TEST_CASE("heap: H7, a part of what is lacking is a gain where live runs leave n
     if (agent->heap.allocate(0, 2 * kChunkBytes)) run_bytes += 2 * kChunkBytes;
   }
   REQUIRE(run_bytes >= 20 * kChunkBytes);
-  std::set<std::uint64_t> seen;
-  std::vector<Block> live;
-  for (const Block& block : all) {
-    if (seen.insert(lab.geometry.chunk_of(block.offset)).second) {
-      live.push_back(block);
-    } else {
-      agent->heap.free(0, block, kBytes);
-    }
-  }
-  agent->heap.return_all();
+  std::vector<Block> live = thin_out(lab, *agent, all);
   CHECK_FALSE(agent->heap.begin_move({0, 7}));
   REQUIRE(agent->heap.begin_move({.rank = 0, .chunks = 7, .fewer = 3}));
   CHECK(move_all(*agent, live) == 3);
@@ -287,11 +291,7 @@ TEST_CASE("heap: H7, others free and lease in chunks that are being emptied") {
   auto live = sparse(lab, *agent);
   REQUIRE(agent->heap.begin_move({0, 1}));
   // The other one frees a block of a chunk that is being emptied, and takes others.
-  const auto leaving = std::find_if(
-      live.begin(), live.end(), [&](const Block& block) { return agent->heap.is_leaving(block); });
-  REQUIRE(leaving != live.end());
-  other->heap.free(0, *leaving, kBytes);
-  live.erase(leaving);
+  free_leaving(*agent, live, *other);
   for (int i = 0; i < 300; ++i) {
     const auto block = other->heap.allocate(0, kBytes);
     REQUIRE(block);
@@ -310,11 +310,7 @@ TEST_CASE("heap: H7, a run is made of a chunk, too, whose last block another age
   const auto other = lab.agent();
   auto live = sparse(lab, *agent);
   REQUIRE(agent->heap.begin_move({0, 4}));
-  const auto leaving = std::find_if(
-      live.begin(), live.end(), [&](const Block& block) { return agent->heap.is_leaving(block); });
-  REQUIRE(leaving != live.end());
-  other->heap.free(0, *leaving, kBytes);
-  live.erase(leaving);
+  free_leaving(*agent, live, *other);
   CHECK(move_all(*agent, live) == 3);
   CHECK(agent->heap.end_move());
   CHECK(agent->heap.ready(0, 4 * kChunkBytes, 1));

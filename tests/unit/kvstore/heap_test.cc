@@ -8,9 +8,7 @@
 
 using namespace keyway;
 using namespace keyway::store;
-using keyway::test::HeapAgent;
-using keyway::test::HeapLab;
-using keyway::test::ShmHeap;
+using namespace keyway::test;
 
 namespace {
 

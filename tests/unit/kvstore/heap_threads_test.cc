@@ -9,8 +9,7 @@
 
 using namespace keyway;
 using namespace keyway::store;
-using keyway::test::HeapAgent;
-using keyway::test::HeapLab;
+using namespace keyway::test;
 
 #ifndef KEYWAY_TEST_DIVISOR
 #define KEYWAY_TEST_DIVISOR 1
