@@ -202,8 +202,8 @@ class Session {
   /// meanwhile may be shown. A cursor means the same to all sessions of a store; another store
   /// refuses it (kInvalidArgument), or continues at some place.
   Result<std::uint64_t> scan(std::uint64_t cursor, std::uint64_t limit, const ElementSink& sink);
-  /// As scan(), but without values: these are neither read nor transferred. Of a Redis both show
-  /// strings only, whatever else it holds.
+  /// As scan(), but without values: these are neither read nor transferred. On a Redis both show
+  /// keys of strings only.
   Result<std::uint64_t> scan_keys(std::uint64_t cursor, std::uint64_t limit, const KeySink& sink);
   /// As scan_keys(), but only what lies on this rank.
   Result<std::uint64_t> scan_keys_rank(std::uint32_t rank, std::uint64_t cursor,
@@ -245,9 +245,9 @@ class Session {
   std::uint64_t now_ms(std::string_view key);
   /// Walks a rank's volume: elements, bytes, free memory.
   Result<VolumeReport> report(std::uint32_t rank);
-  /// What is in a rank's volume, by counters: one for each stripe and each 16 KiB of the heap.
+  /// The contents of a rank's volume, by counters: one for each stripe and each 16 KiB of the heap.
   VolumeUsage usage(std::uint32_t rank);
-  /// What usage() says of elements: it costs the same whatever the size of the memory.
+  /// The figures of usage() that concern elements. Its cost does not depend on the memory's size.
   VolumeCounts counts(std::uint32_t rank);
   /// Which stripe guards a key.
   StripePlace stripe_of(std::string_view key) const;

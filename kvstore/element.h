@@ -13,8 +13,8 @@
 // The checksum is a sum of terms: one of bytes 4..11 and the expiry, one of each 16 bytes of the
 // key, one of each 16 bytes of the value (the last ones padded with zeros). A term depends on the
 // place of its bytes, so bytes that change places change the sum. A change of bytes [a, b), or of
-// the expiry, replaces their terms alone: it costs what changes, whatever the size of the value,
-// and whoever reads the whole element still detects any mixture of two of its states.
+// the expiry, replaces their terms alone: its cost depends on the bytes that change, and not on the
+// size of the value. A reader of the whole element still detects any mixture of two of its states.
 #pragma once
 
 #include <cstddef>
@@ -67,7 +67,7 @@ struct ElementHeader {
   std::uint64_t value_bytes() const { return length_and_flags & kLengthMask; }
   bool expiry_room() const { return (length_and_flags & kExpiryRoomFlag) != 0; }
   std::uint64_t total() const { return layout_bytes(key_bytes(), value_bytes(), expiry_room()); }
-  /// Of header, expiry and key.
+  /// The bytes of header, expiry and key.
   std::uint64_t head_bytes() const { return layout_bytes(key_bytes(), 0, expiry_room()); }
 };
 static_assert(sizeof(ElementHeader) == kElementHeaderBytes);
@@ -83,7 +83,7 @@ struct ElementHead {
   bool expiry_room = false;
 
   bool expires() const { return expires_at_ms != kNoExpiry; }
-  /// Where the value begins, counted from the element's first byte.
+  /// The value's place, counted from the element's first byte.
   std::uint64_t value_at() const { return layout_bytes(key.size(), 0, expiry_room); }
   std::uint64_t bytes() const { return value_at() + value_bytes; }
 };

@@ -31,14 +31,14 @@ class ElementChange {
                 std::uint64_t expires_at_ms);
 
   std::uint64_t value_bytes() const { return value_bytes_; }
-  /// Of the element afterwards, in the layout that it has.
+  /// The bytes of the element afterwards, in the layout that it has.
   std::uint64_t bytes() const { return old_.value_at() + value_bytes_; }
   /// Whether it can stay as it is laid out: there is room for the expiry, or none is asked for.
   bool keeps_layout() const { return old_.expiry_room || expires_at_ms_ == kNoExpiry; }
-  /// What is written of the value.
+  /// The part of the value that is written.
   Extent changed() const { return changed_; }
-  /// Whole blocks of the checksum around that, cut at the value's end; as it was before, and as it
-  /// is afterwards.
+  /// The whole blocks of the checksum around changed(), cut at the value's end: at the end that it
+  /// had before, and at the end that it has afterwards.
   Extent window_before() const;
   Extent window() const;
 

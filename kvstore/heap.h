@@ -59,11 +59,11 @@ struct Block {
   std::uint32_t size_class = 0;  // kRunClass: a run of chunks
 };
 
-/// What an allocation lacked: so many free chunks, neighbours where they are several.
+/// The free chunks that an allocation lacked; neighbours, if they are several.
 struct Shortage {
   std::uint32_t rank = 0;
   std::uint64_t chunks = 1;
-  std::uint64_t fewer = 0;  // so many are a gain, too, where no place has room for all; or 0
+  std::uint64_t fewer = 0;  // a gain, too, if no place has room for all; 0: only all are
 
   std::uint64_t least() const { return fewer == 0 ? chunks : fewer; }
 };
@@ -98,7 +98,7 @@ class Heap {
   /// Whether that many are in hand now.
   bool ready(std::uint32_t rank, std::uint64_t bytes, std::uint64_t count);
 
-  /// The bytes that a block has room for. Of a run, by a look at its first chunk's state.
+  /// The bytes that a block has room for. For a run it looks at its first chunk's state.
   std::uint64_t capacity(std::uint32_t rank, const Block& block);
 
   /// Leased and not handed out: the spans of the blocks in this agent's hands.
@@ -119,18 +119,18 @@ class Heap {
   std::uint64_t span(const Block& block, std::uint64_t bytes) const;
 
   // --- emptying sparse chunks: heap_move.h
-  /// Several allocations that succeed one by one lack this together.
+  /// Notes what several allocations lack together, if each of them succeeds by itself.
   void note_shortage(const Shortage& lacking) { shortage_ = lacking; }
-  /// What the last allocation lacked that has failed since the last call.
+  /// The shortage of the last allocation that has failed, if one has failed since the last call.
   std::optional<Shortage> take_shortage();
   /// Chooses sparse chunks and takes their free blocks. False when to empty chunks cannot help, or
   /// this agent's own memory is short; then there is nothing to end.
   bool begin_move(const Shortage& lacking);
-  /// Whether what lies in this block is to be moved. Never a run.
+  /// Whether the content of this block is to be moved. A run never is.
   bool is_leaving(const Block& block) const;
   /// A block of the same class elsewhere.
   std::optional<Block> destination(std::uint32_t size_class);
-  /// What lay in this block has moved, and nobody refers to it any more.
+  /// The content of this block has moved, and nothing refers to the block any more.
   void moved(const Block& block);
   /// Whether nothing is left to be moved.
   bool all_moved() const { return move_->left == 0; }
@@ -172,7 +172,7 @@ class Heap {
     std::uint64_t clock = 0;                                    // counts uses
     bool set_aside = false;                                     // by ensure(), and not yet trimmed
   };
-  // What a chunk that is to be emptied has been found to be.
+  // The state of a chunk that is to be emptied, as a look has found it.
   enum class LeavingChunk : std::uint8_t { kCut, kFree, kRun };
   // Chunks that are being emptied (H7).
   struct Move {

@@ -39,7 +39,7 @@ typename Heap<E>::Held* Heap<E>::find_chunk(Leases& mine, std::uint64_t chunk) {
   return at == mine.held.end() ? nullptr : &*at;
 }
 
-/// Of the chunks with blocks of a class, of which there is one, that used last, or another.
+/// A chunk with blocks of this class: the one used last, or another. There is one.
 template <fabric::Endpoint E>
 typename Heap<E>::Held& Heap<E>::find_class(Leases& mine, std::uint32_t size_class) {
   const std::uint32_t recent = mine.recent[size_class];
@@ -142,8 +142,8 @@ void Heap<E>::clear_bits(std::uint32_t rank, Held& held, std::uint64_t count) {
   ep_.order(rank);
 }
 
-/// Returns so many blocks of a chunk to the owner; true when the chunk has become free by it. Of a
-/// remote rank it is one round trip, or two where the chunk may be empty.
+/// Returns so many blocks of a chunk to the owner; true when the chunk has become free by it. On a
+/// remote rank it costs one round trip, or two if the chunk may be empty.
 template <fabric::Endpoint E>
 bool Heap<E>::return_bits(std::uint32_t rank, Held& held, std::uint64_t count) {
   if (count == 0) return false;
@@ -176,7 +176,7 @@ void Heap<E>::return_oldest(std::uint32_t rank) {
   drop_empty(mine);
 }
 
-/// Of a block that is not in hand.
+/// Returns a block that is not in hand.
 template <fabric::Endpoint E>
 void Heap<E>::return_block(std::uint32_t rank, const Block& block) {
   Held one{.chunk = geometry_.chunk_of(block.offset), .size_class = block.size_class, .count = 1};

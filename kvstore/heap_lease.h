@@ -36,9 +36,9 @@ std::optional<Block> Heap<E>::allocate(std::uint32_t rank, std::uint64_t bytes,
   return allocate(rank, bytes);
 }
 
-/// A block for `roomy` bytes where one is at hand; what is lacking for it is no shortage, and no
-/// lease is returned for it. None where its class or its last chunk would add much to that: then
-/// the block for `bytes` has about as much room by itself. Nor where a run for these is set aside.
+/// A block for `roomy` bytes, if one is at hand: a failure is not a shortage, and no lease is
+/// returned for the block. There is none if its class or its last chunk adds much to `roomy`: then
+/// the block for `bytes` has about as much room by itself. Nor if a run for `bytes` is set aside.
 template <fabric::Endpoint E>
 std::optional<Block> Heap<E>::allocate_roomy(std::uint32_t rank, std::uint64_t bytes,
                                              std::uint64_t roomy) {
@@ -103,13 +103,13 @@ bool Heap<E>::ready(std::uint32_t rank, std::uint64_t bytes, std::uint64_t count
 }
 
 /// Leases blocks of a class, at least one and up to a chunk's worth; `wanted` of them are lacking.
-/// Where to look, cheapest first: the chunk leased from last, the one the owner's header hints at,
-/// a chunk never used before, any chunk with room, and at the end whatever this agent holds in
-/// other classes. The agent has leases of the rank, so nothing is thrown (H5).
+/// It looks at the cheapest place first: at the chunk leased from last, the one the owner's header
+/// hints at, a chunk never used before, any chunk with room, and at the end at the blocks that this
+/// agent holds in other classes. The agent has leases of the rank, so nothing is thrown (H5).
 template <fabric::Endpoint E>
 bool Heap<E>::refill(std::uint32_t rank, std::uint32_t size_class, std::uint64_t wanted) {
   Leases& mine = *leases_[rank];
-  // H6. What is set aside is for the writes that come next, and is trimmed behind them.
+  // H6. The next writes use the blocks that are set aside, and trim() returns the rest of them.
   while (!mine.set_aside && !mine.held.empty() && mine.held.size() >= most_held_) {
     return_oldest(rank);
   }
@@ -266,8 +266,8 @@ void Heap<E>::each_state(std::uint32_t rank, std::uint64_t from, std::uint64_t t
   }
 }
 
-/// Out of any chunk of the class with room or, if it may claim one, a free chunk. Not out of one
-/// that is being emptied: what is moved there would stay, and pin it.
+/// Leases from any chunk of the class with room or, if it may claim one, from a free chunk. Chunks
+/// that are being emptied are left out: a block that is moved there would stay, and pin the chunk.
 template <fabric::Endpoint E>
 bool Heap<E>::lease_by_search(std::uint32_t rank, std::uint32_t size_class, std::uint64_t most,
                               bool may_claim) {

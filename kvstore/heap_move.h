@@ -19,12 +19,12 @@ using fabric::rma;
 /// Chunks that one plan looks at, which bounds its memory: 1 GiB of heap. A larger heap is looked
 /// at part by part, until a plan finds something.
 inline constexpr std::uint64_t kMostPlanned = 1 << 16;
-/// Chunks that walks have not emptied, and that plans pass over. With more than these the next walk
-/// forgets them first, so there are at most these and those of one plan.
+/// Plans pass over the chunks that walks have not emptied. begin_move() forgets these chunks if
+/// they are more than this, so the heap notes at most so many and those of one plan.
 inline constexpr std::size_t kMostPinned = 64;
 
-/// Candidates from number `first` on. Where no place is wide enough for all that is lacking, one
-/// for a part of it.
+/// Chooses among the candidates from number `first` on. If no place is wide enough for all that is
+/// lacking, it chooses one for the least that is a gain.
 inline MovePlan::Choice choose(const MovePlan& plan, const Shortage& lacking, std::uint64_t first) {
   if (lacking.chunks == 1) return plan.chunks(first);
   const MovePlan::Choice all = plan.window(lacking.chunks, first);
@@ -34,13 +34,12 @@ inline MovePlan::Choice choose(const MovePlan& plan, const Shortage& lacking, st
   return part;
 }
 
-/// What the last allocation that failed lacked, if one has failed since.
 template <fabric::Endpoint E>
 std::optional<Shortage> Heap<E>::take_shortage() {
   return std::exchange(shortage_, std::nullopt);
 }
 
-/// Of the chunks from `from` to `to`. Candidates that have been chosen in vain come last.
+/// Plans a move out of chunks from `from` to `to`. Candidates that were chosen in vain come last.
 template <fabric::Endpoint E>
 MovePlan::Choice Heap<E>::plan_move(const Shortage& lacking, std::uint64_t from, std::uint64_t to) {
   std::vector<ChunkState> states;
@@ -48,7 +47,7 @@ MovePlan::Choice Heap<E>::plan_move(const Shortage& lacking, std::uint64_t from,
   if (std::exchange(pinned_rank_, lacking.rank) != lacking.rank) pinned_.clear();
   std::sort(pinned_.begin(), pinned_.end());
   each_state(lacking.rank, from, to, [&](std::uint64_t chunk, ChunkState state) {
-    // To a plan a chunk that was not to be emptied is like one of a run.
+    // The plan sees a chunk that a walk has not emptied as one of a run.
     const bool pinned = std::binary_search(pinned_.begin(), pinned_.end(), chunk);
     states.push_back(pinned ? ChunkState(ChunkState::kRunRest, 0) : state);
     return false;
@@ -60,7 +59,7 @@ MovePlan::Choice Heap<E>::plan_move(const Shortage& lacking, std::uint64_t from,
   const bool again = choice.chunks.empty() && choice.next == 0 && first != 0;
   if (again) choice = choose(plan, lacking, 0);
   if (!choice.chunks.empty() || choice.next != 0 || pinned_.empty()) return choice;
-  pinned_.clear();  // nothing else is left: they may be emptied by now
+  pinned_.clear();  // nothing else is left, and by now a walk may empty them
   return plan_move(lacking, from, to);
 }
 
@@ -138,8 +137,8 @@ bool Heap<E>::claim_for_run(std::uint64_t chunk) {
   return true;
 }
 
-/// Takes all free blocks of a chunk that is to be emptied, if it is still cut. One that is full has
-/// none.
+/// Takes all free blocks of a chunk that is to be emptied, if it is still cut. A full chunk has no
+/// free blocks.
 template <fabric::Endpoint E>
 typename Heap<E>::LeavingChunk Heap<E>::take_leaving(std::uint64_t chunk) {
   const std::uint32_t rank = move_->lacking.rank;
@@ -168,8 +167,8 @@ bool Heap<E>::is_leaving(const Block& block) const {
   return at < move_->leaving.size() && move_->leaving[at] == block.size_class + 1;
 }
 
-/// Out of chunks in use, so that each chunk that is emptied is a gain; for a run out of free ones
-/// as well. None is looked for again in a class that has no room.
+/// Takes blocks of chunks in use, so that each emptied chunk is a gain; for a run also blocks of
+/// free chunks. It does not search a class again that has no room.
 template <fabric::Endpoint E>
 std::optional<Block> Heap<E>::destination(std::uint32_t size_class) {
   const std::uint32_t rank = move_->lacking.rank;

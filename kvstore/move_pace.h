@@ -37,7 +37,7 @@ class MovePace {
              pause.freed < pause.lacking.least() * kChunkBytes;
     });
   }
-  /// What began then for this shortage has gained nothing.
+  /// The plan or the walk that began then for this shortage has gained nothing.
   void in_vain(const Shortage& lacking, std::uint64_t began_ns, std::uint64_t now_ns) {
     const auto of_rank = [&](const Pause& pause) {
       return pause.until_ns != 0 && pause.lacking.rank == lacking.rank;

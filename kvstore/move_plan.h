@@ -12,9 +12,9 @@
 //   M2  A plan moves at most kMostBlocks blocks and kMostBytes bytes.
 //   M3  Of the chunks of a class that have room, a plan of single chunks leaves at least half as
 //       they are: all free blocks of the others are taken while these are being emptied, and other
-//       agents need some. A window takes what it meets, be it the only chunk with room of a class:
-//       or else a rare class could keep every window from being emptied. It is a few neighbours,
-//       and who lacks a block meanwhile cuts a free chunk.
+//       agents need some. A window may take the only chunk with room of a class: otherwise a rare
+//       class could keep every window from being emptied. A window is a few neighbours, and an
+//       agent that lacks a block meanwhile cuts a free chunk.
 #pragma once
 
 #include <array>
@@ -38,7 +38,7 @@ class MovePlan {
 
   explicit MovePlan(std::span<const ChunkState> states);
 
-  /// What is chosen: numbers of chunks, or the first chunk of one window; none where nothing fits.
+  /// The numbers of the chosen chunks, or the first chunk of one window; none if nothing fits.
   struct Choice {
     std::vector<std::uint64_t> chunks;
     std::uint64_t width = 1;  // of the window

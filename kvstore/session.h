@@ -365,13 +365,13 @@ class Session {
   std::uint64_t switches_ = 0;
   // Buffers of the operation under way, kept so that a warm session does not allocate.
   std::vector<Line> chain_;
-  // What read_ahead() has read: lines of buckets from ahead_from_ on. Or reserve_reads(), of keys.
+  // Bucket lines read by read_ahead(), from ahead_from_ on, or by reserve_reads(), of its keys.
   std::vector<Bucket> ahead_;
   std::uint64_t ahead_from_ = 0;
   Bucket line_read_;                 // a remote line that find() looks at, or read with its lock
   std::vector<std::byte> fetched_;   // a remote element, or a remote run's all but its value
   detail::Peeked peeked_{};          // the first bytes of the elements of a line, by a walk
-  std::vector<std::byte> part_;      // what is shown of a remote run's value
+  std::vector<std::byte> part_;      // the part of a remote run's value that is shown
   std::vector<std::byte> composed_;  // an element to be written to a remote rank
   std::string built_;                // a value made from the old one
   std::vector<Garbage> garbage_;

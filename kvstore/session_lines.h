@@ -140,7 +140,7 @@ void Session<E>::note_expiry(const Location& location, std::uint64_t expires_at_
   }
 }
 
-/// What is counted of an element's expiry, and K7, as a decision changes it within its block.
+/// Counts an element's expiry, and keeps K7, as a decision changes the element within its block.
 template <fabric::Endpoint E>
 void Session<E>::recount_expiring(const Location& location, const Found& found,
                                   const Decision& decision) {

@@ -63,7 +63,7 @@ Status Session<E>::with_room(std::span<const Location> locations, Attempt&& atte
   Status status = attempt();
   if (status != Code::kOutOfSpace) return status;
   if (sweep_for_room(locations)) status = attempt();
-  // What a move sets aside, and the operation does not take, goes back.
+  // trim() returns the blocks that a move sets aside and the operation does not use.
   const std::unique_ptr<Heap<E>, void (*)(Heap<E>*)> at_end(&heap_,
                                                             [](Heap<E>* heap) { heap->trim(); });
   const Deadline until = deadline_.started(ep_.now_ns());

@@ -1,4 +1,4 @@
-// What a session notes of the operation under way: places, lines and elements that it has read.
+// Notes of a session on the operation under way: places, lines and elements that it has read.
 //
 // *Thread safety.* Values of one session.
 #pragma once
@@ -56,8 +56,8 @@ struct Line {
   bool dirty = false;
 };
 
-/// What find() or locate() found: an entry, with locate() of a line of chain_, its element as far
-/// as that has been read, and whether it is past its expiry.
+/// The result of find() or locate(): an entry (of a line of chain_, if locate() found it), its
+/// element as far as that has been read, and whether the element is past its expiry.
 struct Found {
   std::uint32_t line = 0;
   std::uint32_t at = 0;  // 0: nothing found
@@ -88,8 +88,8 @@ struct Garbage {
   Block block;
 };
 
-/// What a walk reads of an element: header, expiry, and most keys; of as many elements at once as a
-/// line has entries at most.
+/// A walk reads so many bytes of an element: they hold header, expiry, and most keys. At once it
+/// reads those of at most as many elements as a line has entries.
 inline constexpr std::uint64_t kPeekBytes = 64;
 inline constexpr std::size_t kPeeks = kEntryWords;
 using Peeked = std::array<std::array<std::byte, kPeekBytes>, kPeeks>;
@@ -103,7 +103,7 @@ struct Unshown {
   auto operator<=>(const Unshown&) const = default;
 };
 
-/// What a scan shows of elements.
+/// A scan shows keys only, or elements with their values.
 enum class Shown : std::uint8_t { kKeys, kElements };
 using ScanSink = FunctionRef<void(std::string_view key, std::string_view value)>;
 

@@ -1,9 +1,9 @@
 // Session<E>: changing a part of a value, or its expiry. Included by session_impl.h.
 //
-// Where the block has room, the change is made in it: of the value only the bytes that change are
-// written, and their blocks of the checksum read, also on another rank (element_change.h). Else
-// the element moves as a whole, and one that grows gets room to grow on, so that appends are
-// amortised.
+// The change is made in the element's block if that has room: the session writes only the bytes of
+// the value that change, and reads only their blocks of the checksum, also on another rank
+// (element_change.h). Otherwise the element moves as a whole. An element that grows then gets spare
+// room, so that appends are amortised.
 #pragma once
 
 #include "keyway/kvstore/element_change.h"
@@ -41,7 +41,7 @@ Status Session<E>::apply_overwrite(Access access, const Location& location, std:
       return {};
     }
   }
-  // What cannot be held is not built first.
+  // A value that no heap can hold is refused before it is built.
   if (!tiny && after > geometry_.heap_bytes()) return full(location.rank, after);
   ElementPart old;
   if (found.live()) {
@@ -56,8 +56,8 @@ Status Session<E>::apply_overwrite(Access access, const Location& location, std:
                      grows ? (key.size() + after) / kGrowthShare : 0);
 }
 
-/// Whether the block of what was found holds so many bytes. Of a run, the chunks that its bytes
-/// take are known without a look.
+/// Whether the block of the element that was found holds so many bytes. The element's own size says
+/// how many chunks a run has at least, so a look at the run is needed only beyond these.
 template <fabric::Endpoint E>
 bool Session<E>::has_room(std::uint32_t rank, const Found& found, std::uint64_t bytes) {
   const Block block{found.entry.offset(), found.entry.size_class()};

@@ -67,7 +67,7 @@ class Session<E>::BlockNeeds {
   std::vector<Need> needs_;
 };
 
-/// What the writes can need at most: no element is looked at for this.
+/// The blocks that the writes need at most. It looks at no element.
 template <fabric::Endpoint E>
 void Session<E>::need_at_most(BlockNeeds& needs, std::span<const PlannedWrite> writes) const {
   for (PlannedWrite write : writes) {
@@ -81,7 +81,8 @@ void Session<E>::need_at_most(BlockNeeds& needs, std::span<const PlannedWrite> w
   }
 }
 
-/// What they do need, from a look at each element: nothing for what can be rewritten where it is.
+/// The blocks that the writes need, by a look at each element: none for one that is rewritten where
+/// it is.
 template <fabric::Endpoint E>
 void Session<E>::need_exactly(BlockNeeds& needs, std::span<const PlannedWrite> writes) {
   std::vector<std::string_view> keys;
@@ -109,9 +110,9 @@ void Session<E>::need_exactly(BlockNeeds& needs, std::span<const PlannedWrite> w
 }
 
 /// Makes room in this session's memory for all that a change of these keys reads, before the first
-/// of them changes (K3): for the chains of their buckets, and for remote elements that a key may
-/// have to be told from. What lines say of sizes holds while the stripes are locked. The first
-/// lines of remote buckets are read many in a round trip.
+/// of them changes (K3): for the chains of their buckets, and for remote elements whose keys are
+/// compared with them. The sizes in the lines stay true while the stripes are locked. The first
+/// lines of many remote buckets are read in one round trip.
 template <fabric::Endpoint E>
 void Session<E>::reserve_reads(std::span<const Location> locations) {
   std::size_t longest = 0;
@@ -171,9 +172,10 @@ std::size_t Session<E>::reserve_chain(Access access, const Location& location,
   }
 }
 
-/// Room for the elements that the writes compose for remote ranks, and for the head of one that
-/// becomes a run, from which a later key of the same bucket and tag has to be told: of a key that
-/// is erased as well, so these are not counted.
+/// Makes room for the elements that the writes compose for remote ranks. A later key may have the
+/// bucket and the tag of an element that becomes a run: then the head of the run is read to compare
+/// the keys, so it needs room as well. A single run needs that room, too: the later key may be one
+/// that the operation erases, and `writes` does not name these.
 template <fabric::Endpoint E>
 void Session<E>::reserve_composed(std::span<const PlannedWrite> writes) {
   for (const PlannedWrite& write : writes) {

@@ -83,7 +83,7 @@ void Session<E>::peek([[maybe_unused]] Access access, std::uint32_t rank,
   }
 }
 
-/// Where the first bytes of the i-th of these elements are read to.
+/// The buffer that the first bytes of the i-th of these elements are read to.
 template <fabric::Endpoint E>
 std::span<std::byte> Session<E>::peek_of(std::size_t i, EntryWord entry) {
   const std::uint64_t block =
@@ -202,9 +202,9 @@ Status Session<E>::walk_volume(std::uint32_t rank, locks::Mode mode, Visit&& vis
 }
 
 /// Removes the elements of a bucket for which goes(found) is true, and adds their number to
-/// `removed`. Where the walk fails half-way, also for lack of memory, the entries that it has
-/// dropped by then leave the bucket all the same: their blocks are garbage already (K4). The stripe
-/// is locked for writing.
+/// `removed`. If the walk fails half-way, also for lack of memory, the entries that it has dropped
+/// by then still leave the bucket: their blocks are garbage already (K4). The stripe is locked for
+/// writing.
 template <fabric::Endpoint E>
 template <class Access, class Goes>
 Status Session<E>::remove_in_bucket(Access access, std::uint32_t rank, std::uint64_t bucket,
@@ -321,7 +321,7 @@ std::uint64_t Session<E>::size() {
   return total;
 }
 
-/// Of a remote rank a round trip for kCountersAhead stripes.
+/// On a remote rank it costs a round trip for kCountersAhead stripes.
 template <fabric::Endpoint E>
 std::uint64_t Session<E>::size_of(std::uint32_t rank) {
   return with_access(rank, [&](auto access) {

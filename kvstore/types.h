@@ -54,7 +54,7 @@ struct VolumeReport {
   HeapReport heap;
 };
 
-/// What VolumeUsage says of elements.
+/// The figures of VolumeUsage that concern elements.
 struct VolumeCounts {
   std::uint64_t elements = 0;
   std::uint64_t expiring = 0;
@@ -96,15 +96,15 @@ struct ValueRange {
 
   static constexpr ValueRange none() { return {}; }
   static constexpr ValueRange whole() { return {0, ~0ULL}; }
-  /// Of a value of so many bytes.
+  /// The part of this range that lies in a value of so many bytes.
   constexpr ValueRange cut(std::uint64_t value_bytes) const {
     const std::uint64_t begin = std::min(offset, value_bytes);
     return {begin, std::min(length, value_bytes - begin)};
   }
 };
 
-/// What a reader or a mutator that asked for a range of the value is shown; a view that ends with
-/// its call. The rest of the value is not touched, nor transferred.
+/// The part of an element that is shown to a reader or a mutator which asked for a range of the
+/// value; a view that ends with its call. The rest of the value is neither touched nor transferred.
 struct ElementPart {
   std::string_view bytes;         // of the value, those that were asked for
   std::uint64_t value_bytes = 0;  // of the whole value
@@ -133,9 +133,9 @@ struct Decision {
     return {.action = Action::kWrite, .value = value, .expires_at_ms = expires_at_ms};
   }
   static Decision erase() { return {.action = Action::kErase}; }
-  /// From `offset` on the value becomes these bytes, and the expiry this one; the rest stays. What
-  /// lies between the old end and `offset` becomes zeros; a key that is not there counts as empty.
-  /// It costs what changes, whatever the length of the value.
+  /// From `offset` on the value becomes these bytes, and the expiry this one; the rest stays. Bytes
+  /// between the old end and `offset` become zeros; a key that is not there counts as empty. The
+  /// cost depends on the bytes that change, and not on the length of the value.
   static Decision overwrite(std::uint64_t offset, std::string_view bytes,
                             std::uint64_t expires_at_ms) {
     return {.action = Action::kOverwrite,

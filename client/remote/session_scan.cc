@@ -24,7 +24,7 @@ Result<std::uint64_t> Session::scan_page(std::uint32_t server, std::uint64_t cur
                                          std::uint64_t limit, std::vector<std::string>& keys) {
   const Digits from(cursor);
   const Digits count(std::clamp<std::uint64_t>(limit, 1, kPage));
-  // A Redis may have keys of other types, which are none of this store's.
+  // A Redis may hold keys of other types, which do not belong to this store.
   const std::string_view words[] = {"SCAN", from, "COUNT", count, "TYPE", "string"};
   const auto reply = exchange_.ask_server(server, words, Effect::kReads);
   if (!reply.ok()) return reply.status();

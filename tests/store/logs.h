@@ -2,8 +2,8 @@
 // meet, no token is lost or torn, and a length that an append returned is where its token ends.
 //
 // *What.* Values begin with a slot of 8 bytes for each agent and a filling that puts their growth
-// over the limits of classes of blocks, and of the chunk. That tokens lie where the lengths say is
-// linearizability of appends: the lengths are the order.
+// over the limits of classes of blocks, and of the chunk. The lengths are the order of the appends,
+// so appends are linearizable if the tokens lie where the lengths say.
 #pragma once
 
 #include <fmt/core.h>
@@ -45,7 +45,7 @@ class Logger {
     return {};
   }
 
-  /// What went wrong, or nothing.
+  /// One random action. Returns the failure, or nothing.
   std::optional<std::string> act() {
     const std::uint64_t log = rng_.below(kLogs);
     switch (rng_.below(5)) {

@@ -1,5 +1,5 @@
-// What an operation costs that is about a part of a value, or about none of it: what it touches of
-// local memory, and what it moves to and from another rank. Counted, not timed.
+// The cost of operations on a part of a value, or on none of it: the local memory that they touch,
+// and the bytes that they move to and from another rank. The tests count, and do not time.
 #include <catch2/catch.hpp>
 
 #include <algorithm>

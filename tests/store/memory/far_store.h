@@ -128,7 +128,7 @@ class FarStore {
       {
         const auto tried = session();
         status = attempt(*tried, operate, number);
-        // What the operation has left behind is used by the next one.
+        // The next operation uses the buffers and blocks that this one has left behind.
         REQUIRE(tried->put("the operation after it", std::string(30, 'n'), {}).ok());
       }
       const bool failed = FailingMemory::failed();

@@ -38,7 +38,7 @@ class Walked {
       REQUIRE(session.put(each.key, each.value, {.expires_at_ms = each.expires_at_ms}).ok());
     }
   }
-  /// What the walk may not touch is there, and all else is gone or as it was.
+  /// The elements that the walk may not touch are there; each other one is gone or as it was.
   template <class Session>
   void check(Session& session) const {
     for (const Each& each : all_) {

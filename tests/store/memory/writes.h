@@ -12,8 +12,8 @@
 
 namespace keyway::test {
 
-/// Of each rank an element in line, one of a block, one of a run, and an absent one. The other
-/// ranks' come first: what is half done there shows.
+/// Each rank has an element in line, one in a block, one in a run, and an absent one. The other
+/// ranks' elements come first, so that a write that is half done there shows.
 template <class Store>
 typename Store::Contents before_writes(const Store& store) {
   typename Store::Contents made;
@@ -165,7 +165,7 @@ void check_transact(Store& store) {
   check_write(store, before, after, [&](auto& session) { return session.transact(keys, body); });
 }
 
-/// Of one key: each kind of element on a remote rank becomes one of each other kind.
+/// Writes of one key: each kind of element on a remote rank becomes one of each other kind.
 template <class Store>
 void check_puts(Store& store) {
   const auto all = before_writes(store);

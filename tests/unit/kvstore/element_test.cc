@@ -117,7 +117,7 @@ TEST_CASE("element: a value whose blocks change places is damage") {
   CHECK(element_intact(bytes));
 }
 
-// EC1, and that the checksum of what comes of it is that of the whole.
+// Checks EC1, and that the checksum afterwards is that of the whole element.
 TEST_CASE("element: a part that changes leaves the rest, and a checksum that matches") {
   keyway::Rng rng(5);
   for (int i = 0; i < 3000; ++i) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint32_t kSizes = 16;
 
-/// Of as many classes.
+/// Sizes of as many classes.
 std::uint64_t size_of(std::uint32_t i) { return 40 + 60 * i; }
 
 /// Chunks that are not free.

@@ -22,7 +22,7 @@ struct HeapAgent {
 };
 
 struct HeapLab {
-  /// Of how many agents a rank may have depends what each may keep (H6).
+  /// The number of agents that a rank may have decides how much each of them may keep (H6).
   explicit HeapLab(std::uint64_t memory_bytes = 2 << 20, std::uint32_t ranks = 1,
                    std::uint32_t agents_per_rank = 1)
       : geometry(*store::Geometry::plan({.memory_bytes = memory_bytes,

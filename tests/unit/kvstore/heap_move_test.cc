@@ -42,7 +42,7 @@ std::vector<Block> sparse(HeapLab& lab, HeapAgent& agent) {
   return left;
 }
 
-/// What a session does, without a table. Returns how many have moved.
+/// Moves blocks as a session does, without a table. Returns how many have moved.
 std::uint64_t move_all(HeapAgent& agent, std::vector<Block>& blocks) {
   std::uint64_t moved = 0;
   for (Block& block : blocks) {
@@ -66,7 +66,7 @@ void free_leaving(HeapAgent& agent, std::vector<Block>& live, HeapAgent& other) 
   live.erase(leaving);
 }
 
-/// H3, and that no two of them are one.
+/// Checks H3, and that no two blocks are the same.
 void check(HeapLab& lab, HeapAgent& agent, const std::vector<Block>& live,
            std::uint64_t more_bytes = 0) {
   std::set<std::uint64_t> offsets;
@@ -149,7 +149,7 @@ TEST_CASE(
   const auto agent = lab.agent();
   const auto live = sparse(lab, *agent);
   for (const std::uint64_t chunks : {1u, 4u}) {
-    // Nothing is moved, as where all that lies there is on its way in.
+    // Nothing is moved, as if all blocks there were on their way in.
     const HeapReport before = agent->heap.report(0);
     REQUIRE(agent->heap.begin_move({0, chunks}));
     CHECK_FALSE(agent->heap.all_moved());
@@ -205,10 +205,10 @@ TEST_CASE("heap: H7, plans in turn look at all windows") {
   HeapLab lab(8 << 20);
   const auto agent = lab.agent();
   ShmHeap& heap = agent->heap;
-  // Windows of which nothing has room elsewhere, more of them than two plans look at.
+  // Windows whose blocks have no room elsewhere, more of them than two plans look at.
   constexpr std::uint64_t kInVain = 2 * MovePlan::kMostTried + 10;
   for (std::uint64_t i = 0; i < kInVain; ++i) REQUIRE(heap.allocate(0, kChunkBytes));
-  // One that could be emptied, of as many bytes, and room for what lies there between runs.
+  // One window that can be emptied, of as many bytes, and room for its blocks between runs.
   constexpr std::uint64_t kPart = 512;
   constexpr std::uint64_t kParts = kChunkBytes / kPart;
   const auto fill = [&] {
@@ -326,7 +326,7 @@ TEST_CASE("heap: H7, nothing is moved to a chunk that is being emptied") {
   std::sort(live.begin(), live.end(),
             [&](const Block& a, const Block& b) { return chunks(a) < chunks(b); });
   REQUIRE(agent->heap.begin_move({0, 1}));
-  // The first chunk has room again, where a search looks first.
+  // The first chunk has room again, and a search looks there first.
   REQUIRE(agent->heap.is_leaving(live.front()));
   other->heap.free(0, live.front(), kBytes);
   live.erase(live.begin());
