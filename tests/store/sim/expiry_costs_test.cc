@@ -4,8 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "keyway/kvstore/session_impl.h"
-#include "tests/store/sim/clocked_endpoint.h"
+#include "tests/store/sim/clocked_session.h"
 #include "tests/store/sim/sim_store.h"
 
 using namespace keyway;

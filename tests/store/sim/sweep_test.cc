@@ -4,9 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "keyway/kvstore/session_impl.h"
 #include "keyway/locks/base/rng.h"
-#include "tests/store/sim/clocked_endpoint.h"
+#include "tests/store/sim/clocked_session.h"
 #include "tests/store/sim/sim_store.h"
 #include "tests/support/shaken_machine.h"
 
