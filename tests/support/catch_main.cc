@@ -1,3 +1,4 @@
-// Catch2's main, compiled once and linked into every test.
-#define CATCH_CONFIG_MAIN
-#include <catch2/catch.hpp>
+// The main of test programs that have none of their own.
+#include "tests/support/catch_run.h"
+
+int main(int argc, char** argv) { return keyway::test::run_catch(argc, argv); }

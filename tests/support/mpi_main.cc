@@ -1,11 +1,14 @@
-// Catch2's main for tests that run as an MPI job, compiled once (keyway_mpi_test_main).
-#define CATCH_CONFIG_RUNNER
+// The main of tests that run as an MPI job, compiled once (keyway_mpi_test_main).
+#define CATCH_CONFIG_EXTERNAL_INTERFACES  // of listeners
 #include <fmt/core.h>
 #include <catch2/catch.hpp>
 
 #include <cstdio>
+#include <memory>
 #include <string>
+#include <utility>
 
+#include "tests/support/catch_run.h"
 #include "tests/support/mpi_job.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -43,27 +46,27 @@ CATCH_REGISTER_LISTENER(StopOnFailure)
 
 int main(int argc, char** argv) {
   using namespace keyway;
-  Catch::Session session;
   test::MpiVariant& variant = test::mpi_variant();
-  using Catch::clara::Opt;
-  session.cli(session.cli() |
-              Opt(variant.force_rma)["--force-rma"]("send the rma class through MPI on one node") |
-              Opt(variant.ranks_per_node, "n")["--ranks-per-node"]("pretend nodes of n ranks"));
-  if (const int error = session.applyCommandLine(argc, argv); error != 0) return error;
-
-  auto mpi = fabric::MpiInterface::acquire();
-  if (!mpi.ok()) {
-    std::fprintf(stderr, "%s\n", std::string(mpi.status().message()).c_str());
-    return 1;
-  }
-  int rank = 0;
-  int ranks = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  test::replay_line = fmt::format("mpirun -n {} {}{} --ranks-per-node {}", ranks, argv[0],
-                                  variant.force_rma ? " --force-rma" : "", variant.ranks_per_node);
-  session.configData().useColour = Catch::UseColour::No;  // a launcher's terminal is no terminal
-  // One rank tells the whole story; the others speak up when something fails.
-  if (rank != 0) session.configData().reporterName = "compact";
-  return session.run();
+  const test::CatchOption options[] = {
+      {&variant.force_rma, "--force-rma", "send the rma class through MPI on one node"},
+      {&variant.ranks_per_node, "--ranks-per-node", "pretend nodes of n ranks"}};
+  std::shared_ptr<fabric::MpiInterface> mpi;  // for as long as the tests run
+  return test::run_catch(argc, argv, options, [&](test::CatchOutput& output) {
+    auto acquired = fabric::MpiInterface::acquire();
+    if (!acquired.ok()) {
+      std::fprintf(stderr, "%s\n", std::string(acquired.status().message()).c_str());
+      return 1;
+    }
+    mpi = std::move(*acquired);
+    int rank = 0;
+    int ranks = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    test::replay_line =
+        fmt::format("mpirun -n {} {}{} --ranks-per-node {}", ranks, argv[0],
+                    variant.force_rma ? " --force-rma" : "", variant.ranks_per_node);
+    output.colour = false;       // a launcher's terminal is no terminal
+    output.compact = rank != 0;  // one tells the whole story, the others what fails
+    return 0;
+  });
 }

@@ -30,7 +30,6 @@ if(NOT TARGET keyway_mpi_test_main)
   add_library(keyway_mpi_test_main OBJECT ${KEYWAY_TEST_SUPPORT_DIR}/mpi_main.cc)
   target_link_libraries(keyway_mpi_test_main PRIVATE keyway_build_flags keyway_test_support
                         keyway::fabric_mpi)
-  target_compile_options(keyway_mpi_test_main PRIVATE -O0)  # it is Catch2's main: slow to compile
 endif()
 
 # The trap of N2 (mpi_endpoint.h), made wide enough to fall into. Sanitizers have a memcpy of their own.

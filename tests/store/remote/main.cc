@@ -3,13 +3,11 @@
 //   store_remote_tests PROGRAM|URI [words for Catch2]
 //
 // PROGRAM: keywayd or redis-server, which is started for the tests. URI: of one that runs.
-#define CATCH_CONFIG_RUNNER
-#include <catch2/catch.hpp>
-
 #include <string>
 
 #include "keyway/client/wire/uri.h"
 #include "tests/store/accounting.h"
+#include "tests/support/catch_run.h"
 #include "tests/support/running_server.h"
 
 using namespace keyway::test;
@@ -19,7 +17,7 @@ namespace {
 int run_on(const std::string& uri, int argc, char** argv) {
   elsewhere() = uri;
   argv[1] = argv[0];
-  return Catch::Session().run(argc - 1, argv + 1);
+  return run_catch(argc - 1, argv + 1);
 }
 
 }  // namespace
