@@ -284,18 +284,15 @@ Status Session<E>::alone(FunctionRef<void()> body) {
   return {};
 }
 
-/// By counters. It looks at the state of each chunk of the heap: counts() does not.
+/// Adds up counters, and the state of each chunk of the heap; counts() does without the chunks.
 template <fabric::Endpoint E>
 VolumeUsage Session<E>::usage(std::uint32_t rank) {
-  VolumeUsage usage{.stripes = geometry_.stripes(),
-                    .table_bytes = geometry_.buckets() * kBucketBytes,
-                    .lock_bytes = geometry_.lock_bytes(),
-                    .segment_bytes = geometry_.segment_bytes(),
-                    .heap = heap_.usage(rank)};
-  const VolumeCounts counted = counts(rank);
-  usage.elements = counted.elements;
-  usage.expiring = counted.expiring;
-  usage.longest_chain_lines = counted.longest_chain_lines;
+  VolumeUsage usage{counts(rank)};
+  usage.stripes = geometry_.stripes();
+  usage.table_bytes = geometry_.buckets() * kBucketBytes;
+  usage.lock_bytes = geometry_.lock_bytes();
+  usage.segment_bytes = geometry_.segment_bytes();
+  usage.heap = heap_.usage(rank);
   return usage;
 }
 

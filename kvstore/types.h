@@ -54,20 +54,23 @@ struct VolumeReport {
   HeapReport heap;
 };
 
-/// The figures of VolumeUsage that concern elements.
+/// The elements of a volume, or of several.
 struct VolumeCounts {
-  std::uint64_t elements = 0;
-  std::uint64_t expiring = 0;
+  std::uint64_t elements = 0;  // those past their expiry and not yet swept included
+  std::uint64_t expiring = 0;  // elements with an expiry
+  // The most lines that a bucket has had since the store opened; 1: no bucket has overflowed.
   std::uint64_t longest_chain_lines = 0;
+
+  void add(const VolumeCounts& others) {
+    elements += others.elements;
+    expiring += others.expiring;
+    longest_chain_lines = std::max(longest_chain_lines, others.longest_chain_lines);
+  }
 };
 
 /// A rank's volume by its counters, which go on changing while they are read: no walk, no lock.
-struct VolumeUsage {
-  std::uint64_t elements = 0;  // those past their expiry and not yet swept included
-  std::uint64_t expiring = 0;  // elements with an expiry
+struct VolumeUsage : VolumeCounts {
   std::uint64_t stripes = 0;
-  // The most lines that a bucket has had since the store opened; 1: no bucket has overflowed.
-  std::uint64_t longest_chain_lines = 0;
   std::uint64_t table_bytes = 0;
   std::uint64_t lock_bytes = 0;
   std::uint64_t segment_bytes = 0;  // all of it

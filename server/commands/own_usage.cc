@@ -1,7 +1,5 @@
 #include "keyway/server/commands/own_usage.h"
 
-#include <algorithm>
-
 namespace keyway::server {
 
 void look_at_volumes(Session& session, const Facts& facts, VolumeFigures& figures) {
@@ -17,9 +15,7 @@ void look_at_volumes(Session& session, const Facts& facts, VolumeFigures& figure
     told.heap_bytes.set(usage.heap.heap_bytes);
     told.heap_free_bytes.set(usage.heap.free_bytes);
     told.heap_free_chunks.set(usage.heap.free_chunks);
-    all.elements += usage.elements;
-    all.expiring += usage.expiring;
-    all.longest_chain_lines = std::max(all.longest_chain_lines, usage.longest_chain_lines);
+    all.add(usage);
     all.segment_bytes += usage.segment_bytes;
     all.heap.heap_bytes += usage.heap.heap_bytes;
     all.heap.free_bytes += usage.heap.free_bytes;
@@ -36,10 +32,7 @@ void look_at_volumes(Session& session, const Facts& facts, VolumeFigures& figure
 VolumeCounts own_counts(Session& session, const Facts& facts) {
   VolumeCounts all;
   for (std::uint32_t rank = facts.first_rank(); rank < facts.end_rank(); ++rank) {
-    const VolumeCounts counts = session.counts(rank);
-    all.elements += counts.elements;
-    all.expiring += counts.expiring;
-    all.longest_chain_lines = std::max(all.longest_chain_lines, counts.longest_chain_lines);
+    all.add(session.counts(rank));
   }
   return all;
 }
