@@ -166,7 +166,7 @@ bool Heap<E>::lease_from(std::uint32_t rank, std::uint64_t chunk, std::uint32_t 
   return true;
 }
 
-/// So many blocks of the chunk are counted in, and become this agent's.
+/// Takes so many blocks of the chunk, which are counted in already, into this agent's hands.
 template <fabric::Endpoint E>
 void Heap<E>::lease_counted(std::uint32_t rank, std::uint64_t chunk, std::uint32_t size_class,
                             std::uint64_t count) {

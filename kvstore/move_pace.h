@@ -24,7 +24,7 @@ class MovePace {
   /// first is forgotten.
   static constexpr std::size_t kMostPauses = 8;
 
-  /// So many bytes of that rank, by writes.
+  /// Writes have freed so many bytes of that rank.
   void freed(std::uint32_t rank, std::uint64_t bytes) {
     for (Pause& pause : pauses_) {
       if (pause.lacking.rank == rank) pause.freed += bytes;

@@ -25,8 +25,8 @@
 
 namespace keyway::store {
 
-/// So many times: an operation may lack blocks of several sizes, and others may take what it has
-/// made.
+/// An operation empties chunks at most so many times. One time may not do: the operation may lack
+/// blocks of several sizes, and others may take the room that it has made.
 inline constexpr std::uint32_t kMostMoves = 4;
 
 /// Empties chunks of a rank, by one walk.

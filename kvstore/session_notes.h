@@ -33,8 +33,8 @@ inline constexpr std::size_t kMostKept = 1 << 20;
 
 namespace keyway::store::detail {
 
-/// Room for so many more. Unlike reserve() by itself it grows by half at least, so that to ask for
-/// a little again and again copies each item a few times only.
+/// Makes room for so many more. Unlike reserve() it grows by half at least, so repeated small
+/// requests copy each item a few times only.
 template <class Items>
 void reserve_more(Items& items, std::size_t more) {
   const std::size_t needed = items.size() + more;

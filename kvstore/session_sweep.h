@@ -16,8 +16,8 @@ namespace keyway::store {
 
 /// Stripes whose next expiries are read at once.
 inline constexpr std::uint64_t kStripesAhead = 32;
-/// A sweep in parts: an expired element stays so long for others of its stripe to leave by the same
-/// walk.
+/// In a sweep by parts an expired element stays so long, so that others of its stripe leave by the
+/// same walk.
 inline constexpr std::uint64_t kSweepBatchMs = 400;
 /// A part looks at so many stripes' words at most, so that it is short where none is due.
 inline constexpr std::uint64_t kMostStripesPerPart = 4096;

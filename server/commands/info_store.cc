@@ -38,8 +38,8 @@ void write_fabric(const Call& call, InfoWriter& out) {
   out.field("fabric_topology", facts.topology);
 }
 
-/// Of each rank whose memory this process has: elements as they are now, bytes as they were last
-/// looked at.
+/// Writes the figures of each rank whose memory this process has: elements as they are now, bytes
+/// as they were last looked at.
 void write_volumes(const Call& call, InfoWriter& out) {
   const Facts& facts = call.service.facts;
   const std::deque<RankFigures>& ranks = call.service.volumes.ranks;

@@ -1,5 +1,5 @@
-// MemoryFigures: what a server's memory has come to, as INFO and MEMORY tell it. What is of the
-// store is as it was when its volumes were last looked at, which is once a second.
+// MemoryFigures: how much memory a server uses, as INFO and MEMORY tell it. A thread looks at the
+// store's volumes once a second, and their figures are those of its last look.
 //
 // *Thread safety.* As Call.
 #pragma once

@@ -15,7 +15,8 @@ namespace keyway::server {
 void look_at_volumes(Session& session, const Facts& facts, VolumeFigures& figures);
 /// The elements in them now. It costs a look at each stripe.
 VolumeCounts own_counts(Session& session, const Facts& facts);
-/// Of the segments, when they were last looked at: what is not heap, and what of the heap is taken.
+/// The bytes in use when the segments were last looked at: all outside of the heap, and the part of
+/// the heap that is taken.
 std::uint64_t used_bytes(const VolumeFigures& figures);
 
 }  // namespace keyway::server

@@ -90,7 +90,7 @@ Status TransactionKeys::modify_part(std::string_view key, ValueRange range, Part
   return carry_out(mutate(live ? &old : nullptr), draft, live);
 }
 
-/// What the store's session does with a decision, to a draft.
+/// Carries out a decision on a draft, as the store's session does on an element.
 Status TransactionKeys::carry_out(const Decision& decision, ElementDraft& draft, bool live) {
   switch (decision.action) {
     case Decision::Action::kWrite:

@@ -41,7 +41,7 @@ bool Connection::send() {
   return true;
 }
 
-/// What waits behind other replies does so in large pieces: their memory goes back to the kernel.
+/// Replies that wait behind others wait in large pieces, whose memory goes back to the kernel.
 void Connection::queue_made(std::size_t sent) {
   if (!writing_) {
     queue_.push(out_, sent);

@@ -196,8 +196,8 @@ void Worker::begin(std::shared_ptr<Connection> connection) {
 
 /// On the loop's own stack, so that what follows does not run on a fiber's.
 void Worker::end_executed() {
-  // Before the replies leave: who has one may send a client, which is not to find that request
-  // here.
+  // The load falls before the replies leave: a client may connect because of a reply, and is not to
+  // find the answered request here.
   tell_load(0);
   while (!executed_.empty()) {
     const auto connection = std::move(executed_.back());

@@ -15,7 +15,7 @@
 
 namespace keyway::server {
 
-/// Of one rank.
+/// The figures of one rank.
 struct RankFigures {
   Counter segment_bytes, table_bytes, lock_bytes, stripes;
   Counter heap_bytes, heap_free_bytes, heap_free_chunks;
@@ -24,7 +24,7 @@ struct RankFigures {
 struct VolumeFigures {
   /// Of the ranks whose memory this process has, in their order; made before anybody reads.
   std::deque<RankFigures> ranks;
-  // Of all of them.
+  // The sums over all ranks.
   Counter elements, expiring;
   Counter longest_chain_lines;
   Counter segment_bytes, heap_bytes, heap_free_bytes;

@@ -41,7 +41,7 @@ void exhaust(Scripted& program, const fabric::sim::ExploreOptions& options) {
   }
 }
 
-/// What two agents see of each other that store to one word and look at the other one.
+/// Two agents each store to a word and look at the other's: all pairs of what they may see.
 template <class Between>
 Pairs dekker(const fabric::sim::ExploreOptions& options, Between between) {
   std::uint64_t of_first = 0, of_second = 0;

@@ -1,5 +1,5 @@
-// Agents with deadlines among patient ones, every kind. Where all have deadlines, an agent that
-// nobody wakes seems to have timed out; a patient one waits for ever, and that is a deadlock.
+// Agents with deadlines among patient ones, every kind. If all have deadlines, a lost
+// wake-up looks like a time-out; a patient agent waits for ever, and that is a deadlock.
 #include <catch2/catch.hpp>
 #include <vector>
 

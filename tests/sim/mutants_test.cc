@@ -23,7 +23,7 @@ const Mutant& mutant_of(std::string_view name) {
 
 }  // namespace
 
-// Of these lockcheck --mutants draws orders.
+// lockcheck --mutants only draws orders of these.
 TEST_CASE("explore: the real kind is clean in the large shapes of its mutants", "[.long][real]") {
   std::size_t explored = 0;
   for (const Mutant* mutant : distinct_reals()) {

@@ -124,8 +124,8 @@ class Logger {
   std::string mine_[kLogs];
 };
 
-/// A run of a crew: open(agent) gives the agent's session, or a pointer that owns it. What went
-/// wrong, or nothing.
+/// A run of a crew: open(agent) gives the agent's session, or a pointer that owns it. Returns the
+/// first failure, or nothing.
 template <class C, class Open>
 std::string run_loggers(const C& crew, std::uint64_t seed, std::uint32_t steps, Open&& open) {
   auto stage = crew.stage();

@@ -24,7 +24,7 @@ struct CatchOutput {
 };
 
 /// Runs the test cases that the command line names, and returns the program's exit code. begin() is
-/// called once the command line is understood; what it returns ends the program unless it is 0.
+/// called once the command line is understood; any result but 0 ends the program as its exit code.
 int run_catch(int argc, char** argv, std::span<const CatchOption> options = {},
               const std::function<int(CatchOutput&)>& begin = {});
 

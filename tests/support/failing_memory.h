@@ -1,5 +1,5 @@
-// operator new that fails on demand, for programs that link failing_memory.cc. What is asked of it
-// here is for tests of one thread.
+// operator new that fails on demand, for programs that link failing_memory.cc. For tests of one
+// thread.
 #pragma once
 
 #include <cstddef>

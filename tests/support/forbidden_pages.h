@@ -1,6 +1,6 @@
 // ForbiddenPages: memory that may not be touched for a while: an access ends the process (SIGSEGV).
 //
-// *What.* A test of what an operation touches that no other count can be wrong about.
+// *What.* It shows which memory an operation touches, without trust in any counter.
 // *Thread safety.* Holds for all threads of the process.
 #pragma once
 

@@ -171,7 +171,8 @@ class LockProgram final : public fabric::sim::Program {
     if constexpr (kHasAll) lock_.release_all(*agents_[i], watch_.site().group);
   }
 
-  /// Expected of agents that may give up: a time-out, a refusal, no node until others step over.
+  /// Whether an agent that may give up is expected to fail so: by a time-out, by a refusal, or
+  /// without a node until others step over.
   bool may_fail(std::uint32_t i, Code code) const {
     const Manner manner = shape_.manner_of(i);
     if (code == Code::kUnavailable) return manner == Manner::kTimed;
@@ -228,8 +229,8 @@ class LockProgram final : public fabric::sim::Program {
     }
   }
 
-  /// N2: who comes to the agent's slot next takes a node that is marked so for one that others have
-  /// yet to leave, and never uses it.
+  /// N2. The next agent of the slot takes a marked node for one that others have yet to leave, and
+  /// never uses it.
   void look_at_free_nodes(std::uint32_t i) {
     for (const std::uint32_t index : agents_[i]->nodes.free_nodes()) {
       const fabric::Address status = agents_[i]->nodes.address(index) + locks::kStatusOffset;

@@ -31,8 +31,8 @@ struct LockShape {
   std::uint32_t nodes = 2;           // queue nodes of each agent
   bool forever = false;              // instead of `rounds`: each comes back at any time, or never
   Manner manner = Manner::kWait;
-  // Or of each agent, where given. Who waits without a deadline must get in, whatever others do: a
-  // wake-up that is lost looks like a time-out where all have deadlines.
+  // The manner of each agent, if given. An agent that waits without a deadline must get in,
+  // whatever others do; if all have deadlines, a lost wake-up looks like a time-out.
   std::vector<Manner> manners;
   bool ask_token = false;  // who is inside asks for its fencing token
   // Of agents that share an element of a tree of queues: at most so many grants in a row while the

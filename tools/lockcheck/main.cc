@@ -25,7 +25,7 @@ std::unique_ptr<fabric::sim::Program> program_of(const Options& options) {
                                                        options.shape);
 }
 
-/// What was asked for, and what a mutant needs to be found.
+/// The options of the command line, and those without which the mutant cannot be found.
 fabric::sim::ExploreOptions explorer_of(const Options& options) {
   fabric::sim::ExploreOptions how = options.explorer;
   if (options.mutant != nullptr) {

@@ -37,7 +37,7 @@ struct Mutant {
 
 const std::vector<Mutant>& all_mutants();
 
-/// Of each exploration of a real kind that the mutants stand beside, the first mutant.
+/// The first mutant of each exploration of a real kind: mutants of one kind and shape share one.
 inline std::vector<const Mutant*> distinct_reals() {
   std::vector<const Mutant*> first;
   std::set<std::string> keys;

@@ -1,7 +1,6 @@
 # ./keyway test: builds what the tests asked for run, and runs them. Sourced by ./keyway.
 
-# The tests of a fresh clone in turns: the first need nothing built, the second the least. Then comes
-# all else.
+# The suite runs in three turns: tests that need nothing built, those that need the least, the rest.
 readonly keyway_first_labels='tidy|models' keyway_next_labels='unit'
 
 # run_tests PRESET TARGETS LABELS WITHOUT: builds, then runs the tests that have one of LABELS, or any

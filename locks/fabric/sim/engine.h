@@ -51,7 +51,7 @@ class Engine {
   virtual void flush_all(std::uint32_t agent) {
     for (std::uint32_t rank = 0; rank < memory_.ranks(); ++rank) flush(agent, rank);
   }
-  /// The same, and what the agent has stored by its processor has happened as well.
+  /// The same, and the stores of the agent's processor have happened as well.
   virtual void fence(std::uint32_t agent) { flush_all(agent); }
   /// What the agent has issued to `rank` happens before what it issues to it from here on.
   virtual void order(std::uint32_t agent, std::uint32_t rank) = 0;

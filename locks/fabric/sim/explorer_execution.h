@@ -66,13 +66,13 @@ struct Action {
   Kind kind = Kind::kOwn;
   std::uint8_t posted = 0;
 
-  /// In place of a posted operation: the oldest store of the agent's buffer.
+  /// Stands for the oldest store of the agent's buffer, instead of a posted operation.
   static constexpr std::uint8_t kBuffered = 255;
 
   bool operator==(const Action&) const = default;
 };
 
-/// What an execution lets happen beyond one operation after another, and whether it saves steps.
+/// The rules of an execution: which reorderings it explores, and whether it saves steps.
 struct ExecutionRules {
   bool split_rma = false;
   bool store_buffers = false;

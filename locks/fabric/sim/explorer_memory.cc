@@ -1,4 +1,4 @@
-// What operations of an execution do to memory, when they may, and in how many steps.
+// The operations of an execution change memory here: when each may happen, and in how many steps.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace keyway::fabric::sim {
 namespace {
 
-// What an operation tells its agent, beyond a word.
+// A hash of the bytes that an operation shows its agent.
 std::uint64_t hash_of(const std::byte* bytes, std::uint64_t n) {
   std::uint64_t hash = n;
   for (std::uint64_t i = 0; i < n; ++i)

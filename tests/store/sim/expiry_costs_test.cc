@@ -63,7 +63,7 @@ struct FarSession {
 };
 
 void run_far(const std::function<void(FarSession&)>& body) {
-  // So large that an agent may keep chunks of several classes (H6).
+  // The store is so large that an agent may keep chunks of several classes (H6).
   SimStore<ClockedEndpoint> store(
       {.ranks = 2, .machine = slow_network(), .memory_bytes = 4 * store::kMinMemoryBytes});
   const SimCrew crew(store.fabric());
