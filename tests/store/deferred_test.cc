@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
+#include <map>
 #include <span>
 #include <vector>
 
 #include "every_lock.h"
+#include "keyway/locks/base/rng.h"
 #include "logs.h"
 #include "recorded.h"
 #include "restless.h"
@@ -169,6 +171,47 @@ TEST_CASE("deferred: parts of values that lazy, remote agents change are all the
       const auto open = [&](std::uint32_t me) { return store.session(me); };
       CHECK(run_loggers(kCrew, seed, 60, open) == "");
       store.check_heap();
+    }
+  }
+}
+
+/// A session that is alone takes no locks, so no release completes its posted writes.
+TEST_CASE("deferred: a lazy session that is alone finds what it has just written, for every lock") {
+  for (const std::string& lock : every_lock()) {
+    for (std::uint64_t seed = 1; seed <= scaled(3); ++seed) {
+      CAPTURE(lock, seed);
+      LazyStore store(lock, seed);
+      const auto session = store.session(1);
+      LazySession& s = *session;
+      std::map<std::string, std::string> model;
+      Rng rng(seed);
+      const auto step = [&] {
+        const std::string key = fmt::format("key {}", rng.below(12));
+        if (rng.below(4) == 0) {
+          CHECK(s.erase(key).ok() == (model.erase(key) == 1));
+          return;
+        }
+        model[key] = std::string(rng.below(3) == 0 ? 30'000 : rng.below(60),
+                                 static_cast<char>('a' + rng.below(26)));
+        CHECK(s.put(key, model[key], {}).ok());
+        std::string found;
+        CHECK(s.get(key, found).ok());
+        CHECK(found == model[key]);
+      };
+      const auto look = [&] {
+        std::map<std::string, std::string> shown;
+        CHECK(*s.scan(0, 1000, [&](auto key, auto value) { shown.emplace(key, value); }) == 0);
+        CHECK(shown == model);
+      };
+      for (int i = 0; i < 5; ++i) {
+        const auto steps = [&] {
+          for (int j = 0; j < 10; ++j) step();
+          look();
+        };
+        REQUIRE(s.alone(steps).ok());
+        look();
+      }
+      CHECK(s.size() == model.size());
     }
   }
 }
