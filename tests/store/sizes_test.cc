@@ -72,6 +72,31 @@ TEST_CASE("sizes: one value grows and shrinks through every border") {
   check_heap(store, s);
 }
 
+TEST_CASE("sizes: the bytes of an expiry count at every border, as it comes, changes and goes") {
+  constexpr std::uint64_t kFuture = 4'000'000'000'000;  // the year 2096
+  Store store = open_local("local:?memory=8MiB&sessions=1");
+  Session s = session_of(store);
+  const std::string key = "the key";
+  const std::uint64_t head = store::kElementHeaderBytes + key.size();
+  for (const std::uint64_t border :
+       {store::class_bytes(20), store::class_bytes(60), store::kChunkBytes, 2 * store::kChunkBytes,
+        3 * store::kChunkBytes}) {
+    // The bytes of the expiry move the end of the element across the border.
+    for (std::uint64_t below = 0; below <= store::kExpiryBytes + 1; ++below) {
+      CAPTURE(border, below);
+      const std::string value = pattern(border - head - below, below);
+      for (const std::uint64_t at : {store::kNoExpiry, kFuture, kFuture + 1, store::kNoExpiry}) {
+        REQUIRE(s.put(key, value, {.expires_at_ms = at}).ok());
+        REQUIRE(*s.get(key) == value);
+        check_heap(store, s);
+      }
+      REQUIRE(s.put(key, value, {.expires_at_ms = kFuture}).ok());
+      REQUIRE(s.erase(key).ok());
+      check_heap(store, s);
+    }
+  }
+}
+
 TEST_CASE("sizes: keys of 1 byte to 64 KiB, and none beyond") {
   Store store = open_local("local:?memory=8MiB&sessions=1");
   Session s = session_of(store);
