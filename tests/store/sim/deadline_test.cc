@@ -1,0 +1,66 @@
+// How long operations wait in virtual time for stripes that others hold.
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "keyway/locks/fabric/sim/sim_endpoint.h"
+#include "tests/store/sim/sim_store.h"
+#include "tests/support/shaken_machine.h"
+
+using namespace keyway;
+using namespace keyway::test;
+
+namespace {
+
+using PlainStore = SimStore<fabric::SimEndpoint>;
+
+constexpr double kTimeoutNs = 10e9;  // SimStore's
+
+/// A key in each of the first two stripes of rank 0. An operation on both locks them in this order.
+std::array<std::string, 2> keys_of_two_stripes(PlainStore& store) {
+  const auto session = store.session(0);
+  std::array<std::string, 2> keys;
+  for (int i = 0; keys[0].empty() || keys[1].empty(); ++i) {
+    const std::string key = fmt::format("key {}", i);
+    const store::StripePlace place = session->stripe_of(key);
+    if (place.rank == 0 && place.stripe < 2) keys[place.stripe] = key;
+  }
+  return keys;
+}
+
+}  // namespace
+
+TEST_CASE("store in simulation: an operation on several keys has one timeout for all of them") {
+  // The first stripe becomes free shortly before the timeout, the second one long after it.
+  constexpr std::array<double, 2> kHeldNs = {0.9 * kTimeoutNs, 3 * kTimeoutNs};
+  PlainStore store({.lock = "d-mcs", .ranks = 3, .machine = shaken_machine(1, 0)});
+  const auto keys = keys_of_two_stripes(store);
+  const SimCrew crew(store.fabric());
+  auto stage = crew.stage();
+  double waited_ns = 0;
+  crew.run([&](std::uint32_t me) {
+    const auto session = store.session(me);
+    if (me < kHeldNs.size()) {
+      const std::array<std::string_view, 1> mine{keys[me]};
+      const auto hold = [&](std::span<store::ElementDraft>) {
+        stage.meet(me);
+        store.fabric().spend(me, kHeldNs[me]);
+        return true;
+      };
+      if (!session->modify_all(mine, hold, {}).ok()) stage.fail("a holder");
+      return;
+    }
+    stage.meet(me);
+    const std::array<std::string_view, 2> both{keys[0], keys[1]};
+    std::vector<std::optional<std::string>> values;
+    const std::uint64_t began = session->endpoint().now_ns();
+    if (session->get_all(both, values) != Code::kTimeout) stage.fail("the stripes were free");
+    waited_ns = static_cast<double>(session->endpoint().now_ns() - began);
+  });
+  CHECK(stage.failure() == "");
+  CHECK(waited_ns > 0.99 * kTimeoutNs);
+  CHECK(waited_ns < 1.01 * kTimeoutNs);
+}
