@@ -1,0 +1,61 @@
+// Races for chunks. The test chooses the winner.
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "heap_lab.h"
+#include "keyway/kvstore/session_impl.h"
+
+using namespace keyway;
+using namespace keyway::test;
+using store::kChunkBytes;
+
+namespace {
+
+/// Calls `before` ahead of each compare-and-swap.
+class InterruptedEndpoint : public fabric::ShmEndpoint {
+ public:
+  InterruptedEndpoint(fabric::ShmEndpoint inner, std::function<void(fabric::Address)> before)
+      : fabric::ShmEndpoint(std::move(inner)), before_(std::move(before)) {}
+
+  template <class Class>
+  std::uint64_t compare_swap(Class c, fabric::Address a, std::uint64_t expected,
+                             std::uint64_t desired) {
+    before_(a);
+    return fabric::ShmEndpoint::compare_swap(c, a, expected, desired);
+  }
+
+ private:
+  std::function<void(fabric::Address)> before_;
+};
+static_assert(fabric::Endpoint<InterruptedEndpoint>);
+
+}  // namespace
+
+TEST_CASE("heap: the loser of a race for the last chunk of a run releases the others") {
+  HeapLab lab;
+  auto filler = lab.agent();
+  auto rival = lab.agent();
+  std::vector<store::Block> all;
+  while (const auto block = filler->heap.allocate(0, kChunkBytes + 1)) all.push_back(*block);
+  REQUIRE(all.size() > 3);
+  filler->heap.return_all();
+  // The gap has four chunks. The rival takes the last one after the loser has claimed the others.
+  const std::uint64_t gap = lab.geometry.chunk_of(all[1].offset);
+  REQUIRE(lab.geometry.chunk_of(all[2].offset) == gap + 2);
+  filler->heap.free(0, all[1], kChunkBytes + 1);
+  filler->heap.free(0, all[2], kChunkBytes + 1);
+  const std::uint64_t free_before = filler->heap.report(0).free_bytes;
+  std::optional<store::Block> taken;
+  InterruptedEndpoint ep(std::move(*lab.fabric.endpoint(0)), [&](fabric::Address at) {
+    if (taken || at != lab.geometry.chunk_state(0, gap + 3)) return;
+    taken = rival->heap.allocate(0, kChunkBytes);
+  });
+  store::Heap<InterruptedEndpoint> loser(ep, lab.geometry);
+  CHECK_FALSE(loser.allocate(0, 4 * kChunkBytes));
+  REQUIRE(taken);
+  CHECK(lab.geometry.chunk_of(taken->offset) == gap + 3);
+  CHECK(filler->heap.report(0).free_bytes == free_before - kChunkBytes);
+  lab.check_at_rest(*filler);
+}
