@@ -27,9 +27,10 @@ Mutant switch_of(Mutant made, MakeSwitch mutant, MakeSwitch real, const SwitchSh
   made.explorer = options;
   made.make = program_of(mutant, made.kind, shape);
   made.real = program_of(real, made.kind, shape);
-  made.real_key = fmt::format("switch {} {} {} {} {} {} {} {} {}", made.kind, shape.readers,
-                              shape.writers, shape.switchers, shape.rounds, shape.switches,
-                              shape.ranks, shape.stale, static_cast<int>(shape.manner));
+  made.real_key =
+      fmt::format("switch {} {} {} {} {} {} {} {} {} {}", made.kind, shape.readers, shape.writers,
+                  shape.switchers, shape.rounds, shape.switches, shape.ranks, shape.first,
+                  shape.stale, static_cast<int>(shape.manner));
   return made;
 }
 

@@ -66,6 +66,14 @@ TEST_CASE("switch: a reader, a writer and a switcher, every order") {
   if (!kSmall) require_clean(kToQueue, {});
 }
 
+// A far reader posts its look at the word together with its first read, and they may happen in
+// either order. It may take the shared lock of the new kind long before that kind is in force.
+TEST_CASE("switch: a far reader that begins with the new kind, every order") {
+  const SwitchShape far_reader{.first = 1, .stale = 0b001};
+  require_clean(kFromQueue, far_reader);
+  if (!kSmall) require_clean({"fompi-spin", "gbh:lockall=off"}, far_reader);
+}
+
 TEST_CASE("switch: two switchers of opposite minds, every order") {
   require_clean(kFromQueue, {.readers = 0, .writers = 0, .switchers = 2, .stale = 0b10});
   if (!kSmall) require_clean(kToQueue, {.readers = 0, .writers = 1, .switchers = 2});

@@ -38,7 +38,8 @@ struct SwitchShape {
   std::uint32_t rounds = 1;  // visits of each
   std::uint32_t switches =
       1;                    // of each switcher: to kind 1, back to 0, ...; the second begins at 0
-  std::uint32_t ranks = 2;  // agent i lives at rank i % ranks; the stripe at rank 0
+  std::uint32_t ranks = 2;  // agent i lives at rank (i + first) % ranks; the stripe at rank 0
+  std::uint32_t first = 0;  // the rank of agent 0
   std::uint32_t stale = 0;  // a bit for each agent that begins with kind 1 in mind
   Manner manner = Manner::kWait;
 
@@ -60,7 +61,7 @@ class SwitchProgram final : public fabric::sim::Program {
     lines_ = layout.reserve(locks::kLockLineBytes * stripe_.kinds());
     satellites_ = layout.reserve(satellite_bytes() * stripe_.kinds());
     record_ = layout.reserve(fabric::kCacheLine);
-    const std::uint32_t per_rank = (shape.agents() + shape.ranks - 1) / shape.ranks;
+    const std::uint32_t per_rank = (shape.first + shape.agents() + shape.ranks - 1) / shape.ranks;
     nodes_ = locks::NodeRegion::reserve(layout, per_rank, 3);
     segment_bytes_ = layout.size();
   }
@@ -77,7 +78,8 @@ class SwitchProgram final : public fabric::sim::Program {
     known_.clear();
     visits_ = token_ = 0;
     for (std::uint32_t i = 0; i < agents(); ++i) {
-      const fabric::AgentId id{i % shape_.ranks, i / shape_.ranks};
+      const std::uint32_t seat = shape_.first + i;
+      const fabric::AgentId id{seat % shape_.ranks, seat / shape_.ranks};
       endpoints_.push_back(std::make_unique<E>(execution, i, id, topology_));
       agents_.push_back(std::make_unique<locks::LockAgent<E>>(*endpoints_[i], nodes_));
       known_.push_back(static_cast<locks::KindIndex>(shape_.stale >> i & 1));
