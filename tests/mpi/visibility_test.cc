@@ -91,6 +91,17 @@ TEST_CASE("a word that a remote store has set can be overwritten at once") {
   }
 }
 
+// N2 without a race: before a wait ends, it checks its word again by an rma load.
+TEST_CASE("a wait looks at its word through the rma class before it ends") {
+  auto [fabric, ep, next, previous, own_flag, own_reply] = Ring();
+  ep.store(rma, own_flag, 1);
+  std::uint64_t looks = 0;
+  const auto seen = [&looks](std::uint64_t v) { return ++looks > 0 && v == 1; };
+  CHECK_FALSE(ep.wait_until(own_flag, seen, Deadline::never()).expired);
+  CHECK(looks == (ep.one_class() ? 1u : 2u));
+  fabric.barrier();
+}
+
 TEST_CASE("a fence orders a store before a later load, as Peterson's lock needs; so does order()") {
   const bool by_fence = GENERATE(true, false);
   MpiFabric fabric = make_mpi_fabric(kSegment);
