@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "keyway/kvstore/geometry.h"
+#include "keyway/kvstore/key_hash.h"
 #include "keyway/locks/base/rng.h"
 
 using namespace keyway;
@@ -123,6 +124,18 @@ TEST_CASE("geometry: buckets follow the hash in order, stripes the buckets") {
     CHECK((a <= b) == (g.bucket_of(a) <= g.bucket_of(b) && (a <= b)));
     CHECK(g.bucket_of(std::min(a, b)) <= g.bucket_of(std::max(a, b)));
   }
+}
+
+TEST_CASE("geometry: the hash of a key depends on the secret of the store") {
+  const HashSecret secrets[] = {{}, {1, 0}, {0, 1}, {1, 1}};
+  std::set<std::uint64_t> hashes;
+  for (const HashSecret& secret : secrets) {
+    const auto made = Geometry::plan({.memory_bytes = 8 << 20, .hash_secret = secret});
+    REQUIRE(made.ok());
+    CHECK(made->hash_of("a key") == hash_key(secret, "a key"));
+    hashes.insert(made->hash_of("a key"));
+  }
+  CHECK(hashes.size() == std::size(secrets));
 }
 
 TEST_CASE("geometry: the chunk of an offset is the one that it lies in") {
