@@ -1,7 +1,7 @@
 # How a test is registered: once, by one of these functions, with its labels.
 #
 #   keyway_test(NAME [SOURCES ...] [DEPENDS ...] [LABELS ...] [ARGS ...] [TIMEOUT_S n] [SERIAL])
-#       one executable on Catch2 (its main is compiled once, in keyway_test_main)
+#       one executable on Catch2 (whose runner is compiled once, in keyway_catch_run)
 #   keyway_mpi_test(NAME RANKS n... [the same])
 #       the same executable, run once per number of ranks; brings its own main (OWN_MAIN)
 #   keyway_script_test(NAME COMMAND ... [LABELS ...] [TIMEOUT_S n] [SERIAL])

@@ -14,7 +14,7 @@ keyway_openmpi_packages=(openmpi-bin libopenmpi-dev)
 # package redis-server would add a service, which would run on the user's machine from then on.
 keyway_test_packages=(
   "${keyway_openmpi_packages[@]}" catch2 librapidcheck-dev
-  python3 gnuplot-nox iproute2 openssl procps util-linux spin
+  python3 gnuplot-nox iproute2 openssl patch procps util-linux spin
   redis-tools python3-redis libhiredis-dev
 )
 # What ./keyway test --all needs beyond that: libFuzzer comes with clang.
