@@ -83,6 +83,8 @@ class Operation {
         e.expected = seen_;
         return exchange(e, ask_({"SET", key, value, "IFEQ", std::to_string(seen_), "GET"}));
       case Op::kIncrement: e.argument = 1; return increment(e, ask_({"INCR", key}));
+      case Op::kVanish:
+      case Op::kTouch: break;  // not drawn here: keys have no expiry
     }
     return false;
   }
