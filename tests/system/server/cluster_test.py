@@ -7,7 +7,7 @@ import time
 import unittest
 
 from case import Case, Program, main, redis_plays_both, start_ours, start_theirs
-from peer import free_port
+from peer import CLUSTER_PORT
 from wire import DEADLINE_S, Wire, decode
 
 SLOTS = 16384
@@ -55,7 +55,7 @@ class OneNode(Case):
             raise unittest.SkipTest("of one keywayd")
         cls.ours = start_ours("--cluster", "on")
         cls.addClassCleanup(cls.ours.end)
-        cls.theirs = start_theirs("--cluster-enabled", "yes", "--cluster-port", str(free_port()),
+        cls.theirs = start_theirs("--cluster-enabled", "yes", "--cluster-port", CLUSTER_PORT,
                                   "--cluster-announce-ip", "127.0.0.1")
         cls.addClassCleanup(cls.theirs.end)
         cls.pair = (cls.ours, cls.theirs)

@@ -16,6 +16,7 @@ START_S = 60
 END_S = 60
 ATTEMPTS = 5
 DEFAULT_PORT = 6379  # somebody's own server may be there
+CLUSTER_PORT = "<free>"  # among options: a port that is free, chosen again with each attempt
 
 
 def free_port(count=1):
@@ -79,7 +80,8 @@ class Peer:
 
     def _start(self):
         for _ in range(ATTEMPTS):
-            self.port = free_port(self.ranks)
+            self.port = free_port(2 * self.ranks)
+            self.cluster_port = self.port + self.ranks
             if self._started():
                 return
             if "in use" not in self.said():
@@ -89,9 +91,11 @@ class Peer:
     def _started(self):
         """On its port; false where it ends at once."""
         self.lines, self._ready = [], threading.Event()
+        options = tuple(str(self.cluster_port) if option is CLUSTER_PORT else option
+                        for option in self.options)
         # The kernel ends the server should this process be killed.
         self.process = subprocess.Popen(
-            ["setpriv", "--pdeathsig", "KILL", *self._command(self.options)], cwd=self.folder,
+            ["setpriv", "--pdeathsig", "KILL", *self._command(options)], cwd=self.folder,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
             errors="replace")
         self._reader = threading.Thread(target=self._read_output, daemon=True)

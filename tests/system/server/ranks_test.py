@@ -11,7 +11,7 @@ import unittest
 
 from case import Program, main
 from job import Job, ranks_below
-from peer import ATTEMPTS, END_S, START_S, Peer, free_port
+from peer import ATTEMPTS, CLUSTER_PORT, END_S, START_S, Peer, free_port
 from wire import CLOSED, DEADLINE_S, Wire, decode, encode
 
 PONG = b"+PONG\r\n"
@@ -226,13 +226,12 @@ class Listening(Started):
         self.assertEqual({node[0][1] for node in nodes}, {b"::1"})
 
     def test_ports_of_the_cluster_are_those_that_were_given(self):
-        port = free_port(Program.ranks)
-        job = self.start("--cluster-port", str(port))
+        job = self.start("--cluster-port", CLUSTER_PORT)
         for rank in range(job.ranks):
             with job.connect(rank) as wire:
                 _, told = decode(wire.request("CLUSTER", "SLOTS"))
             self.assertEqual([int(entry[1][2][1][1][1]) for entry in told],
-                             [port + r for r in range(job.ranks)])
+                             [job.cluster_port + r for r in range(job.ranks)])
 
     def test_the_address_that_a_client_came_to_is_told(self):
         job = self.start("--bind", "127.0.0.1,127.0.0.2")

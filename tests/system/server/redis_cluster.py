@@ -2,7 +2,7 @@
 
 import time
 
-from peer import START_S, Peer, find_redis, free_port
+from peer import CLUSTER_PORT, START_S, Peer, find_redis
 
 SLOTS = 16384
 
@@ -15,13 +15,13 @@ class RedisCluster:
         try:
             # The port of its own that a node has for the others is by default its port + 10000,
             # which may be none.
-            buses = [free_port() for _ in range(nodes)]
-            for bus in buses:
+            for _ in range(nodes):
                 self.nodes.append(Peer(find_redis(), "--cluster-enabled", "yes", "--cluster-port",
-                                       str(bus)))
+                                       CLUSTER_PORT))
             self._share_slots()
             for node in self.nodes[1:]:
-                self._ask(node, "CLUSTER", "MEET", "127.0.0.1", self.nodes[0].port, buses[0])
+                self._ask(node, "CLUSTER", "MEET", "127.0.0.1", self.nodes[0].port,
+                          self.nodes[0].cluster_port)
             self._wait_until_whole()
         except BaseException:
             self.end()
