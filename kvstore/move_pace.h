@@ -26,12 +26,12 @@ class MovePace {
 
   /// Writes have freed so many bytes of that rank.
   void freed(std::uint32_t rank, std::uint64_t bytes) {
-    for (Pause& pause : pauses_) {
-      if (pause.lacking.rank == rank) pause.freed += bytes;
+    for (std::size_t i = 0; i < count_; ++i) {
+      if (pauses_[i].lacking.rank == rank) pauses_[i].freed += bytes;
     }
   }
   bool pauses(const Shortage& lacking, std::uint64_t now_ns) const {
-    return std::any_of(pauses_.begin(), pauses_.end(), [&](const Pause& pause) {
+    return std::any_of(pauses_.begin(), pauses_.begin() + count_, [&](const Pause& pause) {
       return now_ns < pause.until_ns && pause.lacking.rank == lacking.rank &&
              lacking.least() >= pause.lacking.least() &&
              pause.freed < pause.lacking.least() * kChunkBytes;
@@ -39,12 +39,13 @@ class MovePace {
   }
   /// The plan or the walk that began then for this shortage has gained nothing.
   void in_vain(const Shortage& lacking, std::uint64_t began_ns, std::uint64_t now_ns) {
-    const auto of_rank = [&](const Pause& pause) {
-      return pause.until_ns != 0 && pause.lacking.rank == lacking.rank;
-    };
-    auto at = std::find_if(pauses_.begin(), pauses_.end(), of_rank);
-    if (at == pauses_.end()) {
-      at = std::min_element(pauses_.begin(), pauses_.end(),
+    const auto end = pauses_.begin() + count_;
+    auto at = std::find_if(pauses_.begin(), end,
+                           [&](const Pause& pause) { return pause.lacking.rank == lacking.rank; });
+    if (at == end && count_ < kMostPauses) {
+      ++count_;
+    } else if (at == end) {
+      at = std::min_element(pauses_.begin(), end,
                             [](const Pause& a, const Pause& b) { return a.until_ns < b.until_ns; });
     }
     *at = {.lacking = lacking, .until_ns = now_ns + kPause * (now_ns - began_ns)};
@@ -57,9 +58,10 @@ class MovePace {
  private:
   struct Pause {
     Shortage lacking;
-    std::uint64_t until_ns = 0;  // 0: there is none
-    std::uint64_t freed = 0;     // bytes, since it began
+    std::uint64_t until_ns = 0;
+    std::uint64_t freed = 0;  // bytes, since it began
   };
+  std::size_t count_ = 0;  // of pauses_ in use; mostly none, so that freed() costs a compare
   std::array<Pause, kMostPauses> pauses_{};
   std::uint64_t stripe_ = 0;
 };
