@@ -7,7 +7,7 @@
 namespace keyway::store {
 
 void ElementDraft::overwrite(const Decision& decision, bool counts) {
-  if (!counts) {  // built first: the draft stays as it is where there is no memory for it
+  if (!counts) {  // the value comes first, so a lack of memory leaves the draft unchanged
     std::string value;
     store::overwrite(value, decision);
     return write(std::move(value), decision.expires_at_ms);

@@ -67,7 +67,7 @@ TEST_CASE("switch: a reader, a writer and a switcher, every order") {
 }
 
 // A far reader posts its look at the word together with its first read, and they may happen in
-// either order. It may take the shared lock of the new kind long before that kind is in force.
+// either order. So the reader may hold the new kind's shared lock before that kind is in force.
 TEST_CASE("switch: a far reader that begins with the new kind, every order") {
   const SwitchShape far_reader{.first = 1, .stale = 0b001};
   require_clean(kFromQueue, far_reader);

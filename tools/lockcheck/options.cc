@@ -36,7 +36,7 @@ How agents ask:
   --try        try_acquire            lockcheck --lock fompi-rw --agents 1r2w --try
   --manners    each agent its own: wait, timed or try. Who waits must get in
                  lockcheck --lock mcs-wp --agents 2r1w --manners wait,wait,timed
-What the machine may reorder or repeat:
+Effects of the machine to explore:
   --store-buffers   a processor's stores are seen late, in order, as on x86
                  lockcheck --lock alock --agents 2 --ranks 1 --timed --store-buffers
   --double-stores   an rma store happens twice, as with MPICH

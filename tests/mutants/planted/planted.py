@@ -224,7 +224,7 @@ def main():
     args = parser.parse_args()
     defects = defects_of(args.names)
     if not defects:
-        sys.exit("planted: there is no defect to plant")
+        sys.exit("planted: the folder contains no patch")
     if args.list:
         for defect in defects:
             print(f"{defect.name:28} {defect.area:10} {defect.what}")

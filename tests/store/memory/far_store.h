@@ -63,7 +63,7 @@ class FarStore {
       if (walker_->owner_of(made) == rank) return made;
     }
   }
-  /// Another key of the same rank, bucket and tag, so that it has to be told from this one.
+  /// Another key of the same rank, bucket and tag: a search must compare the keys themselves.
   std::string twin(const std::string& key) const {
     const std::uint64_t hash = geometry_.hash_of(key);
     for (int i = 0;; ++i) {

@@ -58,7 +58,7 @@ TEST_CASE("no memory, far: erase_all does all of it or nothing") {
   check_erase_all(store);
 }
 
-TEST_CASE("no memory, far: erase_all of a long key, beside a run from which it is told") {
+TEST_CASE("no memory, far: erase_all of a long key that shares its tag with a run") {
   LazyStore store(make_fabric);
   check_erase_all_of_a_twin(store);
 }

@@ -134,8 +134,8 @@ void check_erase_all(Store& store) {
               [&](auto& session) { return session.erase_all(keys).status(); });
 }
 
-/// A long key is told from a run with the same tag, of which more is read than there is of the
-/// element, after another key has been erased.
+/// Erases a key, and then a long key that shares its tag with a run. The session reads more bytes
+/// of the run, to compare the keys, than the long key's own element has.
 template <class Store>
 void check_erase_all_of_a_twin(Store& store) {
   const std::string long_key = store.key(1, std::string(store::kMaxKeyBytes - 10, 'k'));
