@@ -64,7 +64,7 @@ void write_element(std::span<std::byte> out, std::string_view key, std::string_v
 
 void write_header(std::span<std::byte> out, const ElementHeader& header,
                   std::uint64_t expires_at_ms) {
-  std::memcpy(out.data(), &header, sizeof header);
+  header.store(out);
   if (!header.expiry_room()) return;
   std::memcpy(out.data() + kElementHeaderBytes, &expires_at_ms, kExpiryBytes);
 }

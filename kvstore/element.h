@@ -57,11 +57,22 @@ struct ElementHeader {
   std::uint16_t key_bytes_minus_one;
   std::uint16_t version;
 
+  // Both by words: a processor waits where it loads bytes that were just stored piece by piece.
   /// From the first 12 of these bytes.
   static ElementHeader of(std::span<const std::byte> bytes) {
-    ElementHeader header;
-    std::memcpy(&header, bytes.data(), sizeof header);
-    return header;
+    std::uint64_t first;
+    std::uint32_t second;
+    std::memcpy(&first, bytes.data(), sizeof first);
+    std::memcpy(&second, bytes.data() + sizeof first, sizeof second);
+    return {static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(first >> 32),
+            static_cast<std::uint16_t>(second), static_cast<std::uint16_t>(second >> 16)};
+  }
+  /// To the first 12 of these bytes.
+  void store(std::span<std::byte> bytes) const {
+    const std::uint64_t first = checksum | static_cast<std::uint64_t>(length_and_flags) << 32;
+    const std::uint32_t second = key_bytes_minus_one | static_cast<std::uint32_t>(version) << 16;
+    std::memcpy(bytes.data(), &first, sizeof first);
+    std::memcpy(bytes.data() + sizeof first, &second, sizeof second);
   }
   std::uint64_t key_bytes() const { return key_bytes_minus_one + 1ULL; }
   std::uint64_t value_bytes() const { return length_and_flags & kLengthMask; }
@@ -97,13 +108,22 @@ struct ElementView : ElementHead {
 inline std::uint64_t element_bytes_from_header(std::span<const std::byte> header) {
   return ElementHeader::of(header).total();
 }
+/// Whether the element that begins with these bytes, up to its value if its key is as long as
+/// `key`, has this key.
+inline bool begins_with_key(std::span<const std::byte> bytes, std::string_view key) {
+  const ElementHeader header = ElementHeader::of(bytes);
+  if (header.key_bytes() != key.size()) return false;
+  KW_CHECK(header.head_bytes() <= bytes.size());
+  return std::memcmp(bytes.data() + layout_bytes(0, 0, header.expiry_room()), key.data(),
+                     key.size()) == 0;
+}
 /// From an element's first bytes, at least up to its value. Lengths that overrun `bytes` are a
 /// broken invariant: the caller holds the stripe's lock, or has looked at the header.
-inline ElementHead parse_head(std::span<const std::byte> bytes) {
+inline void parse_head(std::span<const std::byte> bytes, ElementHead& head) {
   const ElementHeader header = ElementHeader::of(bytes);
   KW_CHECK(header.head_bytes() <= bytes.size());
-  ElementHead head;
   const std::byte* at = bytes.data() + kElementHeaderBytes;
+  head.expires_at_ms = kNoExpiry;
   if (header.expiry_room()) {
     std::memcpy(&head.expires_at_ms, at, kExpiryBytes);
     at += kExpiryBytes;
@@ -113,11 +133,16 @@ inline ElementHead parse_head(std::span<const std::byte> bytes) {
   head.checksum = header.checksum;
   head.version = header.version;
   head.expiry_room = header.expiry_room();
+}
+inline ElementHead parse_head(std::span<const std::byte> bytes) {
+  ElementHead head;
+  parse_head(bytes, head);
   return head;
 }
 /// From all bytes of an element. As parse_head() otherwise.
 inline ElementView parse_element(std::span<const std::byte> bytes) {
-  ElementView view{parse_head(bytes), {}};
+  ElementView view;
+  parse_head(bytes, view);
   KW_CHECK(view.bytes() <= bytes.size());
   view.value = {view.key.data() + view.key.size(), view.value_bytes};
   return view;

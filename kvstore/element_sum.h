@@ -32,6 +32,19 @@ inline std::uint32_t sum_term(std::uint64_t first, std::uint64_t second, std::ui
   return static_cast<std::uint32_t>(product) ^ static_cast<std::uint32_t>(product >> 64);
 }
 
+/// The last bytes of `bytes`, fewer than a block, with zeros behind them. They are loaded together
+/// with bytes before them where there are any: a load of bytes that were just copied one by one
+/// waits for the copy.
+inline Product last_block(std::span<const std::byte> bytes, std::uint64_t left) {
+  Product block = 0;
+  if (bytes.size() >= kSumBlockBytes) {
+    std::memcpy(&block, bytes.data() + bytes.size() - kSumBlockBytes, kSumBlockBytes);
+    return block >> 8 * (kSumBlockBytes - left);
+  }
+  std::memcpy(&block, bytes.data(), left);
+  return block;
+}
+
 }  // namespace detail
 
 // Places: those of the value come first, at most 2^25; then those of the key, then the header.
@@ -49,9 +62,9 @@ inline std::uint32_t sum_of_bytes(std::span<const std::byte> bytes, std::uint64_
     sum += detail::sum_term(halves[0], halves[1], place);
   }
   if (left == 0) return sum;
-  std::uint64_t halves[2] = {};
-  std::memcpy(halves, at, left);
-  return sum + detail::sum_term(halves[0], halves[1], place);
+  const detail::Product last = detail::last_block(bytes, left);
+  return sum + detail::sum_term(static_cast<std::uint64_t>(last),
+                                static_cast<std::uint64_t>(last >> 64), place);
 }
 
 /// The term of bytes 4..11 of a header, as one word, and the expiry.

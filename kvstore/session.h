@@ -192,7 +192,9 @@ class Session {
   std::span<const std::byte> fetch(Access access, std::uint32_t rank, EntryWord entry,
                                    std::uint64_t key_bytes);
   bool is_within(EntryWord entry, const ElementHeader& header) const;
-  static ElementHead inline_head(const Bucket& bucket, std::uint32_t at);
+  template <class Access>
+  Code read_value(Access access, std::uint32_t rank, const Found& found, ValueRange range,
+                  ElementPart& part);
   template <class Access>
   Code show(Access access, std::uint32_t rank, const Found& found, ValueRange range,
             ElementPart& part);
@@ -222,8 +224,6 @@ class Session {
   Status apply_write(Access access, const Location& location, std::string_view key,
                      const Decision& decision, const Found& found, std::uint64_t spare = 0);
   static Status full(std::uint32_t rank, std::uint64_t bytes);
-  static bool fits_in_place(const Found& found, std::uint64_t key_bytes, std::uint64_t value_bytes,
-                            bool expires);
   template <class Access>
   bool rewrite_in_place(Access access, const Location& location, std::string_view key,
                         const Decision& decision, const Found& found);

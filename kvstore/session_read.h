@@ -144,27 +144,14 @@ bool Session<E>::is_within(EntryWord entry, const ElementHeader& header) const {
   return header.total() <= room;
 }
 
-/// A range of the value of what was found: in place where it is at hand, else one bulk read. A
-/// value that is read as a whole has to match the element's checksum.
+/// Reads a range of a remote value in one bulk read. A value that is read as a whole has to match
+/// the element's checksum.
 template <fabric::Endpoint E>
 template <class Access>
-Code Session<E>::show(Access access, std::uint32_t rank, const Found& found, ValueRange range,
-                      ElementPart& part) {
-  const ElementHead& head = found.head;
-  part.value_bytes = head.value_bytes;
-  part.expires_at_ms = head.expires_at_ms;
-  range = range.cut(head.value_bytes);
-  if (found.entry.kind() == EntryKind::kInline) {
-    part.bytes = found.inline_value.substr(range.offset, range.length);
-    return Code::kOk;
-  }
-  if (found.at_hand.size() >= head.bytes()) {
-    const auto* value = reinterpret_cast<const char*>(found.at_hand.data()) + head.value_at();
-    part.bytes = {value + range.offset, range.length};
-    return Code::kOk;
-  }
-  part.bytes = {};
+Code Session<E>::read_value(Access access, std::uint32_t rank, const Found& found, ValueRange range,
+                            ElementPart& part) {
   if (range.length == 0) return Code::kOk;
+  const ElementHead& head = found.head;
   part_.resize(range.length);
   ep_.read(access, {rank, found.entry.offset() + head.value_at() + range.offset}, part_);
   part.bytes = {reinterpret_cast<const char*>(part_.data()), part_.size()};
@@ -172,9 +159,17 @@ Code Session<E>::show(Access access, std::uint32_t rank, const Found& found, Val
   return !whole || element_intact(head, part.bytes) ? Code::kOk : Code::kCorruption;
 }
 
+/// Shows a range of the value of what was found: in place if it is at hand.
 template <fabric::Endpoint E>
-ElementHead Session<E>::inline_head(const Bucket& bucket, std::uint32_t at) {
-  return {.key = bucket.inline_key(at), .value_bytes = bucket.entry(at).value_bytes()};
+template <class Access>
+[[gnu::always_inline]] inline Code Session<E>::show(Access access, std::uint32_t rank,
+                                                    const Found& found, ValueRange range,
+                                                    ElementPart& part) {
+  range = range.cut(found.head.value_bytes);
+  part = {{}, found.head.value_bytes, found.head.expires_at_ms};
+  if (found.value == nullptr) return read_value(access, rank, found, range, part);
+  part.bytes = {found.value + range.offset, range.length};
+  return Code::kOk;
 }
 
 /// Looks for the key among the entries of one line; `found` keeps its line's number. Inline
@@ -189,24 +184,19 @@ Code Session<E>::match(Access access, const Location& location, const Bucket& bu
     const EntryWord entry = bucket.entry(i);
     if (entry.kind() == EntryKind::kEmpty) break;
     if (entry.tag() != tag) continue;
-    ElementHead head;
-    std::span<const std::byte> at_hand;
     if (entry.kind() == EntryKind::kInline) {
-      head = inline_head(bucket, i);
+      if (bucket.inline_key(i) != key) continue;
     } else {
-      at_hand = fetch(access, location.rank, entry, key.size());
+      const auto at_hand = fetch(access, location.rank, entry, key.size());
       if (at_hand.empty()) return Code::kCorruption;
-      if (ElementHeader::of(at_hand).key_bytes() != key.size()) continue;
-      head = parse_head(at_hand);
+      if (!begins_with_key(at_hand, key)) continue;
+      found.take(at_hand);
     }
-    if (head.key != key) continue;
-    found.at = i;
+    found.at = static_cast<std::uint16_t>(i);
     found.entry = entry;
-    found.head = head;
-    found.at_hand = at_hand;
-    if (entry.kind() == EntryKind::kInline) found.inline_value = bucket.inline_value(i);
-    expects_expiry_ = head.expires();
-    found.expired = is_past(location.rank, head.expires_at_ms);
+    if (entry.kind() == EntryKind::kInline) found.take_inline(bucket);
+    expects_expiry_ = found.head.expires();
+    found.expired = is_past(location.rank, found.head.expires_at_ms);
     break;
   }
   return Code::kOk;
@@ -309,16 +299,20 @@ Status Session<E>::read_key(std::string_view key, Range&& range_of, Use&& use) {
   return read_at(location, key, range_of, use);
 }
 
-/// Copies a long value in parts, between which others have their turn.
-inline void assign_in_parts(std::string& out, std::string_view value) {
-  if (value.size() <= fabric::kSliceBytes) [[likely]]
-    return static_cast<void>(out.assign(value));
+/// As assign_in_parts() for a value of several parts.
+[[gnu::noinline]] inline void assign_long(std::string& out, std::string_view value) {
   out.clear();
   out.reserve(value.size());
   for (std::size_t at = 0; at < value.size(); at += fabric::kSliceBytes) {
     out.append(value.substr(at, fabric::kSliceBytes));
     fabric::this_fiber::give_turn_if_due();
   }
+}
+
+/// Copies a value, a long one in parts between which others have their turn.
+inline void assign_in_parts(std::string& out, std::string_view value) {
+  if (value.size() > fabric::kSliceBytes) return assign_long(out, value);
+  out.assign(value);
 }
 
 template <fabric::Endpoint E>

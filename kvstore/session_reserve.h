@@ -101,7 +101,7 @@ void Session<E>::need_exactly(BlockNeeds& needs, std::span<const PlannedWrite> w
       continue;
     }
     if (write.keep_expiry && found.live()) write.expires = found.head.expires();
-    if (fits_in_place(found, write.key.size(), write.value_bytes, write.expires)) continue;
+    if (detail::fits_in_place(found, write.key.size(), write.value_bytes, write.expires)) continue;
     if (!write.inlined()) needs.add(location.rank, write.bytes());
     // An entry that replaces one at least as long finds room in that one's line.
     const bool room = found.at != 0 && !(write.inlined() && found.entry.kind() == EntryKind::kHeap);

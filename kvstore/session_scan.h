@@ -49,7 +49,7 @@ template <fabric::Endpoint E>
 template <class Access>
 Code Session<E>::copy_unshown(Access access, std::uint32_t rank, const Unshown& next, std::size_t i,
                               Shown shown, std::string_view from, std::size_t before) {
-  Found found{.line = next.line, .at = next.entry};
+  Found found{.line = next.line, .at = static_cast<std::uint16_t>(next.entry)};
   Code code = look(access, rank, chain_[next.line].bucket, i, found);
   if (code != Code::kOk) return code;
   if (found.head.key == from) scanned_.resize(before);

@@ -16,7 +16,8 @@ namespace keyway::store {
 template <fabric::Endpoint E>
 void Session<E>::begin_time(std::uint32_t rank) {
   if (alone_) return;  // all that happens in alone() happens at one time
-  owners_.assign(1, rank);
+  owners_.resize(1);
+  owners_.front() = rank;
   now_ms_ = 0;
   words_read_ = false;
 }

@@ -99,27 +99,26 @@ Code Session<E>::look([[maybe_unused]] Access access, std::uint32_t rank, const 
                       [[maybe_unused]] std::size_t i, Found& found) {
   found.entry = line.entry(found.at);
   if (found.entry.kind() == EntryKind::kInline) {
-    found.head = inline_head(line, found.at);
-    found.inline_value = line.inline_value(found.at);
+    found.take_inline(line);
     return Code::kOk;
   }
   const fabric::Address at{rank, found.entry.offset()};
   if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
     const std::byte* start = ep_.view(at);
-    found.at_hand = {start, element_bytes_from_header({start, kElementHeaderBytes})};
+    found.take({start, element_bytes_from_header({start, kElementHeaderBytes})});
   } else {
     const auto peeked = peek_of(i, found.entry);
     const ElementHeader header = ElementHeader::of(peeked);
     if (!is_within(found.entry, header)) return Code::kCorruption;
-    found.at_hand = peeked;
     if (header.total() <= peeked.size() && !element_intact(peeked)) return Code::kCorruption;
     if (header.head_bytes() > peeked.size()) {  // a long key
       fetched_.resize(header.head_bytes());
       ep_.read(access, at, fetched_);
-      found.at_hand = fetched_;
+      found.take(fetched_);
+    } else {
+      found.take(peeked);
     }
   }
-  found.head = parse_head(found.at_hand);
   expects_expiry_ = found.head.expires();
   return Code::kOk;
 }
@@ -141,8 +140,8 @@ Status Session<E>::walk_bucket(Access access, std::uint32_t rank, std::uint64_t 
       entries[n++] = read.entry(i);
     }
     peek(access, rank, std::span(entries).first(n));
-    std::uint32_t at = 1;
-    std::uint32_t now_at = 1;
+    std::uint16_t at = 1;
+    std::uint16_t now_at = 1;
     for (std::size_t i = 0; i < n; at += entries[i++].words()) {
       Found found{.line = line, .at = at};
       if (const Code code = look(access, rank, read, i, found); code != Code::kOk) {

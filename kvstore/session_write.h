@@ -107,25 +107,13 @@ void Session<E>::put_element(Access access, fabric::Address at, std::string_view
   }
 }
 
-/// Whether the new bytes fit the block that was found, so that no line changes.
-template <fabric::Endpoint E>
-bool Session<E>::fits_in_place(const Found& found, std::uint64_t key_bytes,
-                               std::uint64_t value_bytes, bool expires) {
-  if (found.at == 0 || found.entry.kind() != EntryKind::kHeap) return false;
-  if (!expires && key_bytes + value_bytes <= kInlineBytes) return false;
-  const std::uint64_t bytes = element_bytes(key_bytes, value_bytes, expires);
-  if (class_for(bytes) != found.entry.size_class()) return false;
-  if (found.entry.size_class() != kRunClass) return true;
-  return run_chunks(found.head.bytes()) == run_chunks(bytes);
-}
-
 /// The common update. False when it does not fit.
 template <fabric::Endpoint E>
 template <class Access>
 bool Session<E>::rewrite_in_place(Access access, const Location& location, std::string_view key,
                                   const Decision& decision, const Found& found) {
-  if (!fits_in_place(found, key.size(), decision.value.size(),
-                     decision.expires_at_ms != kNoExpiry)) {
+  if (!detail::fits_in_place(found, key.size(), decision.value.size(),
+                             decision.expires_at_ms != kNoExpiry)) {
     return false;
   }
   const auto version = static_cast<std::uint16_t>(found.head.version + 1);

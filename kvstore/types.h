@@ -116,7 +116,7 @@ struct ElementPart {
 
 /// Says which bytes of a value to show, told how long it is. As a Reader's call otherwise.
 using RangeOf = FunctionRef<ValueRange(std::uint64_t value_bytes)>;
-inline ValueRange whole_value(std::uint64_t) { return ValueRange::whole(); }
+inline constexpr auto whole_value = [](std::uint64_t) { return ValueRange::whole(); };
 using PartReader = FunctionRef<void(const ElementPart& part)>;
 
 /// Is shown the i-th of several elements, or null where there is none. As a Reader otherwise.
