@@ -20,7 +20,8 @@ std::uint64_t expiry_of(Session& s, std::string_view key) { return s.info(key)->
 TEST_CASE("expiry: what may keep it keeps it, what may drop it drops it", "[memory]") {
   Store store = open_local("local:?memory=4MiB&sessions=1&ranks=2");
   Session s = session_of(store);
-  for (const std::string& value : {std::string("5"), std::string(500, '0') + "5"}) {
+  const std::string zeros(500, '0');
+  for (const std::string& value : {std::string("5"), zeros + "5"}) {
     for (const std::string& key : {std::string("k"), std::string(100, 'k')}) {
       CAPTURE(value.size(), key.size());
       REQUIRE(s.put(key, value, {.expires_at_ms = kFuture}).ok());

@@ -67,8 +67,9 @@ TEST_CASE("top: what was hot leaves") {
 
 TEST_CASE("top: long names are kept by their beginning, and told apart") {
   Top top;
-  const std::string one = std::string(1000, 'k') + "1";
-  const std::string two = std::string(1000, 'k') + "22";
+  const std::string long_name(1000, 'k');
+  const std::string one = long_name + "1";
+  const std::string two = long_name + "22";
   top.add(one);
   top.add(two);
   top.add(two);
