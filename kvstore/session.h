@@ -157,7 +157,7 @@ class Session {
   class StripeSet;
 
   // session_time.h
-  void begin_time(std::uint32_t rank);
+  [[gnu::always_inline]] void begin_time(std::uint32_t rank);
   PostedClockWords post_clock_words(std::uint32_t rank);
   std::uint64_t local_time(std::uint32_t rank);
   std::uint64_t operation_time();
@@ -166,7 +166,7 @@ class Session {
   bool is_past(std::uint32_t rank, std::uint64_t expires_at_ms);
 
   // session_stripe.h
-  locks::KindIndex& known(std::uint32_t rank, std::uint64_t stripe);
+  [[gnu::always_inline]] locks::KindIndex& known(std::uint32_t rank, std::uint64_t stripe);
   Result<locks::StripeGrant> lock_stripe(std::uint32_t rank, std::uint64_t stripe, locks::Mode mode,
                                          Deadline deadline);
   void unlock_stripe(std::uint32_t rank, std::uint64_t stripe, locks::StripeGrant& grant);

@@ -36,7 +36,7 @@ namespace keyway::store::detail {
 /// Makes room for so many more. Unlike reserve() it grows by half at least, so repeated small
 /// requests copy each item a few times only.
 template <class Items>
-void reserve_more(Items& items, std::size_t more) {
+[[gnu::always_inline]] inline void reserve_more(Items& items, std::size_t more) {
   const std::size_t needed = items.size() + more;
   if (needed <= items.capacity()) return;
   items.reserve(std::max(needed, items.capacity() + items.capacity() / 2));

@@ -284,7 +284,7 @@ Status Session<E>::read_at(const Location& location, std::string_view key, Range
       }
     }
     if (until_look_ == 0) weigh(location.rank, location.stripe);
-    give_back_buffers();
+    if constexpr (std::is_same_v<decltype(access), fabric::RmaClass>) give_back_buffers();
     if (code != Code::kOk) return Status(code);
     return found.live() ? Status() : Status(Code::kNotFound);
   });

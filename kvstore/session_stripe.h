@@ -7,7 +7,7 @@ namespace keyway::store {
 
 /// What this session remembers of a stripe's kind: a hint, which every acquire verifies.
 template <fabric::Endpoint E>
-locks::KindIndex& Session<E>::known(std::uint32_t rank, std::uint64_t stripe) {
+inline locks::KindIndex& Session<E>::known(std::uint32_t rank, std::uint64_t stripe) {
   if (lock_.kinds() == 1) return only_;
   if (known_.empty()) known_.resize(ep_.ranks());
   auto& of_rank = known_[rank];

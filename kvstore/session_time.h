@@ -14,9 +14,9 @@ namespace keyway::store {
 
 /// An operation on keys of this rank begins: what has been read of clocks is forgotten.
 template <fabric::Endpoint E>
-void Session<E>::begin_time(std::uint32_t rank) {
+inline void Session<E>::begin_time(std::uint32_t rank) {
   if (alone_) return;  // all that happens in alone() happens at one time
-  owners_.resize(1);
+  if (owners_.size() != 1) owners_.resize(1);
   owners_.front() = rank;
   now_ms_ = 0;
   words_read_ = false;

@@ -37,7 +37,7 @@ Status Session<E>::mutate_key(std::string_view key, ValueRange range, Mutate&& m
     });
   };
   Status status = with_room(std::span(&location, 1), once);
-  give_back_buffers();
+  if (!ep_.is_local(location.rank) || !built_.empty()) give_back_buffers();
   return status;
 }
 
@@ -76,7 +76,7 @@ Status Session<E>::modify_locked(Access access, const Location& location, std::s
   }
   const Decision decision = mutate(found.live() ? &part : nullptr);
   // K3: what follows allocates nothing of ours once it has begun to change things.
-  garbage_.reserve(garbage_.size() + kMostGarbage);
+  detail::reserve_more(garbage_, kMostGarbage);
   switch (decision.action) {
     case Decision::Action::kWrite: return apply_write(access, location, key, decision, found);
     case Decision::Action::kOverwrite:
