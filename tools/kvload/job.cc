@@ -60,7 +60,7 @@ void note_store(Job& job, const StoreTraits& store, std::uint32_t owners) {
         fmt::format("{} scans in hash order from the start key, not in key order", store.name));
   }
   if (job.options.locality && owners == 1) {
-    job.notes.push_back("--locality makes no difference on one rank, which owns every key");
+    job.notes.emplace_back("--locality makes no difference on one rank, which owns every key");
   }
   if (job.options.batch > 1) {
     job.notes.push_back(
@@ -90,7 +90,7 @@ Result<Job> make_job(Options options) {
   job.notes = job.spec.notes;
   if (!job.options.write_percents.empty()) job.notes = {};  // a sweep sets the proportions itself
   if (job.options.sample_every == 0 && job.spec.target_per_s > 0) {
-    job.notes.push_back("--latency off: the report has no latencies, only rates and counts");
+    job.notes.emplace_back("--latency off: the report has no latencies, only rates and counts");
   }
   return job;
 }
