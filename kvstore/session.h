@@ -18,8 +18,7 @@
 //   K6  A mark of a key never repeats once the key has changed. A change of an element in place
 //       raises its version; every other one, and each time that version begins anew, raises that of
 //       the bucket's first line; each time that one begins anew, the stripe counts a turn, in 64
-//       bits. So equal turns and line versions mean no change but in place, and then fewer of them
-//       than an element's version can tell.
+//       bits. So equal turns and line versions mean fewer changes in place than versions count.
 //   K7  No element of a stripe expires before the time in its word of next expiries; 0: none does.
 //       A write lowers the word, and only a walk of the whole stripe raises it.
 // *Source.* Design section 6; HPDC'16 section 5.3 (volumes with overflow heaps).
@@ -291,6 +290,7 @@ class Session {
   // session_transaction.h
   template <class Access>
   KeyMark mark_of(Access access, const Location& location, const Found& found);
+  Result<KeyMark> mark_once(std::string_view key, bool& past);
   Status draft_all(std::span<const Location> locations, std::span<const std::string_view> keys,
                    std::span<const KeyMark> marks, std::span<ElementDraft> drafts);
   Status write_drafts(std::span<const Location> locations, std::span<const std::string_view> keys,

@@ -25,9 +25,22 @@ KeyMark Session<E>::mark_of(Access access, const Location& location, const Found
           .there = found.live()};
 }
 
+/// An element that is past is removed first: no sweep then changes the mark of a key that nobody
+/// has touched.
 template <fabric::Endpoint E>
 Result<KeyMark> Session<E>::mark(std::string_view key) {
   if (auto status = check_key(key); !status.ok()) return status;
+  bool past = false;
+  auto mark = mark_once(key, past);
+  if (!mark.ok() || !past) return mark;
+  const auto only_look = [](const ElementPart*) { return Decision(); };
+  if (auto status = mutate_key(key, ValueRange::none(), only_look); !status.ok()) return status;
+  return mark_once(key, past);
+}
+
+/// `past`: whether the key has an element whose time has come.
+template <fabric::Endpoint E>
+Result<KeyMark> Session<E>::mark_once(std::string_view key, bool& past) {
   const Location location = place(key);
   return with_access(location.rank, [&](auto access) -> Result<KeyMark> {
     auto grant = lock_place(location, locks::Mode::kRead);
@@ -43,6 +56,7 @@ Result<KeyMark> Session<E>::mark(std::string_view key) {
     if (until_look_ == 0) weigh(location.rank, location.stripe);
     give_back_buffers();
     if (code != Code::kOk) return Status(code);
+    past = found.expired;
     return mark;
   });
 }

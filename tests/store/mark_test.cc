@@ -206,6 +206,22 @@ TEST_CASE("marks: more changes than the version of a line can count") {  // K6
   }
 }
 
+TEST_CASE("marks: removing what was past already leaves the mark of a key as it was") {
+  Lab lab(4);
+  for (const std::string_view key : {"a", "b", "c", "a key of the heap 1", "a key of the heap 2"}) {
+    CAPTURE(key, lab.session.owner_of(key));
+    REQUIRE(lab.session.put(key, "v", {.expires_at_ms = 1}).ok());
+    const auto mark = lab.session.mark(key);
+    REQUIRE(mark.ok());
+    CHECK_FALSE(mark->there);
+    for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
+      REQUIRE(lab.session.sweep_expired(rank).ok());
+    }
+    CHECK(words_of(*lab.session.mark(key)) == words_of(*mark));
+  }
+  check_volumes(lab.session, kRanks);
+}
+
 TEST_CASE("marks: modify_all is refused when a key has changed since, and only then") {
   Lab lab(3);
   LazySession& s = lab.session;
