@@ -164,7 +164,7 @@ class Session {
   /// reads and changes, whatever the length of the value (over a socket: of all of it).
   Status modify_part(std::string_view key, ValueRange range, PartMutator mutate);
   /// What modify_all() takes as proof that nobody has changed the key since. Of a key that is not
-  /// there, too.
+  /// there, too. An element past its expiry is removed first, so that its end is no later change.
   Result<KeyMark> mark(std::string_view key);
 
   // --- several keys

@@ -18,7 +18,7 @@
 //   K6  A mark of a key never repeats once the key has changed. A change of an element in place
 //       raises its version; every other one, and each time that version begins anew, raises that of
 //       the bucket's first line; each time that one begins anew, the stripe counts a turn, in 64
-//       bits. So equal turns and line versions mean fewer changes in place than versions count.
+//       bits. So equal turns and line versions leave only changes in place, too few to wrap.
 //   K7  No element of a stripe expires before the time in its word of next expiries; 0: none does.
 //       A write lowers the word, and only a walk of the whole stripe raises it.
 // *Source.* Design section 6; HPDC'16 section 5.3 (volumes with overflow heaps).
