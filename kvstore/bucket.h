@@ -82,7 +82,7 @@ struct Bucket {
     words[0] = (words[0] & ~EntryWord::kOffsetMask) | offset / 8;
   }
   std::uint64_t version() const { return words[0] >> 40; }
-  static constexpr std::uint64_t kMostVersion = (1u << 24) - 1;
+  static constexpr std::uint64_t kMaxVersion = (1u << 24) - 1;
   void raise_version() { words[0] += 1ULL << 40; }
 
   EntryWord entry(std::uint32_t at) const { return EntryWord(words[at]); }

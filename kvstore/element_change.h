@@ -46,7 +46,7 @@ class ElementChange {
   void apply(std::span<std::byte> window);
   /// Writes the header as it is after apply(), and the expiry; returns how many bytes that takes.
   std::uint64_t write_head(std::span<std::byte> out) const;
-  static constexpr std::uint64_t kMostHeadBytes = kElementHeaderBytes + kExpiryBytes;
+  static constexpr std::uint64_t kMaxHeadBytes = kElementHeaderBytes + kExpiryBytes;
 
   std::uint16_t version() const { return static_cast<std::uint16_t>(old_.version + 1); }
 

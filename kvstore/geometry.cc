@@ -33,7 +33,7 @@ std::uint32_t cursor_tag_bits(std::uint64_t buckets) {
 /// satellites, of which this rank keeps those of every rank's stripes.
 std::uint64_t bytes_per_stripe(const GeometryOptions& options) {
   return options.lock_kinds * locks::kLockLineBytes + kStripeCountersBytes + 2 * 8 +
-         std::uint64_t{options.ranks} * options.satellite_kinds * locks::kMostSatelliteBytes;
+         std::uint64_t{options.ranks} * options.satellite_kinds * locks::kMaxSatelliteBytes;
 }
 
 // Buckets such that table and heap fill up together when elements have the expected size. `bytes`
@@ -74,7 +74,7 @@ Status check_bounds(const GeometryOptions& options) {
       options.nodes_per_agent == 0) {
     return refuse("stripes, element_bytes, agents and nodes_per_agent must be at least 1");
   }
-  if (options.lock_kinds == 0 || options.lock_kinds > locks::kMostKinds ||
+  if (options.lock_kinds == 0 || options.lock_kinds > locks::kMaxKinds ||
       options.satellite_kinds > options.lock_kinds || options.ranks == 0) {
     return refuse("a stripe needs a lock kind, and a store a rank");
   }
@@ -130,7 +130,7 @@ Result<Geometry> Geometry::plan(const GeometryOptions& options) {
   made.kind_words_ = layout.reserve(made.stripes_ * 8);
   made.next_expiries_ = layout.reserve(made.stripes_ * 8);
   made.satellites_ = layout.reserve(options.ranks * made.stripes_ * options.satellite_kinds *
-                                    locks::kMostSatelliteBytes);
+                                    locks::kMaxSatelliteBytes);
   made.table_ = layout.reserve(made.buckets_ * kBucketBytes);
 
   const std::uint64_t used = layout.size() + kAlignSlack;

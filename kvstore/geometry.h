@@ -132,7 +132,7 @@ class Geometry {
             .first = {.line = stripe_line(rank, stripe),
                       .group = header(rank),
                       .satellites = satellites_of(rank, stripe)},
-            .satellite_stride = locks::kMostSatelliteBytes};
+            .satellite_stride = locks::kMaxSatelliteBytes};
   }
   /// Of the first kind.
   locks::LockSite lock_site(std::uint32_t rank, std::uint64_t stripe) const {
@@ -163,7 +163,7 @@ class Geometry {
   std::uint64_t satellites_of(std::uint32_t rank, std::uint64_t stripe) const {
     if (satellite_kinds_ == 0) return 0;
     const std::uint64_t number = rank * stripes_ + stripe;
-    return satellites_ + number * satellite_kinds_ * locks::kMostSatelliteBytes;
+    return satellites_ + number * satellite_kinds_ * locks::kMaxSatelliteBytes;
   }
 
   HashSecret hash_secret_;

@@ -73,7 +73,7 @@ struct Shortage {
 inline constexpr std::uint64_t kHeldShare = 10;
 /// Chunks of a rank in which an agent keeps blocks, at most: the classes of a workload of mixed
 /// sizes, so that its puts find a block in hand.
-inline constexpr std::uint32_t kMostHeld = 16;
+inline constexpr std::uint32_t kMaxHeld = 16;
 
 /// A block that is taken for its spare room has an eighth more than is asked for, at most.
 inline constexpr std::uint64_t kRoomShare = 8;

@@ -17,7 +17,7 @@ Heap<E>::Heap(E& ep, const Geometry& geometry)
       geometry_(geometry),
       most_held_(static_cast<std::uint32_t>(std::min<std::uint64_t>(
           geometry.chunks() / kHeldShare / ep.ranks() / geometry.nodes().agents_per_rank,
-          kMostHeld))),
+          kMaxHeld))),
       leases_(ep.ranks()) {}
 
 template <fabric::Endpoint E>

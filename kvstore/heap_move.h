@@ -18,10 +18,10 @@ using fabric::rma;
 
 /// Chunks that one plan looks at, which bounds its memory: 1 GiB of heap. A larger heap is looked
 /// at part by part, until a plan finds something.
-inline constexpr std::uint64_t kMostPlanned = 1 << 16;
+inline constexpr std::uint64_t kMaxPlanned = 1 << 16;
 /// Plans pass over the chunks that walks have not emptied. begin_move() forgets these chunks if
 /// they are more than this, so the heap notes at most so many and those of one plan.
-inline constexpr std::size_t kMostPinned = 64;
+inline constexpr std::size_t kMaxPinned = 64;
 
 /// Chooses among the candidates from number `first` on. If no place is wide enough for all that is
 /// lacking, it chooses one for the least that is a gain.
@@ -69,14 +69,14 @@ bool Heap<E>::begin_move(const Shortage& lacking) {
   try {
     leases(lacking.rank);
     return_rank(lacking.rank);  // nothing in hand lies in a chunk that is chosen
-    const std::uint64_t parts = (geometry_.chunks() + kMostPlanned - 1) / kMostPlanned;
+    const std::uint64_t parts = (geometry_.chunks() + kMaxPlanned - 1) / kMaxPlanned;
     std::uint64_t from = 0;
     std::uint64_t to = 0;
     MovePlan::Choice choice;
     for (std::uint64_t n = 0; n < parts && choice.chunks.empty(); ++n) {
       if (n > 0) pass_over();
       from = plan_from_;
-      to = std::min(geometry_.chunks(), from + kMostPlanned);
+      to = std::min(geometry_.chunks(), from + kMaxPlanned);
       choice = plan_move(lacking, from, to);
       candidate_after_ = choice.next;
     }
@@ -91,7 +91,7 @@ bool Heap<E>::begin_move(const Shortage& lacking) {
     move->leaving.resize(to - from);
     move->chunks.reserve(choice.chunks.size() * choice.width);
     move->claimed.reserve(choice.width);
-    if (pinned_.size() > kMostPinned) pinned_.clear();
+    if (pinned_.size() > kMaxPinned) pinned_.clear();
     pinned_.reserve(pinned_.size() + choice.chunks.size() * choice.width);
     leases_[lacking.rank]->runs.reserve(1);  // return_rank() has emptied it
     move_ = std::move(move);
@@ -201,7 +201,7 @@ template <fabric::Endpoint E>
 void Heap<E>::pass_over() {
   passed_over_ = candidate_after_;
   if (passed_over_ != 0) return;
-  plan_from_ += kMostPlanned;
+  plan_from_ += kMaxPlanned;
   if (plan_from_ >= geometry_.chunks()) plan_from_ = 0;
 }
 

@@ -22,7 +22,7 @@ class MovePace {
   static constexpr std::uint64_t kPause = 9;
   /// Ranks with a pause at a time, so that nothing is allocated; of more, the pause that would end
   /// first is forgotten.
-  static constexpr std::size_t kMostPauses = 8;
+  static constexpr std::size_t kMaxPauses = 8;
 
   /// Writes have freed so many bytes of that rank.
   void freed(std::uint32_t rank, std::uint64_t bytes) {
@@ -42,7 +42,7 @@ class MovePace {
     const auto end = pauses_.begin() + count_;
     auto at = std::find_if(pauses_.begin(), end,
                            [&](const Pause& pause) { return pause.lacking.rank == lacking.rank; });
-    if (at == end && count_ < kMostPauses) {
+    if (at == end && count_ < kMaxPauses) {
       ++count_;
     } else if (at == end) {
       at = std::min_element(pauses_.begin(), end,
@@ -62,7 +62,7 @@ class MovePace {
     std::uint64_t freed = 0;  // bytes, since it began
   };
   std::size_t count_ = 0;  // of pauses_ in use; mostly none, so that freed() costs a compare
-  std::array<Pause, kMostPauses> pauses_{};
+  std::array<Pause, kMaxPauses> pauses_{};
   std::uint64_t stripe_ = 0;
 };
 

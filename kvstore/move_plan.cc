@@ -45,8 +45,8 @@ MovePlan::Choice MovePlan::chunks(std::uint64_t from) const {
     const std::uint32_t c = state.size_class();
     // M1: its own room goes, and its blocks take room elsewhere.
     const std::int64_t left = room[c] - class_capacity(c);
-    if (left < 0 || (partial[c] - 1) * 2 < partial_[c]) continue;                       // M3
-    if (blocks + state.count() > kMostBlocks || bytes + found[i].bytes > kMostBytes) {  // M2
+    if (left < 0 || (partial[c] - 1) * 2 < partial_[c]) continue;                     // M3
+    if (blocks + state.count() > kMaxBlocks || bytes + found[i].bytes > kMaxBytes) {  // M2
       choice.next = i;
       break;
     }
@@ -78,7 +78,7 @@ std::vector<MovePlan::Candidate> MovePlan::windows(std::uint64_t width) const {
     count(states_[at], 1);
     if (at >= width) count(states_[at - width], ~0ULL);  // minus one
     if (at + 1 < width || runs > 0 || blocks == 0) continue;
-    if (blocks <= kMostBlocks && bytes <= kMostBytes) found.push_back({bytes, at + 1 - width});
+    if (blocks <= kMaxBlocks && bytes <= kMaxBytes) found.push_back({bytes, at + 1 - width});
   }
   std::sort(found.begin(), found.end());
   return found;
@@ -86,7 +86,7 @@ std::vector<MovePlan::Candidate> MovePlan::windows(std::uint64_t width) const {
 
 MovePlan::Choice MovePlan::window(std::uint64_t width, std::uint64_t from) const {
   const std::vector<Candidate> found = windows(width);
-  const std::uint64_t end = std::min<std::uint64_t>(found.size(), from + kMostTried);
+  const std::uint64_t end = std::min<std::uint64_t>(found.size(), from + kMaxTried);
   Choice choice{.chunks = {}, .width = width, .next = end < found.size() ? end : 0};
   for (std::uint64_t i = from; i < end; ++i) {
     if (!fits(found[i].first, width)) continue;

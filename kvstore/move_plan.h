@@ -9,7 +9,7 @@
 //   M1  By the states given, what the chosen chunks hold fits elsewhere. The blocks of single
 //       chunks fit into chunks in use of the same classes, so that each chosen chunk is a gain;
 //       those of a window fit into these and free chunks outside of the window.
-//   M2  A plan moves at most kMostBlocks blocks and kMostBytes bytes.
+//   M2  A plan moves at most kMaxBlocks blocks and kMaxBytes bytes.
 //   M3  Of the chunks of a class that have room, a plan of single chunks leaves at least half as
 //       they are: all free blocks of the others are taken while these are being emptied, and other
 //       agents need some. A window may take the only chunk with room of a class: otherwise a rare
@@ -31,10 +31,10 @@ class MovePlan {
  public:
   /// An operation that finds the heap full pays for a walk of the table and for the moves. So many
   /// moves take about as long as a walk of the table of a default store.
-  static constexpr std::uint64_t kMostBlocks = 8192;
-  static constexpr std::uint64_t kMostBytes = 8 << 20;
+  static constexpr std::uint64_t kMaxBlocks = 8192;
+  static constexpr std::uint64_t kMaxBytes = 8 << 20;
   /// Windows whose blocks are compared, class by class, with the room elsewhere.
-  static constexpr std::uint64_t kMostTried = 64;
+  static constexpr std::uint64_t kMaxTried = 64;
 
   explicit MovePlan(std::span<const ChunkState> states);
 

@@ -50,7 +50,7 @@ void Session<E>::commit(Access access, const Location& location) {
   Line& first = chain_.front();
   first.dirty =
       std::any_of(chain_.begin(), chain_.end(), [](const Line& line) { return line.dirty; });
-  if (first.dirty && first.bucket.version() == Bucket::kMostVersion) {
+  if (first.dirty && first.bucket.version() == Bucket::kMaxVersion) {
     count_at(location, kTurnsOffset, 1);
   }
   for (Line& line : chain_) {
@@ -169,10 +169,10 @@ void Session<E>::collect_garbage() {
 /// What one large value needed is not kept for the next operation.
 template <fabric::Endpoint E>
 void Session<E>::give_back_buffers() {
-  give_back(built_, kMostKept);
-  give_back(fetched_, kMostKept);
-  give_back(part_, kMostKept);
-  give_back(composed_, kMostKept);
+  give_back(built_, kMaxKept);
+  give_back(fetched_, kMaxKept);
+  give_back(part_, kMaxKept);
+  give_back(composed_, kMaxKept);
 }
 
 }  // namespace keyway::store

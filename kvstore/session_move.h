@@ -8,7 +8,7 @@
 // *Invariants.* Those of session.h: a move changes lines as a write does, under the stripe's lock
 // (K1), and no element. Until the lines are complete the old block stays as it is (K4). It raises
 // the versions of lines, so a mark of a key may be another one afterwards (K6).
-// *Progress.* An operation empties chunks at most kMostMoves times, by one deadline, and fails when
+// *Progress.* An operation empties chunks at most kMaxMoves times, by one deadline, and fails when
 // a plan or a walk has gained nothing, or others have taken what it has gained. After that the
 // session makes a pause (move_pace.h), and its next plan passes over the chunks of this one. It
 // waits for stripes' locks one at a time, by that deadline, and holds no other lock then: so a walk
@@ -27,7 +27,7 @@ namespace keyway::store {
 
 /// An operation empties chunks at most so many times. One time may not do: the operation may lack
 /// blocks of several sizes, and others may take the room that it has made.
-inline constexpr std::uint32_t kMostMoves = 4;
+inline constexpr std::uint32_t kMaxMoves = 4;
 
 /// Empties chunks of a rank, by one walk.
 template <fabric::Endpoint E>
@@ -67,7 +67,7 @@ Status Session<E>::with_room(std::span<const Location> locations, Attempt&& atte
   const std::unique_ptr<Heap<E>, void (*)(Heap<E>*)> at_end(&heap_,
                                                             [](Heap<E>* heap) { heap->trim(); });
   const Deadline until = deadline_.started(ep_.now_ns());
-  for (std::uint32_t i = 0; i < kMostMoves && status == Code::kOutOfSpace; ++i) {
+  for (std::uint32_t i = 0; i < kMaxMoves && status == Code::kOutOfSpace; ++i) {
     if (!make_room(until)) break;
     status = attempt();
   }

@@ -182,7 +182,7 @@ template <fabric::Endpoint E>
 template <class Items, class KeyOf, class Mutate>
 Status Session<E>::mutate_all(std::span<const Location> locations, const Items& items, KeyOf key_of,
                               Mutate&& mutate) {
-  garbage_.reserve(garbage_.size() + locations.size() * kMostGarbage);
+  garbage_.reserve(garbage_.size() + locations.size() * kMaxGarbage);
   if (locations.size() > 1) reserve_reads(locations);  // one key fails before it changes
   for (std::size_t i = 0; i < locations.size(); ++i) {
     fabric::this_fiber::give_turn_if_due(i);

@@ -24,10 +24,10 @@ inline constexpr std::uint64_t kBucketsAhead = 64;
 /// Between two sweeps by a session whose writes find the heap full.
 inline constexpr std::uint64_t kSweepPauseNs = 100'000'000;
 /// Lines of a chain, and blocks that one write makes free: room for them is made beforehand.
-inline constexpr std::size_t kUsualLines = 32;
-inline constexpr std::size_t kMostGarbage = 2;
+inline constexpr std::size_t kDefaultLines = 32;
+inline constexpr std::size_t kMaxGarbage = 2;
 /// A buffer that grew beyond this is given back after the operation.
-inline constexpr std::size_t kMostKept = 1 << 20;
+inline constexpr std::size_t kMaxKept = 1 << 20;
 
 }  // namespace keyway::store
 

@@ -83,8 +83,8 @@ Code Session<E>::change_in_place(Access access, const Location& location, Elemen
     ElementPart old;
     const Code code = show(access, location.rank, found, {before.begin, before.bytes()}, old);
     if (code != Code::kOk) return code;
-    composed_.resize(ElementChange::kMostHeadBytes + window.bytes());
-    const auto value = std::span(composed_).subspan(ElementChange::kMostHeadBytes);
+    composed_.resize(ElementChange::kMaxHeadBytes + window.bytes());
+    const auto value = std::span(composed_).subspan(ElementChange::kMaxHeadBytes);
     old.bytes.copy(reinterpret_cast<char*>(value.data()), old.bytes.size());
     change.apply(value);
     const std::uint64_t head_bytes = change.write_head(composed_);

@@ -22,8 +22,8 @@ Session<E>::Session(E endpoint, const Geometry& geometry, const locks::StripeLoc
       sampling_(agent_.ep.agent().word()) {
   if (options.lock_times != 0) agent_.times = &times_.emplace(options.lock_times);
   owners_.reserve(1);  // begin_time() allocates nothing
-  chain_.reserve(kUsualLines);
-  garbage_.reserve(kUsualLines);
+  chain_.reserve(kDefaultLines);
+  garbage_.reserve(kDefaultLines);
   noted_chain_.resize(ep_.ranks(), 1);
 }
 

@@ -112,9 +112,9 @@ void Session<E>::weigh(std::uint32_t rank, std::uint64_t stripe) {
   const StripeCounters counters = counters_of(rank, stripe);
   const locks::KindIndex in_force = kind_of(rank, stripe).kind();
   const StripeView view = look_at(counters, in_force);
-  if (view.samples < kFewestSamples) return;
+  if (view.samples < kMinSamples) return;
   const Verdict verdict = store::weigh(*choice_, in_force, view);
-  if (!verdict.due && view.samples < kMostSamples) return;
+  if (!verdict.due && view.samples < kMaxSamples) return;
   const auto begin = [&](std::size_t word) {
     return verdict.due ? counters.words[word]
                        : Samples::half_way(counters.words[word + 2], counters.words[word]);

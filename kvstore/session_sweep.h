@@ -20,7 +20,7 @@ inline constexpr std::uint64_t kStripesAhead = 32;
 /// same walk.
 inline constexpr std::uint64_t kSweepBatchMs = 400;
 /// A part looks at so many stripes' words at most, so that it is short where none is due.
-inline constexpr std::uint64_t kMostStripesPerPart = 4096;
+inline constexpr std::uint64_t kMaxStripesPerPart = 4096;
 
 /// Removes elements past their expiry from a stripe, and says when the next one expires (K7).
 template <fabric::Endpoint E>
@@ -119,7 +119,7 @@ Result<SweepPart> Session<E>::sweep_part(std::uint32_t rank, std::uint64_t from,
   if (ep_.load(fabric::rma, geometry_.header(rank) + kExpiringOffset) == 0) return part;
   part.next = from;
   const std::uint64_t due = now - std::min(now, kSweepBatchMs);
-  const Status status = sweep_due(rank, due, kMostStripesPerPart, lines, part);
+  const Status status = sweep_due(rank, due, kMaxStripesPerPart, lines, part);
   part.skipped = status.ok() ? 0 : 1;  // the round goes on behind it
   return part;
 }

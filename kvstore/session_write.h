@@ -76,7 +76,7 @@ Status Session<E>::modify_locked(Access access, const Location& location, std::s
   }
   const Decision decision = mutate(found.live() ? &part : nullptr);
   // K3: what follows allocates nothing of ours once it has begun to change things.
-  detail::reserve_more(garbage_, kMostGarbage);
+  detail::reserve_more(garbage_, kMaxGarbage);
   switch (decision.action) {
     case Decision::Action::kWrite: return apply_write(access, location, key, decision, found);
     case Decision::Action::kOverwrite:

@@ -32,10 +32,10 @@
 
 namespace keyway::store {
 
-inline constexpr std::uint32_t kSampleEvery = 32;   // visits of an agent, on average
-inline constexpr std::uint32_t kLookEvery = 4;      // samples of an agent
-inline constexpr std::uint64_t kFewestSamples = 8;  // that a window is weighed with
-inline constexpr std::uint64_t kMostSamples = 128;  // of which a window forgets half
+inline constexpr std::uint32_t kSampleEvery = 32;  // visits of an agent, on average
+inline constexpr std::uint32_t kLookEvery = 4;     // samples of an agent
+inline constexpr std::uint64_t kMinSamples = 8;    // that a window is weighed with
+inline constexpr std::uint64_t kMaxSamples = 128;  // of which a window forgets half
 inline constexpr double kDoubt = 2;  // standard deviations that are put down to chance
 inline constexpr std::uint64_t kElementsOffset = 0;
 inline constexpr std::uint64_t kTurnsOffset = 48;
@@ -72,14 +72,14 @@ struct Samples {
 
 /// Word 5.
 struct LastOthers {
-  static double from_word(std::uint64_t word) { return static_cast<double>(word & kMost) / kUnit; }
+  static double from_word(std::uint64_t word) { return static_cast<double>(word & kMax) / kUnit; }
   static std::uint64_t word(double others) {
-    return static_cast<std::uint64_t>(std::min(others * kUnit, double{kMost}));
+    return static_cast<std::uint64_t>(std::min(others * kUnit, double{kMax}));
   }
 
  private:
   static constexpr double kUnit = 256;
-  static constexpr std::uint64_t kMost = 0xffff;
+  static constexpr std::uint64_t kMax = 0xffff;
 };
 
 /// How a store chooses among its kinds.

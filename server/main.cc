@@ -56,7 +56,7 @@ void allow_files(Options& options, bool speaks) {
   options.clients_limit = options.listener.most_clients;
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   const std::uint64_t needed = options.listener.most_clients + kOurOwn;
-  const std::uint64_t could_be = std::min<std::uint64_t>(limit.rlim_cur, kMostClients + kOurOwn);
+  const std::uint64_t could_be = std::min<std::uint64_t>(limit.rlim_cur, kMaxClients + kOurOwn);
   options.clients_limit = static_cast<std::uint32_t>(std::max(needed, could_be) - kOurOwn);
   if (limit.rlim_cur >= needed) return;
   limit.rlim_cur = std::min<rlim_t>(needed, limit.rlim_max);

@@ -52,7 +52,7 @@ CLI::Option* env(CLI::Option* option, const char* name) {
 }
 
 void declare_lock_limits(CLI::App& app, LockLimits& limits, Texts& texts) {
-  constexpr std::uint64_t kMostMs = 1'000'000'000'000;
+  constexpr std::uint64_t kMaxMs = 1'000'000'000'000;
   const auto add = [&](const char* name, auto& value, auto least, auto most, const char* variable,
                        const char* what) {
     env(app.add_option(name, value, what), variable)->check(CLI::Range(least, most));
@@ -63,11 +63,11 @@ void declare_lock_limits(CLI::App& app, LockLimits& limits, Texts& texts) {
       "clients that may wait for one named lock at one time");
   add("--lock-held", limits.held, 1U, 1'000'000U, "KEYWAYD_LOCK_HELD",
       "named locks that one connection may hold at one time");
-  add("--lock-lease", limits.lease_ms, std::uint64_t{1}, kMostMs, "KEYWAYD_LOCK_LEASE",
+  add("--lock-lease", limits.lease_ms, std::uint64_t{1}, kMaxMs, "KEYWAYD_LOCK_LEASE",
       "ms that a named lock is held at the most, where a client gives no LEASE");
-  add("--lock-timeout", limits.timeout_ms, std::uint64_t{0}, kMostMs, "KEYWAYD_LOCK_TIMEOUT",
+  add("--lock-timeout", limits.timeout_ms, std::uint64_t{0}, kMaxMs, "KEYWAYD_LOCK_TIMEOUT",
       "ms that a client waits for a named lock, where it gives no TIMEOUT");
-  add("--lock-longest", limits.longest_ms, std::uint64_t{1}, kMostMs, "KEYWAYD_LOCK_LONGEST",
+  add("--lock-longest", limits.longest_ms, std::uint64_t{1}, kMaxMs, "KEYWAYD_LOCK_LONGEST",
       "ms that a client may give as LEASE or TIMEOUT");
 }
 

@@ -65,7 +65,7 @@ struct Options {
   LockLimits lock_limits;
 };
 
-inline constexpr std::uint32_t kMostClients = 1'000'000;
+inline constexpr std::uint32_t kMaxClients = 1'000'000;
 
 using Parsed = tools::Parsed<Options>;
 Parsed parse_command_line(int argc, const char* const* argv);

@@ -111,7 +111,7 @@ bool Exchange::may_repeat(Course& course, Effect effect) const {
 /// Whether the error says where else, or when, the same request will do. It has done nothing (X1).
 bool Exchange::follow(Course& course, std::string_view error) {
   course.asking = false;
-  if (++course.turns > kMostTurns) return false;
+  if (++course.turns > kMaxTurns) return false;
   if (asks_for_patience(error)) {
     const std::uint64_t now = steady_ns();
     if (!course.patience) {

@@ -5,7 +5,7 @@
 // more when its connection breaks; one that writes is not, and the failure says that it is in
 // doubt. *Thread safety.* One session's. *Invariants.*
 //   X1  What writes is sent at most once: again only where the server has said that it did nothing.
-//   X2  No call outlasts twice the time that connecting and a reply may take, and kMostTurns
+//   X2  No call outlasts twice the time that connecting and a reply may take, and kMaxTurns
 //       redirections.
 #pragma once
 
@@ -52,7 +52,7 @@ class Exchange {
   std::chrono::milliseconds timeout() const { return servers_.options.request_timeout; }
 
  private:
-  static constexpr int kMostTurns = 16;
+  static constexpr int kMaxTurns = 16;
 
   /// How often a request has gone in circles, and where it goes next.
   struct Course {

@@ -39,10 +39,10 @@ Status Session::read_part(std::string_view key, store::RangeOf range_of, store::
 Status Session::get_range(std::string_view key, std::uint64_t offset, std::uint64_t length,
                           std::string& out) {
   if (Status status = check_key(key); !status.ok()) return status;
-  constexpr std::uint64_t kMost = store::kMaxValueBytes;
-  const Digits begin(std::min(offset, kMost));
+  constexpr std::uint64_t kMax = store::kMaxValueBytes;
+  const Digits begin(std::min(offset, kMax));
   // The last byte, not the one behind it. Of no bytes: one before the first, but not -1, the end.
-  const std::uint64_t end = std::min(offset, kMost) + std::min(length, kMost);
+  const std::uint64_t end = std::min(offset, kMax) + std::min(length, kMax);
   const Digits last(length == 0 ? 0 : end - 1);
   if (length != 0) {
     const auto reply = ask(Effect::kReads, "GETRANGE", key, begin, last);

@@ -60,7 +60,7 @@ std::optional<SlotMap> SlotMap::parse(wire::ReplyView reply, const Server& asked
 std::optional<std::uint32_t> SlotMap::index_of(const Server& server) {
   const auto found = std::find(servers_.begin(), servers_.end(), server);
   if (found != servers_.end()) return static_cast<std::uint32_t>(found - servers_.begin());
-  if (servers_.size() == kMostServers) return std::nullopt;
+  if (servers_.size() == kMaxServers) return std::nullopt;
   servers_.push_back(server);
   return servers() - 1;
 }

@@ -43,8 +43,7 @@ class SlotMap {
   void move(std::uint32_t slot, std::uint32_t index);
 
  private:
-  static constexpr std::size_t kMostServers =
-      4096;  // more than a job has ranks, or a cluster nodes
+  static constexpr std::size_t kMaxServers = 4096;  // more than a job has ranks, or a cluster nodes
 
   std::vector<Server> servers_;
   std::vector<std::uint16_t> owners_;  // of each slot; empty: all are the first one's

@@ -13,8 +13,8 @@
 namespace keyway::wire {
 namespace {
 
-constexpr std::size_t kLeastRead = 16 << 10;
-constexpr std::size_t kMostRead = 1 << 20;
+constexpr std::size_t kMinRead = 16 << 10;
+constexpr std::size_t kMaxRead = 1 << 20;
 constexpr std::size_t kKept = 1 << 20;  // of a buffer, between batches
 
 std::uint64_t in_ns(std::chrono::milliseconds span) {
@@ -99,7 +99,7 @@ Result<ReplyView> Connection::receive_by(std::uint64_t by_ns) {
     // As in the server's connection: never more room than has already come.
     const std::size_t held = end_ - begin_;
     const std::size_t room =
-        std::clamp<std::size_t>(parser_.missing(), kLeastRead, std::max(kMostRead, held));
+        std::clamp<std::size_t>(parser_.missing(), kMinRead, std::max(kMaxRead, held));
     if (begin_ != 0 && in_.size() - end_ < room) {
       in_.erase(0, begin_);
       end_ = held;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kLongestLine = 64 << 10;
 constexpr std::int64_t kLongestString = 1LL << 40;  // ours or another server's: nothing is longer
-constexpr std::int64_t kMostElements = std::numeric_limits<std::int64_t>::max() / 2;
+constexpr std::int64_t kMaxElements = std::numeric_limits<std::int64_t>::max() / 2;
 
 bool has_elements(Kind kind) {
   return kind == Kind::kArray || kind == Kind::kMap || kind == Kind::kSet || kind == Kind::kPush;
@@ -124,8 +124,8 @@ ReplyParser::Step ReplyParser::parse_text(std::string_view bytes, char type, std
 ReplyParser::Step ReplyParser::begin(char type, std::string_view line, std::size_t next) {
   const auto count = parse_integer(line);
   if (count && *count == -1 && type == '*') return keep({}, 0, 0, next);
-  if (!count || *count < 0 || *count > kMostElements) return fail("a count of elements is none");
-  if (open_.size() == kMostDepth) return fail("a reply is nested too deep");
+  if (!count || *count < 0 || *count > kMaxElements) return fail("a count of elements is none");
+  if (open_.size() == kMaxDepth) return fail("a reply is nested too deep");
   const bool pairs = type == '%' || type == '|';
   const std::int64_t elements = pairs ? 2 * *count : *count;
   open_.push_back({static_cast<std::uint64_t>(elements), type == '|', found_.size()});

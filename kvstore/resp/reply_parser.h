@@ -7,7 +7,7 @@
 // *Invariants.*
 //   P1  What the parser allocates grows with the nodes that have come, never with a count that was
 //       announced.
-//   P2  A tree is at most kMostDepth deep, and neither parsing it nor passing over it recurses.
+//   P2  A tree is at most kMaxDepth deep, and neither parsing it nor passing over it recurses.
 // *Source.* The protocol's specification, RESP2 and RESP3 without streamed types, which no server
 // sends. Attributes are parsed and left out.
 #pragma once
@@ -47,7 +47,7 @@ struct Reply {
 class ReplyParser {
  public:
   enum class Step : std::uint8_t { kReply, kMore, kError };
-  static constexpr std::size_t kMostDepth = 64;
+  static constexpr std::size_t kMaxDepth = 64;
 
   /// As RequestParser::parse.
   Step parse(std::string_view bytes);

@@ -22,9 +22,9 @@ constexpr std::size_t kKeptWords = 1024;
 /// them; moves `at` behind them. Else kNoCount: who parses piece by piece knows more.
 constexpr std::uint32_t kNoCount = ~0U;
 std::uint32_t take_count(const char*& at, const char* end) {
-  constexpr std::ptrdiff_t kMostDigits = 9;
+  constexpr std::ptrdiff_t kMaxDigits = 9;
   const char* const first = at;
-  const char* const last = end - first > kMostDigits ? first + kMostDigits : end;
+  const char* const last = end - first > kMaxDigits ? first + kMaxDigits : end;
   std::uint32_t count = 0;
   while (at != last && *at >= '0' && *at <= '9') {
     count = count * 10 + static_cast<std::uint32_t>(*at++ - '0');
@@ -139,7 +139,7 @@ RequestParser::Step RequestParser::begin_array(std::string_view bytes,
   }
   const auto count = parse_integer(text.substr(1));
   if (!count || *count > std::numeric_limits<int>::max()) return fail("invalid multibulk length");
-  if (!limits.trusted && *count > kMostStrangersWords) {
+  if (!limits.trusted && *count > kMaxStrangersWords) {
     return fail("unauthenticated multibulk length");
   }
   left_ = std::max<std::int64_t>(*count, 0);
@@ -161,7 +161,7 @@ RequestParser::Step RequestParser::begin_word(std::string_view bytes, const Requ
   if (!size || *size < 0 || static_cast<std::uint64_t>(*size) > limits.word_bytes) {
     return fail("invalid bulk length");
   }
-  if (!limits.trusted && *size > kMostStrangersBytes) return fail("unauthenticated bulk length");
+  if (!limits.trusted && *size > kMaxStrangersBytes) return fail("unauthenticated bulk length");
   word_ = *size;
   return Step::kRequest;
 }

@@ -63,7 +63,7 @@ class RequestParser {
   };
   enum class Line : std::uint8_t { kFound, kMore, kTooLong };
   static std::uint64_t line_bytes(const RequestLimits& limits) {
-    return limits.trusted ? limits.line_bytes : std::min(limits.line_bytes, kMostStrangersLine);
+    return limits.trusted ? limits.line_bytes : std::min(limits.line_bytes, kMaxStrangersLine);
   }
 
   void start_anew();
@@ -78,9 +78,9 @@ class RequestParser {
 
   static constexpr std::int64_t kUnknown = -1;
   // Before trust. A word of a line takes 48 bytes besides its own: 2048 words of a byte, 100 KiB.
-  static constexpr std::int64_t kMostStrangersWords = 10;
-  static constexpr std::int64_t kMostStrangersBytes = 16384;
-  static constexpr std::uint64_t kMostStrangersLine = 4096;
+  static constexpr std::int64_t kMaxStrangersWords = 10;
+  static constexpr std::int64_t kMaxStrangersBytes = 16384;
+  static constexpr std::uint64_t kMaxStrangersLine = 4096;
 
   std::vector<std::string_view> words_;
   std::vector<Piece> pieces_;      // of the words, while the bytes may still move

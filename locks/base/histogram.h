@@ -24,7 +24,7 @@ class Histogram {
  public:
   static constexpr std::uint32_t kSubBits = 8;
   using Buckets = LogBuckets<kSubBits, 44>;
-  static constexpr std::uint64_t kMaxValue = Buckets::kMost;
+  static constexpr std::uint64_t kMaxValue = Buckets::kMax;
   static constexpr double kRelativeError = 1.0 / (1 << kSubBits);
   static constexpr std::size_t kBuckets = Buckets::kCount;
 

@@ -12,13 +12,13 @@ namespace keyway {
 
 template <std::uint32_t kSubBits, std::uint32_t kValueBits>
 struct LogBuckets {
-  static constexpr std::uint64_t kMost = (std::uint64_t{1} << kValueBits) - 1;
+  static constexpr std::uint64_t kMax = (std::uint64_t{1} << kValueBits) - 1;
   static constexpr std::size_t kCount = (static_cast<std::size_t>(kValueBits - kSubBits) + 1)
                                         << kSubBits;
 
   /// Larger values fall in the last bucket.
   static constexpr std::size_t of(std::uint64_t value) {
-    if (value > kMost) value = kMost;
+    if (value > kMax) value = kMax;
     if (value < (std::uint64_t{2} << kSubBits)) return static_cast<std::size_t>(value);
     const auto shift = static_cast<std::uint32_t>(std::bit_width(value)) - kSubBits - 1;
     return (static_cast<std::size_t>(shift) << kSubBits) + static_cast<std::size_t>(value >> shift);

@@ -25,7 +25,7 @@ class Topology {
   };
 
   /// The levels there are names for: machine, rack, node, numa, core. No topology has more.
-  static constexpr std::uint32_t kMostLevels = 5;
+  static constexpr std::uint32_t kMaxLevels = 5;
 
   /// All ranks on one node: two levels, machine and node.
   static Topology single_node(std::uint32_t ranks);

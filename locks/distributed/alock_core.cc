@@ -6,15 +6,15 @@ namespace keyway::locks {
 namespace {
 
 /// The greatest budget: turns and a bit are a grant's payload, and nobody waits longer gladly.
-constexpr std::uint64_t kMostTurns = 1'000'000;
+constexpr std::uint64_t kMaxTurns = 1'000'000;
 
 Result<std::uint32_t> take_budget(LockParams& params, const std::string& lever,
                                   std::uint32_t fallback) {
   auto turns = params.take_number(lever, fallback);
   if (!turns.ok()) return turns.status();
-  if (*turns == 0 || *turns > kMostTurns) {
+  if (*turns == 0 || *turns > kMaxTurns) {
     return Status(Code::kInvalidArgument,
-                  fmt::format("{}={} is out of bounds: give 1 to {}", lever, *turns, kMostTurns));
+                  fmt::format("{}={} is out of bounds: give 1 to {}", lever, *turns, kMaxTurns));
   }
   return static_cast<std::uint32_t>(*turns);
 }

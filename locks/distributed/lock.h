@@ -102,7 +102,7 @@ struct LockStats {
   std::uint64_t timeouts = 0;
   /// Releases that woke a successor, by the level of the queue in which it waited: 1 is the queue
   /// of the whole machine, where successor and releaser may be anywhere. 0 is unused.
-  std::array<std::uint64_t, Topology::kMostLevels + 1> handovers_at{};
+  std::array<std::uint64_t, Topology::kMaxLevels + 1> handovers_at{};
 
   void handed_over(std::uint32_t level) { ++handovers_at[level]; }
   std::uint64_t handovers() const;  // at all levels

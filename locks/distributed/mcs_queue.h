@@ -227,7 +227,7 @@ fabric::Address dump_queue(LockAgent<E>& agent, fabric::Address tail,
                            std::vector<fabric::AgentId>& waiting) {
   const auto behind = static_cast<std::ptrdiff_t>(waiting.size());
   std::uint64_t word = agent.ep.load(fabric::rma, tail);
-  for (std::size_t steps = 0; word != 0 && steps < kMostDumped; ++steps) {
+  for (std::size_t steps = 0; word != 0 && steps < kMaxDumped; ++steps) {
     const auto node = fabric::Address::from_word(word);
     word = agent.ep.load(fabric::rma, node + kBeforeOffset);
     const auto state = node_state(agent.ep.load(fabric::rma, node + kStatusOffset));

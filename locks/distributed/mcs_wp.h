@@ -165,7 +165,7 @@ LockDump McsWp::dump(LockAgent<E>& agent, const LockSite& site) const {
   name_holder(agent, front, dump);
   if (!dump.write_held && !front.is_null()) dump.queue.insert(dump.queue.begin(), owner(front));
   std::uint64_t word = ep.load(fabric::rma, list_word(site));
-  for (std::size_t steps = 0; word != 0 && steps < kMostDumped; ++steps) {
+  for (std::size_t steps = 0; word != 0 && steps < kMaxDumped; ++steps) {
     const auto node = fabric::Address::from_word(word);
     if (ep.load(fabric::rma, node + kStatusOffset) == kNodeWaiting) {
       dump.queue.push_back(owner(node));

@@ -61,7 +61,7 @@ inline constexpr std::uint64_t kNextTurnOffset = 48;
 inline constexpr std::uint64_t kStandOffset = 56;
 inline constexpr std::uint32_t kDefaultNodesPerAgent = 256;
 /// Nodes that a dump looks at in one queue or list, which may move on while it is walked.
-inline constexpr std::size_t kMostDumped = 256;
+inline constexpr std::size_t kMaxDumped = 256;
 
 /// Where the nodes of every rank are. The same on all ranks.
 struct NodeRegion {

@@ -22,7 +22,7 @@ Result<MostPassings> take_passings(LockParams& params, std::uint64_t fallback) {
   const auto all = take_one(params, "t_l", fallback);
   if (!all.ok()) return all.status();
   MostPassings most{};
-  for (std::uint32_t level = 2; level <= Topology::kMostLevels; ++level) {
+  for (std::uint32_t level = 2; level <= Topology::kMaxLevels; ++level) {
     const auto one = take_one(params, fmt::format("t_l{}", level), *all);
     if (!one.ok()) return one.status();
     most[level] = *one;

@@ -52,7 +52,7 @@ constexpr bool is_count(std::uint64_t payload) { return payload < kModeChange; }
 inline constexpr std::uint64_t kParentOffset = 16;
 
 /// T_L,i for levels 2 and below, by level; 0 and 1 are unused.
-using MostPassings = std::array<std::uint64_t, Topology::kMostLevels + 1>;
+using MostPassings = std::array<std::uint64_t, Topology::kMaxLevels + 1>;
 
 /// Levers t_l2, t_l3, ... and t_l for all of them; refuses 0.
 Result<MostPassings> take_passings(LockParams& params, std::uint64_t fallback);
@@ -129,7 +129,7 @@ class QueueTree {
     bool marked = false;      // an own one that was marked lent, and has not been lent after all
     std::uint64_t count = 0;
   };
-  using Nodes = std::array<std::uint32_t, Topology::kMostLevels>;
+  using Nodes = std::array<std::uint32_t, Topology::kMaxLevels>;
 
   /// Calls f(queue, access) with the queue of a step, in its class.
   template <class F>
@@ -338,7 +338,7 @@ void QueueTree<E>::retire(const Front& front) {
 
 template <fabric::Endpoint E>
 fabric::Address QueueTree<E>::dump(std::vector<fabric::AgentId>& queue) {
-  std::array<std::vector<fabric::AgentId>, Topology::kMostLevels> waiting;
+  std::array<std::vector<fabric::AgentId>, Topology::kMaxLevels> waiting;
   fabric::Address front = dump_queue(agent_, site_.line, waiting[0]);
   std::uint32_t step = 0;
   while (!front.is_null()) {  // own or lent: of an agent of the element that stands there

@@ -59,7 +59,7 @@ class BasicRmaRw {
   static constexpr std::uint64_t kDefaultTr = 1000;
   static constexpr std::uint64_t kDefaultTl1 = 20;
   static constexpr std::uint64_t kDefaultPassings = 50;
-  static constexpr std::uint64_t kMostTl = 1'000'000'000;
+  static constexpr std::uint64_t kMaxTl = 1'000'000'000;
 
   static Result<BasicRmaRw> make(LockParams params);
   LockTraits traits() const {
@@ -164,9 +164,9 @@ class BasicRmaRw {
 template <class Word>
 Result<BasicRmaRw<Word>> BasicRmaRw<Word>::make(LockParams params) {
   BasicRmaRw lock;
-  const auto t_r = params.take_threshold("t_r", kDefaultTr, Word::kMostTr);
+  const auto t_r = params.take_threshold("t_r", kDefaultTr, Word::kMaxTr);
   if (!t_r.ok()) return t_r.status();
-  const auto t_l1 = params.take_threshold("t_l1", kDefaultTl1, kMostTl);
+  const auto t_l1 = params.take_threshold("t_l1", kDefaultTl1, kMaxTl);
   if (!t_l1.ok()) return t_l1.status();
   const auto passings = take_passings(params, kDefaultPassings);
   if (!passings.ok()) return passings.status();

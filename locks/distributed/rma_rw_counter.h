@@ -52,10 +52,10 @@ struct BasicCounterWord {
   /// Closing and opening both add this.
   static constexpr std::uint64_t kPhase = 1ULL << kPhaseShift;
   /// The largest t_r; W1.
-  static constexpr std::uint64_t kMostTr = 1ULL << 22;
-  /// Closings that may be given up in a row; W2: 2 + 2 * kMostGivenUp < number of phases.
-  static constexpr std::uint64_t kMostGivenUp = (1ULL << (kPhaseBits - 1)) - 2;
-  static_assert(kMostGivenUp + 1 < 1ULL << kGivenUpBits);
+  static constexpr std::uint64_t kMaxTr = 1ULL << 22;
+  /// Closings that may be given up in a row; W2: 2 + 2 * kMaxGivenUp < number of phases.
+  static constexpr std::uint64_t kMaxGivenUp = (1ULL << (kPhaseBits - 1)) - 2;
+  static_assert(kMaxGivenUp + 1 < 1ULL << kGivenUpBits);
 
   static constexpr std::uint64_t make(std::uint64_t phase, std::uint64_t given_up,
                                       std::uint64_t arrive, std::uint64_t depart) {
@@ -78,7 +78,7 @@ struct BasicCounterWord {
   /// Nobody is inside or registered.
   static constexpr bool empty(std::uint64_t word) { return inside(word) == 0; }
   /// Whether a counter that is not empty may be closed; W2.
-  static constexpr bool may_close(std::uint64_t word) { return given_up(word) <= kMostGivenUp; }
+  static constexpr bool may_close(std::uint64_t word) { return given_up(word) <= kMaxGivenUp; }
 
   /// What a reader leaves of a word by a reset: those who have gone are not counted any more.
   static constexpr std::uint64_t trimmed(std::uint64_t word) {
@@ -102,6 +102,6 @@ struct BasicCounterWord {
 
 using CounterWord = BasicCounterWord<8, 7, 26>;
 static_assert(CounterWord::kArriveShift == 38 && CounterWord::kGivenUpShift == 23);
-static_assert(fabric::kMostAgents < CounterWord::kGivenUp);  // W1
+static_assert(fabric::kMaxAgents < CounterWord::kGivenUp);  // W1
 
 }  // namespace keyway::locks

@@ -27,7 +27,7 @@ constexpr std::uint64_t satellite_bytes(std::uint32_t levels) {
   return (words * 8 + fabric::kCacheLine - 1) / fabric::kCacheLine * fabric::kCacheLine;
 }
 /// Enough for any topology, where the layout is made before the topology is known.
-inline constexpr std::uint64_t kMostSatelliteBytes = satellite_bytes(Topology::kMostLevels);
+inline constexpr std::uint64_t kMaxSatelliteBytes = satellite_bytes(Topology::kMaxLevels);
 static_assert(satellite_bytes(1) == 64 && satellite_bytes(4) == 64 && satellite_bytes(5) == 128);
 
 inline fabric::Address counter_word(const LockSite& site, std::uint32_t rank) {

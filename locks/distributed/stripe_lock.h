@@ -31,7 +31,7 @@ namespace keyway::locks {
 
 /// A kind's place in the list of a StripeLock.
 using KindIndex = std::uint8_t;
-inline constexpr std::size_t kMostKinds = 255;
+inline constexpr std::size_t kMaxKinds = 255;
 
 /// The word that names the kind in force. Zeroed memory: the first kind, never switched.
 ///   bits 7..0   KindIndex
@@ -80,7 +80,7 @@ class BasicStripeLock {
 
   /// The first kind is in force where the word is zero. One kind alone is never looked for.
   explicit BasicStripeLock(std::vector<L> kinds) : kinds_(std::move(kinds)) {
-    KW_CHECK(!kinds_.empty() && kinds_.size() <= kMostKinds);
+    KW_CHECK(!kinds_.empty() && kinds_.size() <= kMaxKinds);
   }
   explicit BasicStripeLock(L kind) : kinds_{std::move(kind)} {}
   std::size_t kinds() const { return kinds_.size(); }

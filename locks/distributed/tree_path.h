@@ -25,7 +25,7 @@ struct TreePath {
     std::uint32_t leader = 0;
     bool cpu = false;
   };
-  std::array<Step, Topology::kMostLevels> steps;
+  std::array<Step, Topology::kMaxLevels> steps;
   std::uint32_t depth = 0;        // steps in use, at least 1
   std::uint32_t local_level = 1;  // the widest level all of whose members use the `cpu` class
 

@@ -7,8 +7,8 @@
 namespace keyway::fabric {
 
 Status check_agents(std::uint32_t ranks, std::uint32_t agents_per_rank) {
-  constexpr std::uint64_t kMostOfARank = 0xffff;  // AgentId
-  const std::uint64_t most = std::min(kMostOfARank, kMostAgents / ranks);
+  constexpr std::uint64_t kMaxOfARank = 0xffff;  // AgentId
+  const std::uint64_t most = std::min(kMaxOfARank, kMaxAgents / ranks);
   if (agents_per_rank != 0 && agents_per_rank <= most) return {};
   return {Code::kInvalidArgument,
           fmt::format("{} agents per rank: ask for 1 to {}", agents_per_rank, most)};

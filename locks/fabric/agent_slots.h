@@ -12,7 +12,7 @@
 namespace keyway::fabric {
 
 /// Agents of a whole job, at most: lock words count them in 23 bits (rma_rw_counter.h).
-inline constexpr std::uint64_t kMostAgents = 1ULL << 22;
+inline constexpr std::uint64_t kMaxAgents = 1ULL << 22;
 
 /// Whether a job of `ranks`, which are at least 1, may have so many agents on each of them.
 Status check_agents(std::uint32_t ranks, std::uint32_t agents_per_rank);

@@ -42,9 +42,9 @@ void format_long_real(long double value, std::string& out) {
     out = value > 0 ? "inf" : "-inf";
     return;
   }
-  constexpr std::size_t kMost = std::numeric_limits<long double>::max_exponent10 + 32;
-  out.resize(kMost);
-  out.resize(static_cast<std::size_t>(std::snprintf(out.data(), kMost, "%.17Lf", value)));
+  constexpr std::size_t kMax = std::numeric_limits<long double>::max_exponent10 + 32;
+  out.resize(kMax);
+  out.resize(static_cast<std::size_t>(std::snprintf(out.data(), kMax, "%.17Lf", value)));
   out.resize(out.find_last_not_of('0') + 1);
   if (out.ends_with('.')) out.pop_back();
   if (out == "-0") out = "0";

@@ -17,7 +17,7 @@ bool Batch::add(std::span<const std::string_view> words, std::size_t end) {
   // T1. Those that may run before the client has said who it is are those that say it, or that end
   // the connection, as a word that names nothing may (a web page's).
   if (command == nullptr || (command->flags & kNoAuth) != 0) return false;
-  return rows_.size() < kMostRequests && words_.size() < kKeptWords;
+  return rows_.size() < kMaxRequests && words_.size() < kKeptWords;
 }
 
 Batch::Request Batch::operator[](std::size_t i) const {
@@ -29,7 +29,7 @@ void Batch::collect_keys(const Row& row) {
   for_each_key(*row.command, std::span(words_).subspan(row.first_word, row.words),
                [&](std::string_view key) {
                  keys_.push_back(key);
-                 return keys_.size() < kMostKeys;
+                 return keys_.size() < kMaxKeys;
                });
 }
 
@@ -37,7 +37,7 @@ void Batch::prefetch(Session& session) {
   if (rows_.size() < 2) return;  // a command alone asks for its keys by itself
   keys_.clear();
   for (const Row& row : rows_) {
-    if (keys_.size() < kMostKeys && row.command != nullptr) collect_keys(row);
+    if (keys_.size() < kMaxKeys && row.command != nullptr) collect_keys(row);
   }
   session.prefetch(keys_);
 }

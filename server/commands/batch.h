@@ -48,8 +48,8 @@ class Batch {
   void collect_keys(const Row& row);
 
   // What is prefetched has to stay in the first cache until it is used.
-  static constexpr std::size_t kMostRequests = 32;
-  static constexpr std::size_t kMostKeys = 64;
+  static constexpr std::size_t kMaxRequests = 32;
+  static constexpr std::size_t kMaxKeys = 64;
   static constexpr std::size_t kKeptWords = 1024;
 
   std::vector<Row> rows_;

@@ -16,7 +16,7 @@ constexpr std::string_view kBadOffset = "ERR bit offset is not an integer or out
 std::optional<std::uint64_t> bit_offset_or_error(const Call& call, std::size_t i) {
   const auto offset = integer_or_error(call, i, kBadOffset);
   if (!offset) return std::nullopt;
-  if (*offset < 0 || *offset / 8 >= kMostBytes) {
+  if (*offset < 0 || *offset / 8 >= kMaxBytes) {
     call.error(kBadOffset);
     return std::nullopt;
   }

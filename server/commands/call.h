@@ -30,7 +30,7 @@ inline constexpr std::string_view kOutOfMemory =
 /// had in time.
 inline constexpr std::string_view kTryAgain = "TRYAGAIN";
 /// Redis' proto-max-bulk-len, and the store's longest value.
-inline constexpr std::int64_t kMostBytes = store::kMaxValueBytes;
+inline constexpr std::int64_t kMaxBytes = store::kMaxValueBytes;
 
 struct Call {
   Client& client;

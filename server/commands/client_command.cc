@@ -27,9 +27,9 @@ void name_client(const Call& call, std::string_view name) {
 }
 
 bool is_name_or_error(const Call& call, std::string_view name) {
-  if (name.size() > kMostClientNameBytes) {
+  if (name.size() > kMaxClientNameBytes) {
     call.error(
-        fmt::format("ERR Client names cannot be longer than {} bytes.", kMostClientNameBytes));
+        fmt::format("ERR Client names cannot be longer than {} bytes.", kMaxClientNameBytes));
     return false;
   }
   const bool printable =

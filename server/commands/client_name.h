@@ -15,7 +15,7 @@
 namespace keyway::server {
 
 /// Far longer than any client's own name, and 10,000 such names take 20 MB.
-inline constexpr std::size_t kMostClientNameBytes = 1024;
+inline constexpr std::size_t kMaxClientNameBytes = 1024;
 
 /// Calls the connection so.
 void name_client(const Call& call, std::string_view name);

@@ -22,7 +22,7 @@ void too_many_words(const Call& call) {
 
 void run_client_pause(const Call& call) {
   constexpr std::uint64_t kNsPerMs = 1'000'000;
-  constexpr std::uint64_t kMostMs = std::numeric_limits<std::uint64_t>::max() / kNsPerMs / 2;
+  constexpr std::uint64_t kMaxMs = std::numeric_limits<std::uint64_t>::max() / kNsPerMs / 2;
   if (call.count() > 4) return too_many_words(call);
   Pause::Kind kind = Pause::Kind::kAll;
   if (call.count() == 4 && is_word(call.word(3), "write")) {
@@ -33,7 +33,7 @@ void run_client_pause(const Call& call) {
   const auto ms = integer_or_error(call, 2, "ERR timeout is not an integer or out of range");
   if (!ms) return;
   if (*ms < 0) return call.error("ERR timeout is negative");
-  const auto length = std::min(static_cast<std::uint64_t>(*ms), kMostMs);
+  const auto length = std::min(static_cast<std::uint64_t>(*ms), kMaxMs);
   call.service.pause.begin(kind, steady_ns() + length * kNsPerMs);
   call.ok();
 }

@@ -12,7 +12,7 @@
 namespace keyway::server {
 namespace {
 
-constexpr std::size_t kMostKeysLookedAt = 64;  // of a request that is looked at
+constexpr std::size_t kMaxKeysLookedAt = 64;  // of a request that is looked at
 constexpr std::string_view kRedacted = "(redacted)";
 
 using WordSpan = std::span<std::string_view>;
@@ -76,7 +76,7 @@ void look_at_keys(const Call& call, HotSpots& spots) {
       const StripePlace place = call.session.whole().stripe_of(key);
       spots.add(access_of(call.command, seen == 0), key, name_of(place));
     }
-    return ++seen < kMostKeysLookedAt;
+    return ++seen < kMaxKeysLookedAt;
   });
 }
 

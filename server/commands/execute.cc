@@ -14,8 +14,8 @@
 namespace keyway::server {
 namespace {
 
-constexpr std::size_t kMostKept = 1 << 20;  // bytes that a connection keeps for the next value
-constexpr std::size_t kMostShown = 128;     // bytes of a wrong name, and of its arguments
+constexpr std::size_t kMaxKept = 1 << 20;  // bytes that a connection keeps for the next value
+constexpr std::size_t kMaxShown = 128;     // bytes of a wrong name, and of its arguments
 
 /// As printf's "%.*s" shows bytes: up to a zero.
 std::string_view shown(std::string_view word, std::size_t most) {
@@ -26,19 +26,18 @@ std::string_view shown(std::string_view word, std::size_t most) {
 void reply_unknown(std::span<const std::string_view> words, resp::ReplyWriter& out) {
   std::string arguments;
   for (const std::string_view word : words.subspan(1)) {
-    if (arguments.size() >= kMostShown) break;
-    arguments += fmt::format("'{}' ", shown(word, kMostShown - arguments.size()));
+    if (arguments.size() >= kMaxShown) break;
+    arguments += fmt::format("'{}' ", shown(word, kMaxShown - arguments.size()));
   }
   out.error(fmt::format("ERR unknown command '{}', with args beginning with: {}",
-                        shown(words[0], kMostShown), arguments));
+                        shown(words[0], kMaxShown), arguments));
 }
 
 void reply_unknown_subcommand(const Command& command, std::string_view word,
                               resp::ReplyWriter& out) {
   std::string name(command.name);
   for (char& c : name) c = static_cast<char>(c - 'a' + 'A');
-  out.error(
-      fmt::format("ERR unknown subcommand '{}'. Try {} HELP.", shown(word, kMostShown), name));
+  out.error(fmt::format("ERR unknown subcommand '{}'. Try {} HELP.", shown(word, kMaxShown), name));
 }
 
 /// What a browser sends that a page of somebody else's has told to: nothing is read behind it. As
@@ -168,7 +167,7 @@ bool run_or_refuse(Client& client, Session& session, Service& service, const Com
     call_command({client, outside, service, *command, words, out});
   });
   if (!ran) stop_waiting(client, service);
-  if (client.value.capacity() > kMostKept) give_back(client.value, 0);
+  if (client.value.capacity() > kMaxKept) give_back(client.value, 0);
   return ran;
 }
 

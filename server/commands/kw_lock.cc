@@ -19,8 +19,8 @@ bool names_lock(const Call& call) {
     call.error("ERR this server keeps no named locks");
     return false;
   }
-  if (!call.key().empty() && call.key().size() <= kMostNameBytes) return true;
-  call.error(fmt::format("ERR the name of a lock has 1 to {} bytes", kMostNameBytes));
+  if (!call.key().empty() && call.key().size() <= kMaxNameBytes) return true;
+  call.error(fmt::format("ERR the name of a lock has 1 to {} bytes", kMaxNameBytes));
   return false;
 }
 

@@ -16,7 +16,7 @@ namespace {
 
 using History = LatencyEvents::History;
 
-constexpr std::uint64_t kLeastBound = 1024;  // ns; each of the others is twice the one before
+constexpr std::uint64_t kMinBound = 1024;  // ns; each of the others is twice the one before
 
 std::int64_t integer(std::uint64_t value) { return static_cast<std::int64_t>(value); }
 
@@ -29,8 +29,8 @@ void reply_histogram(const Call& call, const CommandTotals& totals) {
   std::vector<Step> steps;
   const std::uint64_t all = totals.latencies.count();
   std::uint64_t seen = 0;
-  for (std::uint64_t bound = kLeastBound; seen < all; bound *= 2) {
-    const bool last = bound > LatencyBuckets::kMost;
+  for (std::uint64_t bound = kMinBound; seen < all; bound *= 2) {
+    const bool last = bound > LatencyBuckets::kMax;
     const std::uint64_t calls = last ? all : totals.latencies.at_most(bound);
     if (calls != seen) steps.push_back({bound / 1000, calls});
     seen = calls;

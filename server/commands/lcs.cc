@@ -231,7 +231,7 @@ void run_lcs(const Call& call) {
   const std::string b = (*values)[1].value_or("");
   // The table of Redis: what it refuses is refused here.
   const std::uint64_t cells = (a.size() + 1) * (b.size() + 1);
-  if (cells > static_cast<std::uint64_t>(kMostBytes) / sizeof(std::uint32_t)) {
+  if (cells > static_cast<std::uint64_t>(kMaxBytes) / sizeof(std::uint32_t)) {
     return call.error(
         "ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len");
   }

@@ -12,7 +12,7 @@
 namespace keyway::server {
 namespace {
 
-constexpr double kMostTaken = 0.9;          // of the heap
+constexpr double kMaxTaken = 0.9;           // of the heap
 constexpr double kMuchMore = 1.5;           // at the peak, or resident, than now in use
 constexpr std::uint64_t kLittle = 5 << 20;  // bytes; below, ratios say nothing
 
@@ -24,7 +24,7 @@ void say(std::string& report, std::string_view what) {
 std::string report_of(const MemoryFigures& memory) {
   std::string report;
   const double taken = 1 - ratio(memory.heap_free, memory.heap);
-  if (taken > kMostTaken) {
+  if (taken > kMaxTaken) {
     say(report, fmt::format("The heap is {:.0f}% taken ({} of {} free): writes that find no room "
                             "answer OOM. Start with more --memory, or delete keys.",
                             100 * taken, human_bytes(memory.heap_free), human_bytes(memory.heap)));

@@ -13,10 +13,10 @@
 namespace keyway::server {
 namespace {
 
-constexpr std::int64_t kMostInt = std::numeric_limits<std::int32_t>::max();
-constexpr std::int64_t kMostValue = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMaxInt = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t kMaxValue = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kMebi = 1 << 20;
-constexpr int kMostKeepalive = 32'767;  // s, that the kernel takes
+constexpr int kMaxKeepalive = 32'767;  // s, that the kernel takes
 
 /// "64mb" as Redis reads it: a whole number, and a unit of 1000, or with a b of 1024.
 std::optional<std::int64_t> size_in(std::string_view text) {
@@ -49,7 +49,7 @@ std::string no_number(const Service&, std::string_view text) {
 template <std::int64_t least>
 std::string no_size(const Service&, std::string_view text) {
   const auto value = size_in(text);
-  return value ? out_of_range(*value, least, kMostValue) : "argument must be a memory value";
+  return value ? out_of_range(*value, least, kMaxValue) : "argument must be a memory value";
 }
 
 std::int64_t number_in(std::string_view text) { return resp::parse_integer(text).value_or(0); }
@@ -133,11 +133,11 @@ constexpr Parameter kParameters[] = {
      set_setting<&Settings::most_clients>},
     {"requirepass", [](const Service& s) { return s.password.text(); }, no_password,
      [](Service& s, std::string_view text) { s.password.set(std::string(text)); }},
-    number_parameter<&Settings::idle_s, 0, kMostInt>("timeout"),
-    number_parameter<&Settings::login_s, 0, kMostInt>("auth-timeout"),
-    number_parameter<&Settings::output_s, 0, kMostInt>("client-output-timeout"),
-    number_parameter<&Settings::shutdown_s, 0, kMostInt>("shutdown-timeout"),
-    number_parameter<&Settings::keepalive_s, 0, kMostKeepalive>("tcp-keepalive"),
+    number_parameter<&Settings::idle_s, 0, kMaxInt>("timeout"),
+    number_parameter<&Settings::login_s, 0, kMaxInt>("auth-timeout"),
+    number_parameter<&Settings::output_s, 0, kMaxInt>("client-output-timeout"),
+    number_parameter<&Settings::shutdown_s, 0, kMaxInt>("shutdown-timeout"),
+    number_parameter<&Settings::keepalive_s, 0, kMaxKeepalive>("tcp-keepalive"),
     size_parameter<&Settings::word_bytes, kMebi>("proto-max-bulk-len"),
     size_parameter<&Settings::query_bytes, kMebi>("client-query-buffer-limit"),
     {"client-output-buffer-limit",
@@ -148,16 +148,16 @@ constexpr Parameter kParameters[] = {
      }},
     {"slowlog-log-slower-than",
      [](const Service& s) { return fmt::to_string(s.slow_log.threshold_us()); },
-     no_number<-1, kMostValue>,
+     no_number<-1, kMaxValue>,
      [](Service& s, std::string_view text) { s.slow_log.set_threshold_us(number_in(text)); }},
     {"slowlog-max-len", [](const Service& s) { return fmt::to_string(s.slow_log.most_entries()); },
-     no_number<0, kMostValue>,
+     no_number<0, kMaxValue>,
      [](Service& s, std::string_view text) {
        s.slow_log.set_most_entries(as_unsigned(number_in(text)));
      }},
     {"latency-monitor-threshold",
      [](const Service& s) { return fmt::to_string(s.latency_events.threshold_ms()); },
-     no_number<0, kMostValue>,
+     no_number<0, kMaxValue>,
      [](Service& s, std::string_view text) {
        s.latency_events.set_threshold_ms(as_unsigned(number_in(text)));
      }},

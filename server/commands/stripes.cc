@@ -11,7 +11,7 @@
 namespace keyway::server {
 namespace {
 
-constexpr std::int64_t kUsualCount = 20;
+constexpr std::int64_t kDefaultCount = 20;
 
 struct Stripe {
   std::uint64_t number = 0;
@@ -43,7 +43,7 @@ std::vector<Stripe> most_contended(Session& session, std::uint32_t rank, std::si
 
 /// The rows that are asked for; where that is no number above 0, says so and returns nothing.
 std::optional<std::int64_t> count_or_error(const Call& call) {
-  if (call.count() == 1) return kUsualCount;
+  if (call.count() == 1) return kDefaultCount;
   if (call.count() == 3 && is_word(call.word(1), "count")) {
     const auto count = integer_or_error(call, 2);
     if (!count || *count > 0) return count;

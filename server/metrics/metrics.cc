@@ -60,7 +60,7 @@ void add_gauge(Families& families, const char* name, const char* help, Number va
 
 /// Bounds twice as long each, from 1 us to 17 s.
 ClientMetric duration_of(std::string command, const CommandTotals& totals) {
-  constexpr std::uint64_t kLeast = 1024;  // ns
+  constexpr std::uint64_t kMin = 1024;  // ns
   constexpr int kBounds = 25;
   ClientMetric metric;
   metric.label = {{"command", std::move(command)}};
@@ -68,7 +68,7 @@ ClientMetric duration_of(std::string command, const CommandTotals& totals) {
   histogram.sample_count = totals.latencies.count();
   histogram.sample_sum = static_cast<double>(totals.ns) / kNsPerS;
   for (int i = 0; i < kBounds; ++i) {
-    const std::uint64_t bound = kLeast << i;
+    const std::uint64_t bound = kMin << i;
     histogram.bucket.push_back(
         {totals.latencies.at_most(bound - 1), static_cast<double>(bound) / kNsPerS});
   }

@@ -12,11 +12,11 @@ constexpr std::uint64_t kWriter = 1ULL << 32;
 constexpr int kAddressBit = 40;
 constexpr int kHoldersBit = 16;
 constexpr int kWaitersBit = 40;
-constexpr std::uint64_t kMostClaims = (1 << 24) - 1;
-static_assert(kMostNameBytes <= 0xffff && kMostAddressBytes <= 0xff);
+constexpr std::uint64_t kMaxClaims = (1 << 24) - 1;
+static_assert(kMaxNameBytes <= 0xffff && kMaxAddressBytes <= 0xff);
 
 void append_claim(std::string& out, const LockClaim& claim) {
-  const std::string_view address = std::string_view(claim.address).substr(0, kMostAddressBytes);
+  const std::string_view address = std::string_view(claim.address).substr(0, kMaxAddressBytes);
   append_word(out, claim.who.rank | (claim.mode == LockMode::kWrite ? kWriter : 0) |
                        static_cast<std::uint64_t>(address.size()) << kAddressBit);
   for (const std::uint64_t word : {claim.who.client, claim.token, claim.lease_ms, claim.at_ms}) {
@@ -57,8 +57,8 @@ void encode(const LockRecord& record, std::string& out) {
   out.clear();
   append_word(out, record.last_token);
   for (const LockState& lock : record.locks) {
-    KW_CHECK(!lock.name.empty() && lock.name.size() <= kMostNameBytes);
-    KW_CHECK(std::max(lock.holders.size(), lock.waiters.size()) <= kMostClaims);
+    KW_CHECK(!lock.name.empty() && lock.name.size() <= kMaxNameBytes);
+    KW_CHECK(std::max(lock.holders.size(), lock.waiters.size()) <= kMaxClaims);
     append_word(out, lock.name.size() | lock.holders.size() << kHoldersBit |
                          lock.waiters.size() << kWaitersBit);
     out += lock.name;
@@ -75,8 +75,8 @@ LockRecord decode(std::string_view bytes) {
     if (first == 0) break;  // zeros from here on
     LockState& lock = record.locks.emplace_back();
     lock.name = text_of(bytes, first & 0xffff);
-    lock.holders.resize(first >> kHoldersBit & kMostClaims);
-    lock.waiters.resize(first >> kWaitersBit & kMostClaims);
+    lock.holders.resize(first >> kHoldersBit & kMaxClaims);
+    lock.waiters.resize(first >> kWaitersBit & kMaxClaims);
     for (LockClaim& claim : lock.holders) claim = claim_of(bytes);
     for (LockClaim& claim : lock.waiters) claim = claim_of(bytes);
   }

@@ -19,8 +19,8 @@
 
 namespace keyway::server {
 
-inline constexpr std::size_t kMostNameBytes = 1024;
-inline constexpr std::size_t kMostAddressBytes = 128;  // a longer one is cut: it is for people
+inline constexpr std::size_t kMaxNameBytes = 1024;
+inline constexpr std::size_t kMaxAddressBytes = 128;  // a longer one is cut: it is for people
 
 /// Shards of all names: as many as slots, so that a lock is at home where its name's slot is.
 struct LockRecord {

@@ -8,12 +8,12 @@
 namespace keyway::server {
 namespace {
 
-constexpr std::size_t kMost = 63;
+constexpr std::size_t kMax = 63;
 
-/// An element's value: how many clients, more than kMost where there was no room, and which.
+/// An element's value: how many clients, more than kMax where there was no room, and which.
 struct Box {
   std::uint64_t count = 0;
-  std::array<std::uint64_t, kMost> clients{};
+  std::array<std::uint64_t, kMax> clients{};
 
   static Box of(std::string_view bytes) {
     Box box;
@@ -45,8 +45,8 @@ Status WakeMail::send(Session& session, std::uint32_t rank, std::uint64_t client
   Box box;
   const auto put_in = [&](const ElementState* old) {
     box = old == nullptr ? Box{} : Box::of(old->value);
-    if (box.count < kMost) box.clients[box.count] = client;
-    if (box.count <= kMost) ++box.count;  // U2
+    if (box.count < kMax) box.clients[box.count] = client;
+    if (box.count <= kMax) ++box.count;  // U2
     return box.written();
   };
   return session.modify(keys_[rank], put_in);
@@ -64,7 +64,7 @@ Result<WakeMail::Letters> WakeMail::collect(Session& session, std::uint32_t rank
     return empty.written();
   };
   if (Status status = session.modify(keys_[rank], take_out); !status.ok()) return status;
-  Letters letters{.clients = {}, .everybody = box.count > kMost};
+  Letters letters{.clients = {}, .everybody = box.count > kMax};
   if (!letters.everybody) {
     letters.clients.assign(box.clients.begin(),
                            box.clients.begin() + static_cast<std::ptrdiff_t>(box.count));

@@ -19,7 +19,7 @@
 //       it does.
 //   C5  Where memory ends, this client is refused or cut off (E4), and no other.
 //   C6  A parked connection is read from, so that its end is noticed, but no further than
-//       kMostAhead; what comes is executed after the request that waits has its reply.
+//       kMaxAhead; what comes is executed after the request that waits has its reply.
 //   C7  What the client of a connection that has ended held or waited for is given back.
 //   C8  Replies that wait are bounded: beyond the limit of one client (output_bytes) it is cut off;
 //       beyond kMuchToWrite, where what all may keep is used up (OutputMemory), it is not read from
@@ -138,12 +138,12 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   static constexpr std::size_t kStrangersPart = 4 << 10;
   static constexpr std::size_t kStrangersReplies = 32 << 10;
   static constexpr std::size_t kStrangersRequest = 192 << 10;
-  static constexpr std::size_t kLeastWanted = 4 << 10;
-  static constexpr std::size_t kMostWanted = 32 << 10;
+  static constexpr std::size_t kMinWanted = 4 << 10;
+  static constexpr std::size_t kMaxWanted = 32 << 10;
   /// A buffer that grew is given back when it is empty.
   static constexpr std::size_t kKept = 64 << 10;
   /// Bytes read from who is parked.
-  static constexpr std::size_t kMostAhead = 1 << 20;
+  static constexpr std::size_t kMaxAhead = 1 << 20;
 
   Worker& worker_;
   Socket socket_;
@@ -153,14 +153,14 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   std::string in_;  // received, not executed yet, from begin_ to end_
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
-  std::size_t wanted_ = kLeastWanted;  // bytes of room for a read, where no word needs more
-  std::size_t parsed_ = 0;             // while a batch executes: the end of its last request
-  std::string out_;                    // replies that are made, behind those of queue_
-  std::size_t made_before_ = 0;        // of out_, when the execution began
-  std::uint64_t slice_ends_ns_ = 0;    // of the execution: then others have their turn
-  ReplyQueue queue_;                   // replies that wait for the client
-  std::size_t told_ = 0;               // of them, to OutputMemory
-  std::size_t allowed_ = 0;            // while it executes: what out_ may come to, of what is told
+  std::size_t wanted_ = kMinWanted;  // bytes of room for a read, where no word needs more
+  std::size_t parsed_ = 0;           // while a batch executes: the end of its last request
+  std::string out_;                  // replies that are made, behind those of queue_
+  std::size_t made_before_ = 0;      // of out_, when the execution began
+  std::uint64_t slice_ends_ns_ = 0;  // of the execution: then others have their turn
+  ReplyQueue queue_;                 // replies that wait for the client
+  std::size_t told_ = 0;             // of them, to OutputMemory
+  std::size_t allowed_ = 0;          // while it executes: what out_ may come to, of what is told
   std::uint32_t born_s_ = 0;
   std::uint32_t stranger_s_ = 0;  // when it last began to execute with its password given
   std::uint32_t since_s_ = 0;     // in this state, by the worker's clock

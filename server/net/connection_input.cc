@@ -63,7 +63,7 @@ void Connection::read_some(std::error_code error, std::size_t bytes) {
   client_.statistics->bytes_in.add(bytes);
   if (bytes != 0) client_.statistics->reads.add(1);
   // A client that fills the buffer will do so again; most of those that are idle never do.
-  if (end_ == in_.size()) wanted_ = std::min(2 * wanted_, kMostWanted);
+  if (end_ == in_.size()) wanted_ = std::min(2 * wanted_, kMaxWanted);
   reading_ = false;
   if (left_) return;
   if (state_ == State::kParked) return read_ahead(error);

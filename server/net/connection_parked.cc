@@ -20,7 +20,7 @@ void Connection::park() {
 void Connection::read_ahead(std::error_code error) {
   if (error == asio::error::eof && writing_) return;
   if (error) return close();
-  if (end_ - begin_ < (is_stranger() ? kStrangersRequest : kMostAhead)) read();
+  if (end_ - begin_ < (is_stranger() ? kStrangersRequest : kMaxAhead)) read();
 }
 
 void Connection::await_resume() {

@@ -26,7 +26,7 @@ void LatencyEvents::add(LatencyEvent event, std::uint64_t unix_s, std::uint64_t 
     return;
   }
   history.samples.push_back({unix_s, ms});
-  if (history.samples.size() > kMostSamples) history.samples.pop_front();
+  if (history.samples.size() > kMaxSamples) history.samples.pop_front();
 }
 
 LatencyEvents::History LatencyEvents::history(LatencyEvent event) const {

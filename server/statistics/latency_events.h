@@ -1,9 +1,9 @@
 // LatencyEvents: commands that took longer than a threshold, second by second.
 //
-// *What.* Of each event the worst of each second in which there was one, the last kMostSamples of
+// *What.* Of each event the worst of each second in which there was one, the last kMaxSamples of
 // them, and the worst of all.
 // *Thread safety.* Anybody's. A request pays one load of the threshold.
-// *Invariants.* E1: memory is bounded by kMostSamples of each event.
+// *Invariants.* E1: memory is bounded by kMaxSamples of each event.
 // *Source.* Redis 7.0, latency.c: events `command`, and `fast-command` for what should be quick.
 #pragma once
 
@@ -32,7 +32,7 @@ struct LatencySample {
 
 class LatencyEvents {
  public:
-  static constexpr std::size_t kMostSamples = 160;
+  static constexpr std::size_t kMaxSamples = 160;
 
   struct History {
     std::deque<LatencySample> samples;  // the oldest first

@@ -10,15 +10,15 @@ namespace keyway::server {
 namespace {
 
 std::string cut(std::string_view word) {
-  if (word.size() <= SlowLog::kMostWordBytes) return std::string(word);
-  return fmt::format("{}... ({} more bytes)", word.substr(0, SlowLog::kMostWordBytes),
-                     word.size() - SlowLog::kMostWordBytes);
+  if (word.size() <= SlowLog::kMaxWordBytes) return std::string(word);
+  return fmt::format("{}... ({} more bytes)", word.substr(0, SlowLog::kMaxWordBytes),
+                     word.size() - SlowLog::kMaxWordBytes);
 }
 
 std::vector<std::string> cut(std::span<const std::string_view> words) {
   std::vector<std::string> kept;
-  const bool all = words.size() <= SlowLog::kMostWords;
-  const std::size_t shown = all ? words.size() : SlowLog::kMostWords - 1;
+  const bool all = words.size() <= SlowLog::kMaxWords;
+  const std::size_t shown = all ? words.size() : SlowLog::kMaxWords - 1;
   for (const std::string_view word : words.first(shown)) kept.push_back(cut(word));
   if (!all) kept.push_back(fmt::format("... ({} more arguments)", words.size() - shown));
   return kept;

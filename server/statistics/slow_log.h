@@ -2,7 +2,7 @@
 //
 // *Thread safety.* Anybody's. A request that is not slow pays one load of the threshold.
 // *Invariants.* L1: ids grow with time, and are not used again after a reset. L2: memory is bounded
-// by the most entries, each of at most kMostWords words, and a name, of kMostWordBytes.
+// by the most entries, each of at most kMaxWords words, and a name, of kMaxWordBytes.
 // *Source.* Redis 7.0, slowlog.c: what is kept of a request. The split of the time is ours.
 #pragma once
 
@@ -39,10 +39,10 @@ struct SlowRequest {
 
 class SlowLog {
  public:
-  static constexpr std::size_t kMostWords = 32;
-  static constexpr std::size_t kMostWordBytes = 128;
+  static constexpr std::size_t kMaxWords = 32;
+  static constexpr std::size_t kMaxWordBytes = 128;
   static constexpr std::int64_t kDefaultThresholdUs = 10'000;
-  static constexpr std::uint64_t kDefaultMostEntries = 128;
+  static constexpr std::uint64_t kDefaultMaxEntries = 128;
 
   /// Whether a request that took so long is to be kept.
   bool takes(std::uint64_t ns) const {
@@ -67,7 +67,7 @@ class SlowLog {
 
  private:
   std::atomic<std::int64_t> threshold_us_{kDefaultThresholdUs};
-  std::atomic<std::uint64_t> most_{kDefaultMostEntries};
+  std::atomic<std::uint64_t> most_{kDefaultMaxEntries};
   mutable std::mutex mutex_;
   std::deque<SlowRequest> entries_;  // the newest first; under the mutex
   std::uint64_t next_id_ = 0;        // under the mutex

@@ -10,7 +10,7 @@ void ErrorCounters::add(std::string_view kind) {
   for (std::size_t i = 0; i < used; ++i) {
     if (kinds_[i].text() == kind) return kinds_[i].count.add(1);
   }
-  if (used == kMostKinds) return;
+  if (used == kMaxKinds) return;
   Kind& fresh = kinds_[used];
   std::copy(kind.begin(), kind.end(), fresh.name.begin());
   fresh.bytes = static_cast<std::uint8_t>(kind.size());

@@ -37,7 +37,7 @@ struct CommandCounters {
 /// How often errors of each kind were answered: of ERR, WRONGPASS, ...
 class ErrorCounters {
  public:
-  static constexpr std::size_t kMostKinds = 32;  // beyond these, errors count without their kind
+  static constexpr std::size_t kMaxKinds = 32;  // beyond these, errors count without their kind
   static constexpr std::size_t kLongestKind = 23;
 
   void add(std::string_view kind);
@@ -56,7 +56,7 @@ class ErrorCounters {
     Counter count;
     std::string_view text() const { return {name.data(), bytes}; }
   };
-  std::array<Kind, kMostKinds> kinds_;
+  std::array<Kind, kMaxKinds> kinds_;
   std::atomic<std::size_t> used_{0};
 };
 

@@ -43,7 +43,7 @@ struct Plan {
     plan.group = layout.reserve(locks::kLockLineBytes);
     plan.lines = layout.reserve(locks::kLockLineBytes * shape.locks);
     plan.records = layout.reserve(fabric::kCacheLine * shape.locks);
-    plan.satellites = layout.reserve(locks::kMostSatelliteBytes * shape.locks);
+    plan.satellites = layout.reserve(locks::kMaxSatelliteBytes * shape.locks);
     plan.board = layout.reserve(kBoardWords * 8);
     plan.nodes = locks::NodeRegion::reserve(layout, plan.agents_per_rank, shape.nodes_per_agent);
     plan.segment_bytes = layout.size();
@@ -53,7 +53,7 @@ struct Plan {
   locks::LockSite site(std::uint32_t lock) const {
     return {.line = {lock % ranks, lines + lock * locks::kLockLineBytes},
             .group = group_line(),
-            .satellites = satellites + lock * locks::kMostSatelliteBytes};
+            .satellites = satellites + lock * locks::kMaxSatelliteBytes};
   }
   fabric::Address group_line() const { return {ranks - 1, group}; }
   fabric::Address record(std::uint32_t lock) const {

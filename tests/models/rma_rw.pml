@@ -72,7 +72,7 @@
 #ifdef DEFECT_GIVEN_UP_UNCOUNTED
 #define may_close(w) true
 #else
-#define may_close(w) (given_up_of(w) == 0)        /* kMostGivenUp is 0 */
+#define may_close(w) (given_up_of(w) == 0)        /* kMaxGivenUp is 0 */
 #endif
 #define trimmed(w) (((w) - depart_of(w) * (ARRIVE + DEPART)) & MASK)
 #define closed_empty(w) (((w) & (3 * PHASE)) + PHASE)

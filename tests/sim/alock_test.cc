@@ -16,7 +16,7 @@ using test::kSplitRma;
 
 namespace {
 
-constexpr const char* kLeast = "alock:local_budget=1,remote_budget=1";
+constexpr const char* kMin = "alock:local_budget=1,remote_budget=1";
 constexpr const char* kTwo = "alock:local_budget=2,remote_budget=2";
 // As on RDMA verbs, which have no swap: the way into the remote queue is tried again and again.
 constexpr const char* kTries = "alock:local_budget=1,remote_budget=1,swap=off";
@@ -36,7 +36,7 @@ void drawn(const char* kind, const LockShape& shape) {
 }  // namespace
 
 TEST_CASE("alock: one agent of each cohort, and two of one, every order") {
-  for (const char* kind : {kLeast, kTwo, kTries, "alock"}) {
+  for (const char* kind : {kMin, kTwo, kTries, "alock"}) {
     explored(kind, {.writers = 2});
     explored(kind, {.writers = 2, .ranks = 1});
     explored(kind, {.writers = 2, .manner = Manner::kTry});
@@ -46,16 +46,16 @@ TEST_CASE("alock: one agent of each cohort, and two of one, every order") {
 }
 
 TEST_CASE("alock: three agents, every order") {
-  if (kSmall) return explored(kLeast, {.writers = 2, .ask_token = true}), void();
-  explored(kLeast, {.writers = 3});              // two local, one remote
-  explored(kLeast, {.writers = 3, .ranks = 3});  // one local, two remote
+  if (kSmall) return explored(kMin, {.writers = 2, .ask_token = true}), void();
+  explored(kMin, {.writers = 3});              // two local, one remote
+  explored(kMin, {.writers = 3, .ranks = 3});  // one local, two remote
   explored(kTries, {.writers = 3, .ranks = 3});
 }
 
 TEST_CASE(
     "alock: nobody starves, and a waiter is passed by a budget of the other cohort at a time") {
   // One of each: the other may be inside, and come again before the waiter has yielded to it.
-  const auto pair = explored(kLeast, {.writers = 2, .forever = true});
+  const auto pair = explored(kMin, {.writers = 2, .forever = true});
   CHECK_FALSE(pair.waiting.value().starvation);
   CHECK(pair.waiting->bypass == 2);
 }
@@ -107,7 +107,7 @@ TEST_CASE("alock: who waits alone in its cohort is passed by two budgets of the 
 }
 
 TEST_CASE("alock: two agents of each cohort, every order", "[.long][alock]") {
-  explored(kLeast, {.writers = 4});
+  explored(kMin, {.writers = 4});
   explored(kTwo, {.writers = 4});
 }
 
@@ -129,7 +129,7 @@ TEST_CASE("alock-rw: neither readers nor writers starve") {
 
 TEST_CASE(
     "alock: four agents with deadlines, and readers and writers of each class, random orders") {
-  drawn(kLeast, {.writers = 4, .manner = Manner::kTimed});
+  drawn(kMin, {.writers = 4, .manner = Manner::kTimed});
   drawn(kTwo, {.writers = 4, .rounds = 2, .ranks = 4, .manner = Manner::kTimed});
   drawn(kTries, {.writers = 4, .rounds = 2, .ranks = 4, .manner = Manner::kTimed});
   drawn("alock-rw", {.readers = 2, .writers = 2, .rounds = 2});

@@ -11,7 +11,7 @@ using namespace keyway::lockcheck;
 
 namespace {
 
-constexpr std::uint64_t kMostStates = 2'000'000;
+constexpr std::uint64_t kMaxStates = 2'000'000;
 
 const Mutant& mutant_of(std::string_view name) {
   for (const Mutant& mutant : all_mutants()) {
@@ -48,7 +48,7 @@ TEST_CASE("explore: drawn orders and few preemptions kill mutants as well") {
     fabric::sim::Explorer explorer(*program);
     CHECK(explorer.random(1, 20'000).violation);
     CHECK(explorer.pct(1, 20'000, 3).violation);
-    CHECK(explorer.bounded(2, kMostStates).violation);
+    CHECK(explorer.bounded(2, kMaxStates).violation);
   }
 }
 
@@ -71,7 +71,7 @@ TEST_CASE("explore: a missing fence needs store buffers, and a single store doub
     CAPTURE(mutant.name);
     (its.store_buffers ? buffers : twice) += 1;
     const auto program = mutant.make(mutant.shape);
-    const auto report = fabric::sim::Explorer(*program).exhaust(kMostStates);
+    const auto report = fabric::sim::Explorer(*program).exhaust(kMaxStates);
     INFO((report.violation ? report.violation->what : ""));
     CHECK(report.complete);
     CHECK_FALSE(report.violation);

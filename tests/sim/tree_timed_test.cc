@@ -40,7 +40,7 @@ struct Seen {
 Seen seen_with(const char* kind) {
   fabric::SegmentLayout layout;
   const std::uint64_t line = layout.reserve(locks::kLockLineBytes);
-  const std::uint64_t satellites = layout.reserve(locks::kMostSatelliteBytes);
+  const std::uint64_t satellites = layout.reserve(locks::kMaxSatelliteBytes);
   const auto nodes = locks::NodeRegion::reserve(layout, 2, 4);
   REQUIRE(layout.size() <= fabric::kReservedBytes + 4096);
   test::Lab lab(test::plain_machine(), {0, 0, 1, 1});

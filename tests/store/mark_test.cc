@@ -199,7 +199,7 @@ TEST_CASE("marks: more changes than the version of a line can count") {  // K6
     REQUIRE(lab.session.put(key, "1", {}).ok());
     const Words before = words_of(*lab.session.mark(key));
     // 2^24 changes later.
-    const auto version = lab.set_line_version(key, store::Bucket::kMostVersion);
+    const auto version = lab.set_line_version(key, store::Bucket::kMaxVersion);
     REQUIRE(lab.session.put(key, "1", {}).ok());
     CHECK(lab.set_line_version(key, version) == 0);
     CHECK(words_of(*lab.session.mark(key)) != before);

@@ -116,7 +116,7 @@ namespace {
 constexpr const char* kOneChain =
     "local:?memory=16MiB&sessions=5&buckets=1&hash_secret=00000000000000000000000000000001";
 // More than this of kOneChain's keys never have one tag.
-constexpr std::uint64_t kMostAlike = 8;
+constexpr std::uint64_t kMaxAlike = 8;
 
 }  // namespace
 
@@ -144,7 +144,7 @@ TEST_CASE("scan: a step stops within a chain of thousands") {  // S3
       most = std::max(most, shown);
       if (cursor != 0) REQUIRE(shown >= limit);
     } while (cursor != 0);
-    CHECK(most < limit + kMostAlike);
+    CHECK(most < limit + kMaxAlike);
     CHECK(seen == all);  // S2
   }
 }

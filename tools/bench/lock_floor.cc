@@ -31,15 +31,15 @@ constexpr std::uint64_t kBatch = 1000;
 struct Layout {
   fabric::SegmentLayout segment;
   std::uint64_t line = segment.reserve(locks::kLockLineBytes, 128);
-  std::uint64_t satellites = segment.reserve(kThreads * locks::kMostSatelliteBytes, 128);
+  std::uint64_t satellites = segment.reserve(kThreads * locks::kMaxSatelliteBytes, 128);
   std::uint64_t word = segment.reserve(fabric::kCacheLine, 128);
-  locks::NodeRegion nodes = locks::NodeRegion::reserve(segment, 1, 2 * Topology::kMostLevels);
+  locks::NodeRegion nodes = locks::NodeRegion::reserve(segment, 1, 2 * Topology::kMaxLevels);
 
   /// The lock of a thread, at its own rank.
   locks::LockSite site(std::uint32_t rank) const {
     return {.line = {rank, line},
             .group = {},
-            .satellites = satellites + rank * locks::kMostSatelliteBytes};
+            .satellites = satellites + rank * locks::kMaxSatelliteBytes};
   }
 };
 

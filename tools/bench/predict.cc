@@ -28,14 +28,14 @@ namespace {
 
 using namespace keyway;
 
-constexpr std::uint32_t kMostAgents = 2;
+constexpr std::uint32_t kMaxAgents = 2;
 
 struct Layout {
   fabric::SegmentLayout segment;
   std::uint64_t group = segment.reserve(locks::kLockLineBytes, 128);
   std::uint64_t line = segment.reserve(locks::kLockLineBytes, 128);
   std::uint64_t record = segment.reserve(fabric::kCacheLine, 128);
-  locks::NodeRegion nodes = locks::NodeRegion::reserve(segment, kMostAgents + 1, 4);
+  locks::NodeRegion nodes = locks::NodeRegion::reserve(segment, kMaxAgents + 1, 4);
 
   locks::LockSite site() const { return {.line = {0, line}, .group = {0, group}}; }
 };
@@ -62,7 +62,7 @@ double on_this_host(const locks::AnyLock& lock, const calibrate::Host& host,
   Layout layout;
   fabric::ShmFabric::Options options;
   options.segment_bytes = layout.segment.size();
-  options.agents_per_rank = kMostAgents + 1;
+  options.agents_per_rank = kMaxAgents + 1;
   auto fabric = std::move(fabric::ShmFabric::create(options)).value();
   std::atomic<std::uint32_t> ready{0};
   std::atomic<bool> over{false};
@@ -92,7 +92,7 @@ double simulated(const locks::AnyLock& lock, const fabric::sim::Machine& machine
   fabric::SimFabric::Options options;
   options.machine = machine;
   options.segment_bytes = layout.segment.size();
-  options.agents_per_rank = kMostAgents + 1;
+  options.agents_per_rank = kMaxAgents + 1;
   auto fabric = std::move(fabric::SimFabric::create(options)).value();
   bool over = false;
   std::uint64_t rounds = 0;
@@ -118,7 +118,7 @@ std::vector<std::string> compare(std::uint64_t acquires, int repeats, const cali
   std::vector<std::string> lines;
   for (const char* kind : {"fompi-spin", "fompi-rw", "gbh", "gbh:lockall=off", "d-mcs"}) {
     const auto lock = std::move(locks::AnyLock::make(kind)).value();
-    for (std::size_t agents = 1; agents <= kMostAgents; ++agents) {
+    for (std::size_t agents = 1; agents <= kMaxAgents; ++agents) {
       std::vector<std::uint32_t> where = {pair.first, pair.second};
       where.resize(agents);
       std::vector<double> measured;

@@ -17,9 +17,9 @@ using fabric::sim::Multicore;
 using fabric::sim::Nearness;
 
 /// A cost is at least this: time must pass.
-constexpr double kLeastNs = 0.05;
+constexpr double kMinNs = 0.05;
 
-double at_least(double ns) { return std::max(ns, kLeastNs); }
+double at_least(double ns) { return std::max(ns, kMinNs); }
 
 // Collects the figures with their sources.
 class Writer {

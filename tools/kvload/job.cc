@@ -130,8 +130,8 @@ std::uint64_t memory_needed(const Job& job, std::uint32_t ranks) {
   const auto record_bytes = static_cast<double>(workloads::RecordLayout(spec).record_bytes());
   const double element_bytes = spec.keys.typical_bytes() + record_bytes + 64;
   constexpr double kSpare = 1.5;  // size classes, an uneven spread over ranks
-  constexpr double kLeast = 64.0 * 1024 * 1024;
-  return static_cast<std::uint64_t>(kLeast + kSpare * elements * element_bytes / ranks);
+  constexpr double kMin = 64.0 * 1024 * 1024;
+  return static_cast<std::uint64_t>(kMin + kSpare * elements * element_bytes / ranks);
 }
 
 }  // namespace keyway::kvload

@@ -26,7 +26,7 @@ class LockTable {
  public:
   /// An agent holds one lock at a time, for which it needs at most a node per level; more for the
   /// acquires that it gave up, and for nodes that it has lent.
-  static constexpr std::uint32_t kNodesPerAgent = 4 * Topology::kMostLevels;
+  static constexpr std::uint32_t kNodesPerAgent = 4 * Topology::kMaxLevels;
 
   explicit LockTable(const Plan& plan)
       : ranks_(plan.ranks),
@@ -36,7 +36,7 @@ class LockTable {
     group_ = layout_.reserve(locks::kLockLineBytes);
     const std::uint64_t on_each = (plan.locks + plan.ranks - 1) / plan.ranks;
     first_ = layout_.reserve(on_each * kBytes);
-    satellites_ = layout_.reserve(plan.locks * locks::kMostSatelliteBytes);
+    satellites_ = layout_.reserve(plan.locks * locks::kMaxSatelliteBytes);
     if (plan.has_volume()) volume_ = layout_.reserve(plan.volume.bytes());
     nodes_ = locks::NodeRegion::reserve(layout_, agents_per_rank(plan), kNodesPerAgent);
   }
@@ -52,7 +52,7 @@ class LockTable {
   locks::LockSite site(std::uint32_t k) const {
     return {.line = {home(k), offset(k)},
             .group = {home_, group_},
-            .satellites = satellites_ + k * locks::kMostSatelliteBytes};
+            .satellites = satellites_ + k * locks::kMaxSatelliteBytes};
   }
   fabric::Address record(std::uint32_t k) const {
     return {home(k), offset(k) + locks::kLockLineBytes};

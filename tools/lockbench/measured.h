@@ -41,7 +41,7 @@ constexpr std::uint64_t volume_key(std::uint32_t agent, std::uint64_t i) {
 
 struct AgentResult {
   /// Accesses that are recorded at most, for fairness.
-  static constexpr std::size_t kMostAccesses = 1 << 20;
+  static constexpr std::size_t kMaxAccesses = 1 << 20;
 
   std::uint64_t begin_ns = 0;  // of the measured part
   std::uint64_t end_ns = 0;

@@ -19,7 +19,7 @@ void measure_fairness(RunResult& result, const std::vector<AgentResult>& agents)
   for (const AgentResult& agent : agents) {
     if (agent.exclusive + agent.shared == 0) continue;  // took no part
     window = std::min(window, agent.end_order);
-    if (agent.accesses.size() >= AgentResult::kMostAccesses) {
+    if (agent.accesses.size() >= AgentResult::kMaxAccesses) {
       recorded = std::min(recorded, agent.end_order);
     }
   }

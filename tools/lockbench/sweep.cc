@@ -13,7 +13,7 @@
 namespace keyway::lockbench {
 namespace {
 
-constexpr std::size_t kMostPoints = 100'000;
+constexpr std::size_t kMaxPoints = 100'000;
 
 std::vector<std::string> split(std::string_view text) {
   const char separator = text.find(';') != std::string_view::npos ? ';' : ',';
@@ -42,7 +42,7 @@ bool go_on(std::vector<std::string>& values, const std::vector<double>& known, d
   const bool by_factor = n >= 3 && std::abs(known[n - 2] / known[n - 3] - factor) < 1e-9 &&
                          std::abs(known[n - 2] - known[n - 3] - step) > 1e-9;
   double at = known[n - 1];
-  while (values.size() < kMostPoints) {
+  while (values.size() < kMaxPoints) {
     const double next = by_factor ? at * factor : at + step;
     const double slack = 1e-9 * std::max(1.0, std::abs(last));
     if (!std::isfinite(next) || next == at || (next - last) * (next - at) > slack) return false;
@@ -163,9 +163,9 @@ Result<std::vector<Point>> expand_grid(const Options& options) {
   if (!sweeps.ok()) return sweeps.status();
   std::vector<Point> points{{options.run, {}}};
   for (const Sweep& sweep : *sweeps) {
-    if (points.size() * sweep.values.size() > kMostPoints) {
+    if (points.size() * sweep.values.size() > kMaxPoints) {
       return refuse(
-          fmt::format("the sweeps make more than {} runs: give fewer values", kMostPoints));
+          fmt::format("the sweeps make more than {} runs: give fewer values", kMaxPoints));
     }
     std::vector<Point> finer;
     for (const Point& point : points) {

@@ -205,7 +205,7 @@ class Worker {
   }
   void end_measured() {
     result_.end_ns = agent_.ep.now_ns();
-    if (result_.accesses.size() < AgentResult::kMostAccesses) {
+    if (result_.accesses.size() < AgentResult::kMaxAccesses) {
       result_.end_order = host_.order(result_.end_ns);
     } else {
       result_.end_order = result_.accesses.back().grant;  // nothing is known of what came after
@@ -214,7 +214,7 @@ class Worker {
     if constexpr (requires { agent_.ep.counts(); }) result_.counts = agent_.ep.counts();
   }
   void record(const Access& access) {
-    if (result_.accesses.size() < AgentResult::kMostAccesses) result_.accesses.push_back(access);
+    if (result_.accesses.size() < AgentResult::kMaxAccesses) result_.accesses.push_back(access);
   }
   void count_times(std::uint64_t acquire_ns, std::uint64_t release_ns) {
     latencies_.acquire.record(acquire_ns);

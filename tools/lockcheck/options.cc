@@ -15,9 +15,9 @@
 namespace keyway::lockcheck {
 namespace {
 
-constexpr std::uint32_t kMostAgents = fabric::sim::kMostExplored;
-constexpr std::uint32_t kMostRanks = 64;
-constexpr std::uint32_t kMostNodes = 8;
+constexpr std::uint32_t kMaxAgents = fabric::sim::kMaxExplored;
+constexpr std::uint32_t kMaxRanks = 64;
+constexpr std::uint32_t kMaxNodes = 8;
 constexpr const char* kForever = "forever";
 
 constexpr const char* kFooter = R"(
@@ -62,7 +62,7 @@ bool parse_agents(std::string_view text, LockShape& shape) {
     if (c >= '0' && c <= '9') {
       number = number * 10 + static_cast<std::uint32_t>(c - '0');
       digits = true;
-      if (number > kMostAgents) return false;
+      if (number > kMaxAgents) return false;
       continue;
     }
     if (!digits || (c != 'r' && c != 'w' && c != 'a')) return false;
@@ -71,7 +71,7 @@ bool parse_agents(std::string_view text, LockShape& shape) {
     digits = false;
   }
   if (digits) shape.writers += number;
-  return shape.agents() >= 1 && shape.agents() <= kMostAgents;
+  return shape.agents() >= 1 && shape.agents() <= kMaxAgents;
 }
 
 bool takes_all(const std::string& lock) {
@@ -109,14 +109,14 @@ void declare(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--rounds", texts.rounds,
                  "times that each agent asks for the lock, or forever: then states return [1]");
   app.add_option("--ranks", texts.ranks, "agent i lives at rank i modulo this [2]")
-      ->check(CLI::Range(1u, kMostRanks));
+      ->check(CLI::Range(1u, kMaxRanks));
   app.add_option("--homes", texts.homes, "or each at the rank given here, e.g. 0,1,2,4")
       ->delimiter(',');
   app.add_option("--topology", texts.topology,
                  "which ranks share a node and a rack, e.g. nodes=2 or racks=2,nodes=4 [each its "
                  "own node]");
   app.add_option("--nodes", texts.nodes, "queue nodes of each agent [2]")
-      ->check(CLI::Range(1u, kMostNodes));
+      ->check(CLI::Range(1u, kMaxNodes));
   auto* timed = app.add_flag("--timed", texts.timed, "agents acquire with a deadline");
   auto* tried = app.add_flag("--try", texts.tried, "agents use try_acquire")->excludes(timed);
   app.add_option("--manners", texts.manners, "or each as given here: wait, timed or try")
@@ -191,7 +191,7 @@ std::string settle(Options& options, const Texts& texts) {
   }
   if (!texts.agents.empty() && !parse_agents(texts.agents, options.shape)) {
     return fmt::format("--agents {} is not understood: write 1 to {} agents as 3, 3w, 2r1w or 1a2w",
-                       texts.agents, kMostAgents);
+                       texts.agents, kMaxAgents);
   }
   if (!texts.rounds.empty() && !parse_rounds(texts.rounds, options.shape)) {
     return fmt::format("--rounds {} is not understood: write 1 to 100, or forever", texts.rounds);

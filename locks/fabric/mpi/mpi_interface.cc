@@ -156,12 +156,12 @@ void MpiInterface::post_compare_swap(const MpiWindow& window, Address a,
 namespace {
 
 // MPI counts are ints; bytes go in pieces of at most this many.
-constexpr std::uint64_t kMostBytesPerCall = 1u << 30;
+constexpr std::uint64_t kMaxBytesPerCall = 1u << 30;
 
 template <class Transfer>
 void in_pieces(Address a, std::uint64_t bytes, Transfer&& transfer) {
-  for (std::uint64_t done = 0; done < bytes; done += kMostBytesPerCall) {
-    transfer(a + done, done, static_cast<int>(std::min(kMostBytesPerCall, bytes - done)));
+  for (std::uint64_t done = 0; done < bytes; done += kMaxBytesPerCall) {
+    transfer(a + done, done, static_cast<int>(std::min(kMaxBytesPerCall, bytes - done)));
   }
 }
 

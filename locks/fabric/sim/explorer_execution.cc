@@ -17,7 +17,7 @@ constexpr std::uint64_t kExpired = 0x9d5f3c1be7a86420ULL;  // a time-out, in a h
 
 Execution::Execution(Program& program, const ExecutionRules& rules)
     : Engine(program.ranks(), program.segment_bytes()), program_(program), rules_(rules) {
-  KW_CHECK(program.agents() <= kMostExplored);
+  KW_CHECK(program.agents() <= kMaxExplored);
   agents_.resize(program.agents());
   for (std::uint32_t i = 0; i < agents_.size(); ++i) {
     agents_[i].number = i;

@@ -32,7 +32,7 @@
 //             be made once more than it need be, and that leaves no trace.
 // Each such step commutes with every step of others that can come before it, or one of the two
 // orders is a violation that is found in the order kept: persistent sets of one step. None makes
-// anybody wait, and at most kMostAtOnce are taken in a row, so no cycle consists of them and no
+// anybody wait, and at most kMaxAtOnce are taken in a row, so no cycle consists of them and no
 // agent is passed over for ever. Nobody comes in by such a step (a program checks that by
 // at_once()), so who is waiting as another one enters is the same, and with it livelock, starvation
 // and bypass. An order of the reduced search is one of the full search, and fair if that is.
@@ -57,7 +57,7 @@
 namespace keyway::fabric::sim {
 
 /// Agents that an execution can have.
-inline constexpr std::uint32_t kMostExplored = 64;
+inline constexpr std::uint32_t kMaxExplored = 64;
 
 /// One step: an agent's own next one, the end of its patience, or a posted operation of its own.
 struct Action {
@@ -163,7 +163,7 @@ class Execution final : public Engine {
   // Leaves the verdict of a program that would wait for ever.
   struct Hopeless {};
   /// Steps of one agent that are taken at once before others get their turn.
-  static constexpr std::uint32_t kMostAtOnce = 64;
+  static constexpr std::uint32_t kMaxAtOnce = 64;
   enum class Phase : std::uint8_t { kOperation, kFlush, kDrain, kWait, kRetry, kRest, kDone };
   /// How far an operation of two steps has come.
   enum class Begun : std::uint8_t { kNot, kRead, kWritten };

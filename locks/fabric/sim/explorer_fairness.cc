@@ -190,7 +190,7 @@ Lasso fair_lasso(const Part& part, const Components& components, const Justice& 
       return components.of(id) == home && !(part.graph.state(id).moment.*mask >> agent & 1);
     };
   };
-  for (std::uint32_t i = 0; i < kMostExplored; ++i) {
+  for (std::uint32_t i = 0; i < kMaxExplored; ++i) {
     if (justice.gone >> i & 1) {
       walk.over(by(i, false));
     } else {

@@ -9,7 +9,7 @@ namespace keyway::fabric::sim {
 void Execution::take_at_once(Agent& agent) {
   if (!rules_.reduce) return;
   taking_at_once_ = true;
-  for (std::uint32_t n = 0; n < kMostAtOnce && !wrong_ && takes_at_once(agent); ++n) {
+  for (std::uint32_t n = 0; n < kMaxAtOnce && !wrong_ && takes_at_once(agent); ++n) {
   }
   taking_at_once_ = false;
 }

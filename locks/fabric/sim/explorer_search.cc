@@ -192,7 +192,7 @@ struct Bounded {
     Choice choice;
     std::uint32_t last;  // who went last once it is taken
   };
-  static constexpr std::uint32_t kNobody = kMostExplored;
+  static constexpr std::uint32_t kNobody = kMaxExplored;
 
   StateGraph graph;
   std::vector<std::uint32_t> last;  // of each state of the graph

@@ -108,8 +108,8 @@ std::span<const Field> fields_of(const Machine& machine) {
 }
 
 // A second of virtual time in ns: no single cost is that long, and sums stay far from overflow.
-constexpr double kMostNs = 1e9;
-constexpr double kMostCount = 1 << 24;
+constexpr double kMaxNs = 1e9;
+constexpr double kMaxCount = 1 << 24;
 
 Status bad(std::string message) { return {Code::kInvalidArgument, std::move(message)}; }
 
@@ -131,9 +131,9 @@ Status check_value(const Field& field, double value) {
   if (is_count && value != std::floor(value)) {
     return bad(fmt::format("{} is {}: give a whole number of {}", field.name, value, field.unit));
   }
-  if (value > (is_count ? kMostCount : kMostNs)) {
+  if (value > (is_count ? kMaxCount : kMaxNs)) {
     return bad(fmt::format("{} is {}: give at most {} {}", field.name, value,
-                           is_count ? kMostCount : kMostNs, field.unit));
+                           is_count ? kMaxCount : kMaxNs, field.unit));
   }
   return {};
 }

@@ -35,10 +35,10 @@ Status check(const SimFabric::Options& options) {
     return status;
   }
   // All segments lie in this process's memory.
-  constexpr std::uint64_t kMostBytes = 1ULL << 40;
-  if (options.segment_bytes > kMostBytes / options.ranks) {
+  constexpr std::uint64_t kMaxBytes = 1ULL << 40;
+  if (options.segment_bytes > kMaxBytes / options.ranks) {
     return bad(fmt::format("{} segments of {} bytes: ask for at most {} bytes in all",
-                           options.ranks, options.segment_bytes, kMostBytes));
+                           options.ranks, options.segment_bytes, kMaxBytes));
   }
   return sim::check_machine(options.machine);
 }

@@ -32,7 +32,7 @@ class FarStore {
 
   static constexpr std::uint32_t kRanks = 3;
   static constexpr std::uint32_t kAgents = 2;
-  static constexpr long kMostAllocations = 2000;
+  static constexpr long kMaxAllocations = 2000;
   /// More lines of one bucket than a session has room for from the start.
   static constexpr int kFillers = 300;
 
@@ -123,7 +123,7 @@ class FarStore {
   long try_each(Operate&& operate, After&& after) {
     for (long number = 0;; ++number) {
       CAPTURE(number);
-      REQUIRE(number < kMostAllocations);
+      REQUIRE(number < kMaxAllocations);
       std::optional<Status> status;
       {
         const auto tried = session();

@@ -34,7 +34,7 @@ void check_move_without_memory(Make&& make) {
   bool failed = true;
   for (long number = 0; failed; ++number) {
     CAPTURE(number);
-    REQUIRE(number < Store::kMostAllocations);
+    REQUIRE(number < Store::kMaxAllocations);
     Store store(make, {.memory_bytes = 1 << 20, .buckets = 64});
     const auto kept = leave_holes(store);
     std::map<std::string, std::string> news;  // more than free chunks have room for

@@ -64,7 +64,7 @@ struct SharedExpiry {
   std::unique_ptr<ClockedSession> session;
 };
 
-constexpr std::uint64_t kMostLooks = 12;  // at clocks, of one operation
+constexpr std::uint64_t kMaxLooks = 12;  // at clocks, of one operation
 
 bool all_or_none(const Keys& keys, std::size_t there) { return there == 0 || there == keys.size(); }
 
@@ -72,7 +72,7 @@ bool all_or_none(const Keys& keys, std::size_t there) { return there == 0 || the
 
 TEST_CASE("clocks: keys with one expiry are all there or all past in one operation") {
   for (const std::uint32_t ranks : {1u, 3u}) {
-    for (std::uint64_t before = 0; before <= kMostLooks; ++before) {
+    for (std::uint64_t before = 0; before <= kMaxLooks; ++before) {
       CAPTURE(ranks, before);
       {
         SharedExpiry world(ranks);
@@ -193,7 +193,7 @@ TEST_CASE("clocks: spans count from the owner's clock, however far the reader's 
 
 TEST_CASE("clocks: put_all decides and writes by one time") {
   for (const std::uint32_t ranks : {1u, 3u}) {
-    for (std::uint64_t before = 0; before <= kMostLooks; ++before) {
+    for (std::uint64_t before = 0; before <= kMaxLooks; ++before) {
       CAPTURE(ranks, before);
       SharedExpiry world(ranks);
       world.start(before);
@@ -221,7 +221,7 @@ TEST_CASE("clocks: an expiry that passes while put_all plans in a full heap fail
   const std::string value(bytes, 'v');
   const std::vector<std::pair<std::string_view, std::string_view>> pairs = {{"k", value}};
   for (const bool keeps : {true, false}) {
-    for (std::uint64_t before = 0; before <= kMostLooks; ++before) {
+    for (std::uint64_t before = 0; before <= kMaxLooks; ++before) {
       CAPTURE(keeps, before);
       TickingClock clock;
       ClockedStore store({.ranks = 1, .machine = shaken_machine(1, 0)});

@@ -15,11 +15,11 @@ using PlainStore = SimStore<fabric::SimEndpoint>;
 #if defined(KEYWAY_SIM_SMALL)
 constexpr std::uint32_t kRounds = 2;
 constexpr std::uint64_t kSeeds = 1;
-constexpr std::uint64_t kLeastSwitches = 2;
+constexpr std::uint64_t kMinSwitches = 2;
 #else
 constexpr std::uint32_t kRounds = 16;
 constexpr std::uint64_t kSeeds = 4;
-constexpr std::uint64_t kLeastSwitches = 10;
+constexpr std::uint64_t kMinSwitches = 10;
 #endif
 constexpr double kJitterNs = 8000;
 constexpr std::uint32_t kRanks = 6;
@@ -70,7 +70,7 @@ TEST_CASE("switching in simulation: histories are linearizable") {
       const RecordPlan record{.rounds = kRounds, .keys = 2, .operations = 5, .seed = seed};
       const History all = recorded(SimCrew(store.fabric()), record, restless_sessions(store, seed));
       CHECK(LinearizabilityChecker::violation(all).value_or("") == "");
-      CHECK(switches_of(store) > kLeastSwitches);
+      CHECK(switches_of(store) > kMinSwitches);
       check_after(store, plain_sessions(store));
     }
   }
@@ -82,7 +82,7 @@ TEST_CASE("switching in simulation: transfers keep the sum") {
       INFO(sim_replay(fmt::format("{} and {}", pair.first, pair.second), seed));
       PlainStore store(plan_of(pair, seed));
       CHECK(transfer_in(store, seed, 2 * kRounds, restless_sessions(store, seed)) == "");
-      CHECK(switches_of(store) > kLeastSwitches);
+      CHECK(switches_of(store) > kMinSwitches);
       check_after(store, plain_sessions(store));
     }
   }

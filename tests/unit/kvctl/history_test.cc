@@ -46,18 +46,18 @@ TEST_CASE("kvctl: a long history is cut to its last lines") {
   const Folder folder;
   {
     std::ofstream file(folder.file());
-    for (std::size_t i = 0; i < 5 * kMostHistoryLines; ++i) file << "get " << i << '\n';
+    for (std::size_t i = 0; i < 5 * kMaxHistoryLines; ++i) file << "get " << i << '\n';
   }
   for (int again = 0; again < 2; ++again) {
     const auto lines = load_history(folder.file());
-    REQUIRE(lines.size() == kMostHistoryLines);
+    REQUIRE(lines.size() == kMaxHistoryLines);
     CHECK(lines.front() == "get 4000");
     CHECK(lines.back() == "get 4999");
   }
   std::size_t left = 0;
   std::ifstream file(folder.file());
   for (std::string line; std::getline(file, line);) ++left;
-  CHECK(left == kMostHistoryLines);
+  CHECK(left == kMaxHistoryLines);
 }
 
 TEST_CASE(

@@ -40,7 +40,7 @@ void check_apart(const GeometryOptions& options) {
       add(lock.line, locks::kLockLineBytes);
       for (std::uint32_t rank = 0; kind < options.satellite_kinds && rank < options.ranks; ++rank) {
         const auto of_rank = g.stripe_site(rank, i).of(static_cast<locks::KindIndex>(kind));
-        add({0, of_rank.satellites}, locks::kMostSatelliteBytes);
+        add({0, of_rank.satellites}, locks::kMaxSatelliteBytes);
       }
     }
     add(g.stripe_counters(0, i), kStripeCountersBytes);

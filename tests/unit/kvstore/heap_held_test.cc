@@ -48,7 +48,7 @@ TEST_CASE("heap: H6, all agents together may keep a part of the heap") {
       HeapLab lab(16 << 20, ranks, agents);
       const auto agent = lab.agent();
       CHECK(agent->heap.most_held() * ranks * agents * kHeldShare <= lab.geometry.chunks());
-      CHECK(agent->heap.most_held() <= kMostHeld);
+      CHECK(agent->heap.most_held() <= kMaxHeld);
     }
   }
 }

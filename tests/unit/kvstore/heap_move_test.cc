@@ -206,7 +206,7 @@ TEST_CASE("heap: H7, plans in turn look at all windows") {
   const auto agent = lab.agent();
   ShmHeap& heap = agent->heap;
   // Windows whose blocks have no room elsewhere, more of them than two plans look at.
-  constexpr std::uint64_t kInVain = 2 * MovePlan::kMostTried + 10;
+  constexpr std::uint64_t kInVain = 2 * MovePlan::kMaxTried + 10;
   for (std::uint64_t i = 0; i < kInVain; ++i) REQUIRE(heap.allocate(0, kChunkBytes));
   // One window that can be emptied, of as many bytes, and room for its blocks between runs.
   constexpr std::uint64_t kPart = 512;
@@ -267,11 +267,11 @@ TEST_CASE("heap: H7, a part of what is lacking is a gain where live runs leave n
 }
 
 TEST_CASE("heap: H7, a large heap is looked at until a part has something to empty") {
-  HeapLab lab(kMostPlanned * (kChunkBytes + kBitmapBytes + 8) + (4 << 20));
+  HeapLab lab(kMaxPlanned * (kChunkBytes + kBitmapBytes + 8) + (4 << 20));
   const auto agent = lab.agent();
-  REQUIRE(lab.geometry.chunks() > kMostPlanned + 10);
+  REQUIRE(lab.geometry.chunks() > kMaxPlanned + 10);
   // A run that takes the first part; its bytes are not touched.
-  REQUIRE(agent->heap.allocate(0, kMostPlanned * kChunkBytes));
+  REQUIRE(agent->heap.allocate(0, kMaxPlanned * kChunkBytes));
   // Two chunks behind it with a block each.
   std::vector<Block> all;
   for (std::uint64_t i = 0; i < class_capacity(class_for(kBytes)) + 1; ++i) {

@@ -58,7 +58,7 @@ TEST_CASE("move pace: a pause ends when as much is freed as was lacking") {
 
 TEST_CASE("move pace: of more ranks than it notes, those that end last are noted") {
   MovePace pace;
-  const std::uint32_t ranks = MovePace::kMostPauses + 1;
+  const std::uint32_t ranks = MovePace::kMaxPauses + 1;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) pace.in_vain({rank, 1}, kBegan, kEnded + rank);
   CHECK_FALSE(pace.pauses({0, 1}, kEnded));
   for (std::uint32_t rank = 1; rank < ranks; ++rank) CHECK(pace.pauses({rank, 1}, kEnded));

@@ -94,13 +94,13 @@ TEST_CASE("move plan: nothing is chosen that fits nowhere else") {
 }
 
 TEST_CASE("move plan: M2, one plan moves so many blocks and bytes") {
-  const States blocks(3 * MovePlan::kMostBlocks, small(1));
+  const States blocks(3 * MovePlan::kMaxBlocks, small(1));
   const MovePlan::Choice first = MovePlan(blocks).chunks(0);
-  CHECK(first.chunks.size() == MovePlan::kMostBlocks);
-  REQUIRE(first.next == MovePlan::kMostBlocks);
+  CHECK(first.chunks.size() == MovePlan::kMaxBlocks);
+  REQUIRE(first.next == MovePlan::kMaxBlocks);
   CHECK(MovePlan(blocks).chunks(first.next).chunks.front() == first.next);
   const States bytes(4000, ChunkState::cut(kOther, 1));
-  const std::uint64_t most = MovePlan::kMostBytes / class_bytes(kOther);
+  const std::uint64_t most = MovePlan::kMaxBytes / class_bytes(kOther);
   CHECK(MovePlan(bytes).chunks(0).chunks.size() == most);
 }
 

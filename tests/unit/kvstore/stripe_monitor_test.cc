@@ -112,10 +112,10 @@ TEST_CASE("monitor: what chance may have made calls for no switch, and what it c
   std::uint64_t due = 0;
   double local = 1;
   while (locks::choose(choice.kinds, {0, local, 0}, choice.costs).kind != "gbh") local -= 0.01;
-  for (std::uint64_t n = kFewestSamples; n <= kMostSamples; ++n) {
+  for (std::uint64_t n = kMinSamples; n <= kMaxSamples; ++n) {
     due += weigh(choice, alock, {{.reads = 0, .local = local}, n}).due;
   }
   CHECK(due == 0);
   // Where nearly all of them are remote, few samples say so.
-  CHECK(weigh(choice, alock, {{.reads = 0, .local = 0.05}, kMostSamples / 2}).due);
+  CHECK(weigh(choice, alock, {{.reads = 0, .local = 0.05}, kMaxSamples / 2}).due);
 }

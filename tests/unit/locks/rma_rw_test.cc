@@ -84,7 +84,7 @@ void check_that_phases_do_not_come_again() {
       REQUIRE(Word::phase(word) != first);
       word += Word::give_up_of(snapshot, Word::depart(word));
     }
-    CHECK(closings == Word::kMostGivenUp + 1);
+    CHECK(closings == Word::kMaxGivenUp + 1);
     CHECK(Word::inside(word) == 1);
   }
 }

@@ -173,7 +173,7 @@ TEST_CASE("S3: a full store refuses who asks, and hinders nobody who gives back"
   claim.who.client = 1;
   claim.mode = LockMode::kWrite;
   claim.lease_ms = kLongMs;
-  claim.address = std::string(kMostAddressBytes, 'a');
+  claim.address = std::string(kMaxAddressBytes, 'a');
   REQUIRE(job.ask(0, "n", 1, LockMode::kWrite).kind == kGranted);
   for (std::uint64_t client = 2; client <= 5; ++client) {
     REQUIRE(job.ask(0, "n", client, LockMode::kWrite).kind == kWaiting);

@@ -17,7 +17,7 @@
 namespace keyway::server {
 namespace {
 
-constexpr std::size_t kMostWaiters = 3;
+constexpr std::size_t kMaxWaiters = 3;
 constexpr std::uint64_t kLeaseMs = 10;
 
 struct World {
@@ -145,7 +145,7 @@ LockClaim claim_of(ClientRef who, LockMode mode) {
 
 void take_ask(World& world, Turn& turn, ClientRef who, LockMode mode, bool may_wait) {
   const LockState before = world.lock;
-  const Standing standing = ask(world.lock, claim_of(who, mode), may_wait, kMostWaiters, turn);
+  const Standing standing = ask(world.lock, claim_of(who, mode), may_wait, kMaxWaiters, turn);
   if (stands_in(before.holders, who)) {
     CHECK(standing.kind == Standing::Kind::kHoldsAlready);
     CHECK(world.lock == before);
@@ -155,7 +155,7 @@ void take_ask(World& world, Turn& turn, ClientRef who, LockMode mode, bool may_w
   } else if (!may_wait) {
     CHECK(standing.kind == Standing::Kind::kBusy);
     CHECK(world.lock == before);
-  } else if (before.waiters.size() == kMostWaiters) {
+  } else if (before.waiters.size() == kMaxWaiters) {
     CHECK(standing.kind == Standing::Kind::kTooMany);
     CHECK(world.lock == before);
   } else {

@@ -155,7 +155,7 @@ TEST_CASE("P1, P2: neither a count nor a depth that is announced takes much") {
   ReplyParser many;
   CHECK(many.parse("*4000000000000000000\r\n:1\r\n") == Step::kMore);
   std::string deep;
-  for (std::size_t i = 0; i < ReplyParser::kMostDepth; ++i) deep += "*1\r\n";
+  for (std::size_t i = 0; i < ReplyParser::kMaxDepth; ++i) deep += "*1\r\n";
   ReplyParser deepest;
   CHECK(deepest.parse(deep + ":1\r\n") == Step::kReply);
   ReplyParser deeper;

@@ -59,7 +59,7 @@ TEST_CASE("config: nothing is changed before all has been looked at") {
   CHECK(peer.ask("config set slowlog-max-len 5 port 2") ==
         "-ERR CONFIG SET failed (possibly related to argument 'port') - can't set immutable "
         "config\r\n");
-  CHECK(peer.service.slow_log.most_entries() == SlowLog::kDefaultMostEntries);
+  CHECK(peer.service.slow_log.most_entries() == SlowLog::kDefaultMaxEntries);
   CHECK(peer.ask("config set slowlog-max-len 5 maxclients 500") == "+OK\r\n");
   CHECK(peer.service.slow_log.most_entries() == 5);
   CHECK(peer.service.settings.most_clients == 500);

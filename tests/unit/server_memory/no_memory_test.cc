@@ -16,7 +16,7 @@ namespace {
 using test::FailingMemory;
 
 constexpr std::string_view kOom = "-OOM command not allowed when used memory > 'maxmemory'.\r\n";
-constexpr int kMostAllocations = 2000;
+constexpr int kMaxAllocations = 2000;
 
 /// A store with something in it, and a client.
 struct Stage {
@@ -122,7 +122,7 @@ void run_out_of_memory(const std::string& line, const std::vector<std::string>& 
   const std::vector<std::string_view> words(owned.begin(), owned.end());
   for (long at = 0;; ++at) {
     CAPTURE(at);
-    REQUIRE(at < kMostAllocations);
+    REQUIRE(at < kMaxAllocations);
     const Attempt made = attempt_at_once(words, first, at);
     if (made.reply == made.right) {
       CHECK(made.now == made.after);  // it did without

@@ -28,7 +28,7 @@ TEST_CASE("latency events: the worst of each second, and the last seconds only")
     events.add(LatencyEvent::kCommand, second, 1);
   }
   history = events.history(LatencyEvent::kCommand);
-  CHECK(history.samples.size() == LatencyEvents::kMostSamples);
+  CHECK(history.samples.size() == LatencyEvents::kMaxSamples);
   CHECK(history.samples.back().unix_s == 999);
   CHECK(history.worst_ms == 9);
   CHECK(events.history(LatencyEvent::kFastCommand).samples.empty());

@@ -64,7 +64,7 @@ TEST_CASE("statistics: kinds of errors are bounded, in number and length") {
     CHECK(kind.size() <= ErrorCounters::kLongestKind);
     CHECK(count == 1);
   });
-  CHECK(kinds == ErrorCounters::kMostKinds);
+  CHECK(kinds == ErrorCounters::kMaxKinds);
 }
 
 TEST_CASE("statistics: locks of all sessions add up") {

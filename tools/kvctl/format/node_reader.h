@@ -1,6 +1,6 @@
 // NodeReader: walks a reply that is kept flat, every node before its elements.
 //
-// *Thread safety.* One thread's. A reply is no deeper than ReplyParser::kMostDepth, so what walks
+// *Thread safety.* One thread's. A reply is no deeper than ReplyParser::kMaxDepth, so what walks
 // it may recurse.
 #pragma once
 

@@ -8,7 +8,7 @@
 namespace keyway::kvctl {
 namespace {
 
-constexpr std::uint64_t kUsualRows = 20;
+constexpr std::uint64_t kDefaultRows = 20;
 
 void print_table(const Tree& keys) {
   if (keys.elements().empty()) {
@@ -30,7 +30,7 @@ void print_table(const Tree& keys) {
 }  // namespace
 
 int run_hot_keys(Link& link, const Options& options, Style style) {
-  const std::string count = std::to_string(options.count != 0 ? options.count : kUsualRows);
+  const std::string count = std::to_string(options.count != 0 ? options.count : kDefaultRows);
   const auto reply = link.ask({"KW.HOTKEYS", "COUNT", count});
   if (!reply.ok()) {
     complain(reply.status().message());

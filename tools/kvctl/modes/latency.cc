@@ -16,8 +16,8 @@ namespace {
 
 constexpr double kBetween_s = 0.01;  // samples
 constexpr double kNsPerMs = 1e6;
-constexpr double kUsualHistory_s = 15;
-constexpr double kUsualOther_s = 1;
+constexpr double kDefaultHistory_s = 15;
+constexpr double kDefaultOther_s = 1;
 constexpr std::size_t kWidestBar = 50;
 
 // ms; one more bucket holds what is longer.
@@ -101,7 +101,8 @@ Status sample(Link& link, double seconds, bool live, Samples& samples) {
 int run_latency(Link& link, const Options& options, Style style) {
   const bool on_terminal = style == Style::kPretty && isatty(STDOUT_FILENO) != 0;
   const bool forever = options.mode != Mode::kLatency || on_terminal;
-  const double usual_s = options.mode == Mode::kLatencyHistory ? kUsualHistory_s : kUsualOther_s;
+  const double usual_s =
+      options.mode == Mode::kLatencyHistory ? kDefaultHistory_s : kDefaultOther_s;
   const double interval_s = options.interval_s > 0 ? options.interval_s : usual_s;
   const std::int64_t rounds = options.repeat.value_or(forever ? -1 : 1);
   const bool live = on_terminal && options.mode != Mode::kLatencyDist;

@@ -20,10 +20,10 @@
 namespace keyway::kvctl {
 namespace {
 
-constexpr std::size_t kRead = 256 << 10;     // bytes of stdin at one time
-constexpr std::size_t kBatch = 64 << 10;     // bytes of a batch
-constexpr std::size_t kMostUnderWay = 4096;  // requests that were sent and not answered
-constexpr std::uint64_t kMostErrorsShown = 20;
+constexpr std::size_t kRead = 256 << 10;    // bytes of stdin at one time
+constexpr std::size_t kBatch = 64 << 10;    // bytes of a batch
+constexpr std::size_t kMaxUnderWay = 4096;  // requests that were sent and not answered
+constexpr std::uint64_t kMaxErrorsShown = 20;
 
 class Load {
  public:
@@ -99,7 +99,7 @@ class Load {
 
   Status send_batch() {
     if (Status status = connection().send(); !status.ok()) return status;
-    while (connection().in_doubt() > kMostUnderWay ||
+    while (connection().in_doubt() > kMaxUnderWay ||
            (connection().in_doubt() != 0 && connection().has_news())) {
       if (Status status = receive(); !status.ok()) return status;
     }
@@ -112,7 +112,7 @@ class Load {
     ++replies_;
     const Tree tree(*reply);
     if (!tree.is_error()) return {};
-    if (errors_++ < kMostErrorsShown) fmt::print(stderr, "{}\n", tree.text());
+    if (errors_++ < kMaxErrorsShown) fmt::print(stderr, "{}\n", tree.text());
     return {};
   }
 

@@ -16,7 +16,7 @@
 namespace keyway::kvctl {
 namespace {
 
-constexpr std::size_t kMostShown = 10;  // keys
+constexpr std::size_t kMaxShown = 10;  // keys
 constexpr std::size_t kWidestBar = 40;
 
 /// How a type is measured.
@@ -133,7 +133,7 @@ class Sizes {
     sums_[key.type].add(key.size);
     const auto larger = [](const Key& a, const Key& b) { return a.size > b.size; };
     largest_.insert(std::upper_bound(largest_.begin(), largest_.end(), key, larger), key);
-    if (largest_.size() > kMostShown) largest_.pop_back();
+    if (largest_.size() > kMaxShown) largest_.pop_back();
   }
 
   void print_sum(const std::string& type, const Sum& sum) const {

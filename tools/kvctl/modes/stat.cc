@@ -11,7 +11,7 @@
 namespace keyway::kvctl {
 namespace {
 
-constexpr double kUsualInterval_s = 1;
+constexpr double kDefaultInterval_s = 1;
 constexpr std::int64_t kLinesPerHead = 20;
 
 void print_head() {
@@ -33,7 +33,7 @@ void print_line(const Info& info, std::uint64_t before, bool first) {
 }  // namespace
 
 int run_stat(Link& link, const Options& options) {
-  const double interval_s = options.interval_s > 0 ? options.interval_s : kUsualInterval_s;
+  const double interval_s = options.interval_s > 0 ? options.interval_s : kDefaultInterval_s;
   const std::int64_t lines = options.repeat.value_or(-1);
   std::uint64_t before = 0;
   for (std::int64_t i = 0; lines < 0 || i < lines; ++i) {

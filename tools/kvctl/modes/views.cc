@@ -6,11 +6,11 @@
 namespace keyway::kvctl {
 namespace {
 
-constexpr std::uint64_t kUsualRows = 20;
+constexpr std::uint64_t kDefaultRows = 20;
 
 /// Rows that `locks` is told to show; nothing where these words say something else.
 std::optional<std::uint64_t> rows_of(const std::vector<std::string>& words) {
-  if (words.size() == 1) return kUsualRows;
+  if (words.size() == 1) return kDefaultRows;
   const auto rows = words.size() == 2 ? resp::parse_integer(words[1]) : std::nullopt;
   if (!rows || *rows < 1) return std::nullopt;
   return static_cast<std::uint64_t>(*rows);
@@ -28,7 +28,7 @@ int show_view(View view, const std::vector<std::string>& words, Link& link, cons
               Style style) {
   if (view == View::kCluster) return show_cluster(link, style);
   const std::uint64_t rows =
-      options.count != 0 ? options.count : rows_of(words).value_or(kUsualRows);
+      options.count != 0 ? options.count : rows_of(words).value_or(kDefaultRows);
   return show_locks(link, rows, style);
 }
 

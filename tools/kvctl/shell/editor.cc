@@ -21,12 +21,12 @@
 namespace keyway::kvctl {
 namespace {
 
-constexpr std::size_t kNarrowest = 20;  // columns; of a terminal that does not say, kUsual
-constexpr std::size_t kUsual = 80;
+constexpr std::size_t kNarrowest = 20;  // columns; of a terminal that does not say, kDefault
+constexpr std::size_t kDefault = 80;
 
 std::size_t columns() {
   winsize size{};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kUsual;
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kDefault;
   return std::max<std::size_t>(size.ws_col, kNarrowest);
 }
 
@@ -194,7 +194,7 @@ Editor::Editor() : terminal_(std::make_unique<Terminal>()) {
   terminal.smart = kind != nullptr && std::strcmp(kind, "dumb") != 0;
   terminal.edit = el_init("kvctl", stdin, stdout, stderr);
   terminal.history = history_init();
-  history(terminal.history, &terminal.event, H_SETSIZE, static_cast<int>(kMostHistoryLines));
+  history(terminal.history, &terminal.event, H_SETSIZE, static_cast<int>(kMaxHistoryLines));
   history(terminal.history, &terminal.event, H_SETUNIQUE, 1);
   EditLine* edit = terminal.edit;
   el_set(edit, EL_CLIENTDATA, &terminal);

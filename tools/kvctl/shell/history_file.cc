@@ -53,13 +53,13 @@ std::vector<std::string> load_history(const std::string& path) {
   std::size_t in_file = 0;
   for (std::string line; std::getline(file, line); ++in_file) {
     if (!line.empty()) lines.push_back(std::move(line));
-    if (lines.size() > 2 * kMostHistoryLines)
-      lines.erase(lines.begin(), lines.begin() + kMostHistoryLines);
+    if (lines.size() > 2 * kMaxHistoryLines)
+      lines.erase(lines.begin(), lines.begin() + kMaxHistoryLines);
   }
-  if (lines.size() > kMostHistoryLines) {
-    lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(kMostHistoryLines));
+  if (lines.size() > kMaxHistoryLines) {
+    lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(kMaxHistoryLines));
   }
-  if (in_file > 2 * kMostHistoryLines) shorten(path, lines);
+  if (in_file > 2 * kMaxHistoryLines) shorten(path, lines);
   return lines;
 }
 

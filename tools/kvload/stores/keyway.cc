@@ -78,7 +78,7 @@ std::string password_of_environment() {
 }
 
 // Of each rank, that the JSON report shows.
-constexpr std::size_t kMostStripes = 64;
+constexpr std::size_t kMaxStripes = 64;
 
 struct NumberedReport {
   std::uint64_t stripe = 0;
@@ -95,7 +95,7 @@ std::vector<NumberedReport> visited(Session& session, std::uint32_t rank, std::u
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
     return a.report.samples > b.report.samples;
   });
-  found.resize(std::min(found.size(), kMostStripes));
+  found.resize(std::min(found.size(), kMaxStripes));
   return found;
 }
 
