@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "keyway/kvstore/expiry_clock.h"
+#include "keyway/kvstore/volume/expiry_clock.h"
 #include "keyway/locks/base/clock.h"
 #include "keyway/locks/fabric/mpi/mpi_agreement.h"
 

@@ -33,7 +33,7 @@
 #include <utility>
 #include <vector>
 
-#include "keyway/kvstore/types.h"
+#include "keyway/kvstore/types/types.h"
 #include "keyway/locks/base/status.h"
 
 namespace keyway {

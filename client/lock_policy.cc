@@ -6,7 +6,7 @@
 #include <iterator>
 #include <utility>
 
-#include "keyway/kvstore/kind_policy.h"
+#include "keyway/kvstore/stripes/kind_policy.h"
 #include "keyway/locks/base/text_values.h"
 
 namespace keyway::client {

@@ -12,8 +12,8 @@
 #include <string_view>
 
 #include "keyway/client/client.h"
-#include "keyway/kvstore/geometry.h"
-#include "keyway/kvstore/stripe_monitor.h"
+#include "keyway/kvstore/layout/geometry.h"
+#include "keyway/kvstore/stripes/stripe_monitor.h"
 #include "keyway/locks/distributed/choose.h"
 #include "keyway/locks/distributed/measure_costs.h"
 #include "keyway/locks/distributed/stripe_lock.h"

@@ -4,7 +4,7 @@
 
 #include "keyway/client/session_impl.h"
 #include "keyway/client/store_impl.h"
-#include "keyway/kvstore/hash_secret.h"
+#include "keyway/kvstore/layout/hash_secret.h"
 
 namespace keyway {
 

@@ -5,7 +5,7 @@
 #include "keyway/client/client.h"
 #include "keyway/client/lock_policy.h"
 #include "keyway/client/wire/uri.h"
-#include "keyway/kvstore/hash_secret.h"
+#include "keyway/kvstore/layout/hash_secret.h"
 #include "keyway/locks/base/text_values.h"
 
 namespace keyway {

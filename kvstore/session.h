@@ -32,15 +32,15 @@
 #include <utility>
 #include <vector>
 
-#include "keyway/kvstore/decisions.h"
-#include "keyway/kvstore/element_change.h"
-#include "keyway/kvstore/expiry_clock.h"
-#include "keyway/kvstore/geometry.h"
-#include "keyway/kvstore/heap.h"
-#include "keyway/kvstore/move_pace.h"
+#include "keyway/kvstore/layout/element_change.h"
+#include "keyway/kvstore/layout/geometry.h"
 #include "keyway/kvstore/session_notes.h"
-#include "keyway/kvstore/stripe_monitor.h"
-#include "keyway/kvstore/types.h"
+#include "keyway/kvstore/stripes/stripe_monitor.h"
+#include "keyway/kvstore/types/decisions.h"
+#include "keyway/kvstore/types/types.h"
+#include "keyway/kvstore/volume/expiry_clock.h"
+#include "keyway/kvstore/volume/heap.h"
+#include "keyway/kvstore/volume/move_pace.h"
 #include "keyway/locks/base/rng.h"
 #include "keyway/locks/distributed/lock_agent.h"
 #include "keyway/locks/distributed/stripe_lock.h"

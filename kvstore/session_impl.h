@@ -4,10 +4,6 @@
 // like has compiled.
 #pragma once
 
-#include "keyway/kvstore/heap_held.h"
-#include "keyway/kvstore/heap_lease.h"
-#include "keyway/kvstore/heap_move.h"
-#include "keyway/kvstore/heap_run.h"
 #include "keyway/kvstore/session.h"
 #include "keyway/kvstore/session_lines.h"
 #include "keyway/kvstore/session_move.h"
@@ -22,3 +18,7 @@
 #include "keyway/kvstore/session_transaction.h"
 #include "keyway/kvstore/session_walk.h"
 #include "keyway/kvstore/session_write.h"
+#include "keyway/kvstore/volume/heap_held.h"
+#include "keyway/kvstore/volume/heap_lease.h"
+#include "keyway/kvstore/volume/heap_move.h"
+#include "keyway/kvstore/volume/heap_run.h"

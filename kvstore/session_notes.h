@@ -11,9 +11,9 @@
 #include <span>
 #include <string_view>
 
-#include "keyway/kvstore/bucket.h"
-#include "keyway/kvstore/element.h"
-#include "keyway/kvstore/heap.h"
+#include "keyway/kvstore/layout/bucket.h"
+#include "keyway/kvstore/layout/element.h"
+#include "keyway/kvstore/volume/heap.h"
 #include "keyway/locks/base/function_ref.h"
 #include "keyway/locks/fabric/address.h"
 

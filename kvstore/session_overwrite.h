@@ -6,7 +6,7 @@
 // room, so that appends are amortised.
 #pragma once
 
-#include "keyway/kvstore/element_change.h"
+#include "keyway/kvstore/layout/element_change.h"
 #include "keyway/kvstore/session.h"
 #include "keyway/kvstore/session_read.h"  // assign_in_parts()
 

@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "keyway/client/remote/exchange.h"
-#include "keyway/kvstore/types.h"
+#include "keyway/kvstore/types/types.h"
 #include "keyway/locks/base/clock.h"
 #include "keyway/locks/base/function_ref.h"
 

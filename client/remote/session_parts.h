@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "keyway/client/remote/session.h"
-#include "keyway/kvstore/decisions.h"
-#include "keyway/kvstore/element.h"
+#include "keyway/kvstore/layout/element.h"
+#include "keyway/kvstore/types/decisions.h"
 
 namespace keyway::remote {
 

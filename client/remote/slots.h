@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "keyway/client/wire/connection.h"
-#include "keyway/kvstore/key_hash.h"
+#include "keyway/kvstore/layout/key_hash.h"
 
 namespace keyway::remote {
 

@@ -1,7 +1,7 @@
 // ClusterView: the ranks of a job, as a client of Redis Cluster sees them.
 //
-// *What.* A node is a process of the job. Slots belong to ranks in equal runs (kvstore/key_hash.h),
-// from start to end of the job: nothing moves, nobody joins or leaves.
+// *What.* A node is a process of the job. Slots belong to ranks in equal runs
+// (kvstore/layout/key_hash.h), from start to end of the job: nothing moves, nobody joins or leaves.
 // *Thread safety.* A value; constant once clients are served.
 #pragma once
 
@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "keyway/kvstore/key_hash.h"
+#include "keyway/kvstore/layout/key_hash.h"
 
 namespace keyway::server {
 

@@ -1,7 +1,7 @@
 // MEMORY USAGE, STATS, HELP.
 
-#include "keyway/kvstore/bucket.h"
-#include "keyway/kvstore/size_class.h"
+#include "keyway/kvstore/layout/bucket.h"
+#include "keyway/kvstore/layout/size_class.h"
 #include "keyway/locks/base/words.h"
 #include "keyway/server/commands/arguments.h"
 #include "keyway/server/commands/handlers.h"

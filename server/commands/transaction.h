@@ -18,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "keyway/kvstore/types.h"
+#include "keyway/kvstore/types/types.h"
 
 namespace keyway::server {
 

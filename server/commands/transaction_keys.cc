@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "keyway/kvstore/decisions.h"
+#include "keyway/kvstore/types/decisions.h"
 
 namespace keyway::server {
 TransactionKeys::TransactionKeys(std::span<const std::string_view> keys,

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "keyway/client/client.h"
-#include "keyway/kvstore/element.h"
+#include "keyway/kvstore/layout/element.h"
 
 namespace keyway::server {
 

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <utility>
 
-#include "keyway/kvstore/key_hash.h"
+#include "keyway/kvstore/layout/key_hash.h"
 #include "keyway/locks/base/clock.h"
 
 namespace keyway::server {

@@ -2,7 +2,7 @@
 #include <map>
 
 #include "accounting.h"
-#include "keyway/kvstore/key_hash.h"
+#include "keyway/kvstore/layout/key_hash.h"
 #include "stage.h"
 
 using namespace keyway;

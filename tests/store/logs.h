@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "keyway/kvstore/types.h"
+#include "keyway/kvstore/types/types.h"
 #include "keyway/locks/base/clock.h"
 #include "keyway/locks/base/rng.h"
 

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "keyway/kvstore/types.h"
+#include "keyway/kvstore/types/types.h"
 #include "keyway/locks/base/rng.h"
 #include "keyway/locks/base/status.h"
 #include "tests/store/neighbours.h"

@@ -1,8 +1,8 @@
 // Sizes where something changes: inline or not, one class or the next, one chunk or a run, the
 // bounds of keys and values.
 #include "accounting.h"
-#include "keyway/kvstore/element.h"
-#include "keyway/kvstore/size_class.h"
+#include "keyway/kvstore/layout/element.h"
+#include "keyway/kvstore/layout/size_class.h"
 
 using namespace keyway;
 using namespace keyway::test;

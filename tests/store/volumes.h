@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
 
-#include "keyway/kvstore/types.h"
+#include "keyway/kvstore/types/types.h"
 
 namespace keyway::test {
 

@@ -8,18 +8,23 @@ from source import CODE_FOLDERS, Finding
 # What each folder may include, beside itself. The longest name that fits a file is its folder.
 _FABRIC = ("locks/base", "locks/threads", "locks/combining", "locks/fabric")
 _LOCKS = _FABRIC + ("locks/distributed",)
-_EVERYTHING = _LOCKS + ("kvstore", "client", "workloads", "server", "tools")
+_STORE = ("kvstore", "kvstore/types", "kvstore/layout", "kvstore/volume", "kvstore/stripes")
+_EVERYTHING = _LOCKS + _STORE + ("client", "workloads", "server", "tools")
 MAY_INCLUDE = {
     "locks/base": (),
     "locks/threads": ("locks/base",),
     "locks/combining": ("locks/base", "locks/threads"),
     "locks/fabric": ("locks/base", "locks/threads", "locks/combining"),
     "locks/distributed": _FABRIC,
-    "kvstore": _LOCKS,
+    "kvstore/types": ("locks/base",),
+    "kvstore/layout": _LOCKS + ("kvstore/types",),
+    "kvstore/volume": _FABRIC + ("kvstore/types", "kvstore/layout"),
+    "kvstore/stripes": _LOCKS + ("kvstore/types", "kvstore/layout"),
+    "kvstore": _LOCKS + _STORE,
     "workloads": ("locks/base",),
-    "client": _LOCKS + ("kvstore",),
-    "server": _LOCKS + ("kvstore", "client"),
-    "tools": _LOCKS + ("kvstore", "client", "workloads"),
+    "client": _LOCKS + _STORE,
+    "server": _LOCKS + _STORE + ("client",),
+    "tools": _LOCKS + _STORE + ("client", "workloads"),
     "tests": _EVERYTHING,
 }
 MAX_LINES = 400

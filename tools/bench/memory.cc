@@ -8,7 +8,7 @@
 #include <string>
 
 #include "keyway/client/client.h"
-#include "keyway/kvstore/geometry.h"
+#include "keyway/kvstore/layout/geometry.h"
 
 namespace {
 

@@ -11,8 +11,8 @@
 #include <thread>
 #include <vector>
 
-#include "keyway/kvstore/bucket.h"
-#include "keyway/kvstore/geometry.h"
+#include "keyway/kvstore/layout/bucket.h"
+#include "keyway/kvstore/layout/geometry.h"
 #include "keyway/locks/base/clock.h"
 #include "keyway/locks/base/rng.h"
 

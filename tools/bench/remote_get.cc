@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "keyway/client/client.h"
-#include "keyway/kvstore/element.h"
-#include "keyway/kvstore/size_class.h"
+#include "keyway/kvstore/layout/element.h"
+#include "keyway/kvstore/layout/size_class.h"
 #include "keyway/locks/base/clock.h"
 #include "keyway/locks/fabric/mpi/mpi_interface.h"
 

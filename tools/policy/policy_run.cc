@@ -7,9 +7,9 @@
 #include <string_view>
 #include <utility>
 
-#include "keyway/kvstore/kind_policy.h"
 #include "keyway/kvstore/sim/machine_costs.h"
 #include "keyway/kvstore/sim/session_sim.h"
+#include "keyway/kvstore/stripes/kind_policy.h"
 #include "keyway/locks/base/rng.h"
 #include "keyway/locks/fabric/sim/sim_fabric.h"
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "keyway/kvstore/bucket.h"
-#include "keyway/kvstore/size_class.h"
+#include "keyway/kvstore/layout/bucket.h"
+#include "keyway/kvstore/layout/size_class.h"
 #include "keyway/locks/base/rng.h"
 
 using namespace keyway;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "keyway/kvstore/element_change.h"
+#include "keyway/kvstore/layout/element_change.h"
 #include "keyway/locks/base/rng.h"
 
 using namespace keyway::store;

@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
 
-#include "keyway/kvstore/expiry_clock.h"
+#include "keyway/kvstore/volume/expiry_clock.h"
 
 using namespace keyway::store;
 

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "keyway/kvstore/geometry.h"
-#include "keyway/kvstore/key_hash.h"
+#include "keyway/kvstore/layout/geometry.h"
+#include "keyway/kvstore/layout/key_hash.h"
 #include "keyway/locks/base/rng.h"
 
 using namespace keyway;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "heap_lab.h"
-#include "keyway/kvstore/heap_move.h"
+#include "keyway/kvstore/volume/heap_move.h"
 
 using namespace keyway;
 using namespace keyway::store;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "keyway/kvstore/key_hash.h"
+#include "keyway/kvstore/layout/key_hash.h"
 
 using namespace keyway::store;
 

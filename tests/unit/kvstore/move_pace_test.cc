@@ -1,7 +1,7 @@
 // When a session that has looked for elements to move in vain may look again.
 #include <catch2/catch.hpp>
 
-#include "keyway/kvstore/move_pace.h"
+#include "keyway/kvstore/volume/move_pace.h"
 
 using namespace keyway::store;
 

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
-#include "keyway/kvstore/move_plan.h"
+#include "keyway/kvstore/volume/move_plan.h"
 #include "keyway/locks/base/rng.h"
 
 using namespace keyway;

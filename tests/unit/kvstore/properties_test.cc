@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "keyway/kvstore/bucket.h"
-#include "keyway/kvstore/element.h"
-#include "keyway/kvstore/key_hash.h"
-#include "keyway/kvstore/size_class.h"
+#include "keyway/kvstore/layout/bucket.h"
+#include "keyway/kvstore/layout/element.h"
+#include "keyway/kvstore/layout/key_hash.h"
+#include "keyway/kvstore/layout/size_class.h"
 
 using namespace keyway;
 using namespace keyway::store;

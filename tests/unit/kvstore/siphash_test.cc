@@ -10,8 +10,8 @@
 #include <set>
 #include <string>
 
-#include "keyway/kvstore/hash_secret.h"
-#include "keyway/kvstore/siphash.h"
+#include "keyway/kvstore/layout/hash_secret.h"
+#include "keyway/kvstore/layout/siphash.h"
 
 using namespace keyway;
 using namespace keyway::store;

@@ -1,7 +1,7 @@
 // Size classes: each byte count has a class that holds it and the one below does not.
 #include <catch2/catch.hpp>
 
-#include "keyway/kvstore/size_class.h"
+#include "keyway/kvstore/layout/size_class.h"
 
 using namespace keyway::store;
 

@@ -1,5 +1,5 @@
 // What samples say about a stripe, and when they are worth a switch.
-#include "keyway/kvstore/stripe_monitor.h"
+#include "keyway/kvstore/stripes/stripe_monitor.h"
 
 #include <catch2/catch.hpp>
 

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "keyway/kvstore/key_hash.h"
+#include "keyway/kvstore/layout/key_hash.h"
 #include "keyway/locks/base/clock.h"
 #include "keyway/server/named_locks/lock_service.h"
 

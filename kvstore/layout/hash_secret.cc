@@ -1,4 +1,4 @@
-#include "keyway/kvstore/hash_secret.h"
+#include "keyway/kvstore/layout/hash_secret.h"
 
 #include <fmt/core.h>
 #include <sys/random.h>

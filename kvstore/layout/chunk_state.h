@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "keyway/kvstore/size_class.h"
+#include "keyway/kvstore/layout/size_class.h"
 
 namespace keyway::store {
 

@@ -1,6 +1,6 @@
-#include "keyway/kvstore/element_change.h"
+#include "keyway/kvstore/layout/element_change.h"
 
-#include "keyway/kvstore/element_sum.h"
+#include "keyway/kvstore/layout/element_sum.h"
 
 namespace keyway::store {
 namespace {

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-#include "keyway/kvstore/stripe_monitor.h"
+#include "keyway/kvstore/stripes/stripe_monitor.h"
 #include "keyway/locks/distributed/choose.h"
 #include "keyway/locks/distributed/stripe_lock.h"
 

@@ -12,7 +12,7 @@
 #include <span>
 #include <string_view>
 
-#include "keyway/kvstore/element.h"
+#include "keyway/kvstore/layout/element.h"
 
 namespace keyway::store {
 

@@ -23,14 +23,12 @@
 #include <span>
 #include <string_view>
 
-#include "keyway/kvstore/size_class.h"
-#include "keyway/kvstore/types.h"
+#include "keyway/kvstore/layout/size_class.h"
+#include "keyway/kvstore/types/types.h"
 #include "keyway/locks/base/check.h"
 
 namespace keyway::store {
 
-inline constexpr std::uint64_t kMaxKeyBytes = 64 * 1024;
-inline constexpr std::uint64_t kMaxValueBytes = 512ULL * 1024 * 1024;
 inline constexpr std::uint64_t kElementHeaderBytes = 12;
 inline constexpr std::uint64_t kExpiryBytes = 8;
 

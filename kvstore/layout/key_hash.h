@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "keyway/kvstore/siphash.h"
+#include "keyway/kvstore/layout/siphash.h"
 
 namespace keyway::store {
 

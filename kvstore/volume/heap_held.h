@@ -5,7 +5,7 @@
 #include <new>
 #include <utility>
 
-#include "keyway/kvstore/heap.h"
+#include "keyway/kvstore/volume/heap.h"
 
 namespace keyway::store {
 

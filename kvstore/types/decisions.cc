@@ -1,11 +1,9 @@
-#include "keyway/kvstore/decisions.h"
+#include "keyway/kvstore/types/decisions.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <vector>
-
-#include "keyway/kvstore/element.h"
 
 namespace keyway::store {
 

@@ -1,4 +1,4 @@
-#include "keyway/kvstore/move_plan.h"
+#include "keyway/kvstore/volume/move_plan.h"
 
 #include <algorithm>
 

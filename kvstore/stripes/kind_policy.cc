@@ -1,4 +1,4 @@
-#include "keyway/kvstore/kind_policy.h"
+#include "keyway/kvstore/stripes/kind_policy.h"
 
 #include <algorithm>
 #include <utility>

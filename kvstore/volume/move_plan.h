@@ -23,7 +23,7 @@
 #include <span>
 #include <vector>
 
-#include "keyway/kvstore/chunk_state.h"
+#include "keyway/kvstore/layout/chunk_state.h"
 
 namespace keyway::store {
 

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "keyway/kvstore/heap.h"
+#include "keyway/kvstore/volume/heap.h"
 
 namespace keyway::store {
 

@@ -2,7 +2,7 @@
 #include <utility>
 #include <vector>
 
-#include "keyway/kvstore/decisions.h"
+#include "keyway/kvstore/types/decisions.h"
 
 namespace keyway::store {
 

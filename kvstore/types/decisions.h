@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "keyway/kvstore/types.h"
+#include "keyway/kvstore/types/types.h"
 #include "keyway/locks/base/status.h"
 
 namespace keyway::store {

@@ -1,8 +1,8 @@
-#include "keyway/kvstore/element.h"
+#include "keyway/kvstore/layout/element.h"
 
 #include <cstring>
 
-#include "keyway/kvstore/element_sum.h"
+#include "keyway/kvstore/layout/element_sum.h"
 #include "keyway/locks/base/check.h"
 
 namespace keyway::store {

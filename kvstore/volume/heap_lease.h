@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "keyway/kvstore/heap.h"
+#include "keyway/kvstore/volume/heap.h"
 
 namespace keyway::store {
 

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "keyway/kvstore/bucket.h"
-#include "keyway/kvstore/key_hash.h"
-#include "keyway/kvstore/size_class.h"
+#include "keyway/kvstore/layout/bucket.h"
+#include "keyway/kvstore/layout/key_hash.h"
+#include "keyway/kvstore/layout/size_class.h"
 #include "keyway/locks/base/status.h"
 #include "keyway/locks/distributed/lock.h"
 #include "keyway/locks/distributed/queue_node.h"

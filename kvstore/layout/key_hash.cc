@@ -1,4 +1,4 @@
-#include "keyway/kvstore/key_hash.h"
+#include "keyway/kvstore/layout/key_hash.h"
 
 #include <boost/crc.hpp>
 

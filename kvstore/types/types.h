@@ -15,6 +15,9 @@
 
 namespace keyway::store {
 
+inline constexpr std::uint64_t kMaxKeyBytes = 64 * 1024;
+inline constexpr std::uint64_t kMaxValueBytes = 512ULL * 1024 * 1024;
+
 /// An expiry that never comes.
 inline constexpr std::uint64_t kNoExpiry = 0;
 

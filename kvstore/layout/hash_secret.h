@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "keyway/kvstore/siphash.h"
+#include "keyway/kvstore/layout/siphash.h"
 #include "keyway/locks/base/status.h"
 
 namespace keyway::store {

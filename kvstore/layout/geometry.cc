@@ -1,11 +1,11 @@
-#include "keyway/kvstore/geometry.h"
+#include "keyway/kvstore/layout/geometry.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <bit>
 
-#include "keyway/kvstore/element.h"
+#include "keyway/kvstore/layout/element.h"
 
 namespace keyway::store {
 namespace {

@@ -45,10 +45,10 @@
 #include <utility>
 #include <vector>
 
-#include "keyway/kvstore/chunk_state.h"
-#include "keyway/kvstore/geometry.h"
-#include "keyway/kvstore/move_plan.h"
-#include "keyway/kvstore/types.h"
+#include "keyway/kvstore/layout/chunk_state.h"
+#include "keyway/kvstore/layout/geometry.h"
+#include "keyway/kvstore/types/types.h"
+#include "keyway/kvstore/volume/move_plan.h"
 #include "keyway/locks/fabric/endpoint.h"
 
 namespace keyway::store {

@@ -1,7 +1,7 @@
 // Heap<E>: runs of whole chunks, for elements larger than a chunk. Included by session_impl.h.
 #pragma once
 
-#include "keyway/kvstore/heap.h"
+#include "keyway/kvstore/volume/heap.h"
 
 namespace keyway::store {
 
