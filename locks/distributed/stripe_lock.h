@@ -18,7 +18,7 @@
 //       only when it knows that its kind is in force: tokens of one stripe grow, whatever the kind
 //       that gives them out (L4).
 // *Source.* Ours. What is protected is that a holder may trust the word, as in the revalidation of
-// lock-coupling trees; ARCHITECTURE.md has the rejected alternative, locks that are left closed.
+// lock-coupling trees; docs/decisions/008 has the rejected one.
 #pragma once
 
 #include <utility>
