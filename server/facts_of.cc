@@ -8,9 +8,9 @@
 #include <random>
 
 #include "job.h"
+#include "keyway/client/program/provenance.h"
 #include "keyway/locks/base/clock.h"
 #include "keyway/server/net/address.h"
-#include "provenance.h"
 
 namespace keyway::server {
 namespace {
@@ -62,8 +62,8 @@ std::string without_commas(std::string text) {
 
 Facts facts_of(const Options& options, const Store& store) {
   std::error_code unknown;
-  return {.version = std::string(tools::version()),
-          .revision = std::string(tools::revision()),
+  return {.version = std::string(program::version()),
+          .revision = std::string(program::revision()),
           .run_id = drawn_id(),
           .executable = std::filesystem::read_symlink("/proc/self/exe", unknown).string(),
           .config_file = options.config_file,

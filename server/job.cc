@@ -12,7 +12,7 @@
 #include <system_error>
 #include <utility>
 
-#include "job_voice.h"
+#include "keyway/client/program/job_voice.h"
 #include "keyway/server/net/address.h"
 
 namespace keyway::server {
@@ -96,7 +96,7 @@ Result<ClusterNode> node_said(std::string_view said) {
 }  // namespace
 
 bool is_of_job(const Options& options) {
-  return options.fabric == "mpi" || (options.fabric == "auto" && tools::under_launcher());
+  return options.fabric == "mpi" || (options.fabric == "auto" && program::under_launcher());
 }
 
 std::string store_uri(const Options& options) {

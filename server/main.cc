@@ -9,7 +9,7 @@
 
 #include "facts_of.h"
 #include "job.h"
-#include "job_voice.h"
+#include "keyway/client/program/job_voice.h"
 #include "keyway/server/commands/own_usage.h"
 #include "keyway/server/metrics/exporter.h"
 #include "keyway/server/net/listener.h"
@@ -181,7 +181,7 @@ Status export_metrics(const Service& service, const Options& options,
 
 int serve(Options options) {
   hold_signals();
-  const bool speaks = !is_of_job(options) || tools::speaks_for_job();
+  const bool speaks = !is_of_job(options) || program::speaks_for_job();
   allow_files(options, speaks);
   prepare_memory();
   auto store = open_store(options);
@@ -266,15 +266,15 @@ int serve(Options options) {
 /// it in MPI, so it goes there to say so.
 int refuse(const Parsed& parsed) {
   Status why(Code::kInvalidArgument, parsed.error);
-  if (tools::under_launcher()) why = Store::decline("mpi:", std::move(why));
-  fail(why, tools::speaks_for_job());
+  if (program::under_launcher()) why = Store::decline("mpi:", std::move(why));
+  fail(why, program::speaks_for_job());
   return parsed.exit_code;
 }
 
 int main_of(const Parsed& parsed) {
   if (parsed.options) return serve(*parsed.options);
   if (parsed.exit_code != kExitOk) return refuse(parsed);
-  if (tools::speaks_for_job()) fmt::print("{}", parsed.out);
+  if (program::speaks_for_job()) fmt::print("{}", parsed.out);
   return kExitOk;
 }
 

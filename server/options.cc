@@ -11,8 +11,8 @@
 #include <tuple>
 #include <utility>
 
+#include "keyway/client/program/provenance.h"
 #include "keyway/server/net/address.h"
-#include "provenance.h"
 
 namespace keyway::server {
 namespace {
@@ -268,7 +268,7 @@ Status settle_tls(Options& options, const std::string& clients) {
 }
 
 Status settle_size(std::string_view option, const std::string& text, std::uint64_t& bytes) {
-  const auto size = tools::parse_size(option, text);
+  const auto size = program::parse_size(option, text);
   if (size.ok()) bytes = *size;
   return size.status();
 }
@@ -327,10 +327,10 @@ Parsed parse_command_line(int argc, const char* const* argv) {
   declare_limits(app, options, texts);
   declare_figures(app, options);
   declare_rest(app, options, texts);
-  app.set_version_flag("--version", tools::version_line("keywayd"));
+  app.set_version_flag("--version", program::version_line("keywayd"));
   app.footer(kFooter);
   app.get_formatter()->column_width(28);
-  if (auto ending = tools::ending_of(app, [&] { app.parse(argc, argv); })) return *ending;
+  if (auto ending = program::ending_of(app, [&] { app.parse(argc, argv); })) return *ending;
   if (const Status status = settle(options, texts); !status.ok()) {
     return {{}, kExitUsage, {}, std::string(status.message())};
   }

@@ -8,15 +8,15 @@
 #include <string>
 #include <vector>
 
-#include "command_line.h"
+#include "keyway/client/program/command_line.h"
 #include "keyway/server/named_locks/lock_service.h"
 #include "keyway/server/net/net_options.h"
 
 namespace keyway::server {
 
-using tools::kExitOk;
-using tools::kExitUnavailable;
-using tools::kExitUsage;
+using program::kExitOk;
+using program::kExitUnavailable;
+using program::kExitUsage;
 
 /// What one connection may take, and for how long it is waited for: the first values of Settings.
 struct ConnectionLimits {
@@ -67,7 +67,7 @@ struct Options {
 
 inline constexpr std::uint32_t kMaxClients = 1'000'000;
 
-using Parsed = tools::Parsed<Options>;
+using Parsed = program::Parsed<Options>;
 Parsed parse_command_line(int argc, const char* const* argv);
 
 }  // namespace keyway::server

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "keyway/locks/base/check.h"
-#include "options.h"
+#include "server/options.h"
 #include "target.h"
 
 namespace keyway::fuzz {

@@ -40,10 +40,26 @@ PLANTED = {
         (_cc("kvstore/a.cc", '#include "keyway/locks/base/status.h"\n#include <vector>\n'
              '// #include "keyway/client/client.h"\n'), []),
         (_cc("tools/kvload/a.cc", '#include "stores/gone.h"\n'), ["tools/kvload/a.cc:1"]),
-        ({"tools/kvload/a.cc": '#include "stores/b.h"\n#include "generated.h"\n',
-          "tools/kvload/stores/b.h": _HEADER}, []),
-        (_cc("tests/unit/base/a.cc", '#include "tests/support/child.h"\n'
-             '#include "keyway/client/client.h"\n'), []),
+        # A bare name of another folder, whoever has an include path to it.
+        ({"server/main.cc": '#include "voice.h"\n', "tools/common/voice.h": _HEADER},
+         ["server/main.cc:1"]),
+        ({"tools/kvload/stores/a.cc": '#include "engine.h"\n', "tools/kvload/engine.h": _HEADER},
+         ["tools/kvload/stores/a.cc:1"]),
+        (_cc("tools/kvload/a.cc", '#include "generated.h"\n'), ["tools/kvload/a.cc:1"]),
+        ({"server/main.cc": '#include "tools/kvload/b.h"\n', "tools/kvload/b.h": _HEADER},
+         ["server/main.cc:1"]),
+        (_cc("server/main.cc", '#include "keyway/tools/common/b.h"\n'), ["server/main.cc:1"]),
+        (_cc("client/program/a.cc", '#include "keyway/client/client.h"\n'), ["client/program/a.cc:1"]),
+        (_cc("client/a.cc", '#include "keyway/client/program/version.h"\n'), ["client/a.cc:1"]),
+        ({"tools/kvload/a.cc": '#include "stores/b.h"\n#include "c.h"\n',
+          "tools/kvload/stores/b.h": _HEADER + '#include "tools/kvload/c.h"\n',
+          "tools/kvload/c.h": _HEADER + '#include "keyway/client/program/version.h"\n'}, []),
+        ({"tests/unit/base/a.cc": '#include "tests/support/child.h"\n#include "server/options.h"\n'
+          '#include "keyway/client/client.h"\n',
+          "tests/support/child.h": _HEADER, "server/options.h": _HEADER}, []),
+        ({"tests/unit/base/a.cc": '#include "tests/mutants/made/b_mutants.h"\n'
+          '#include "tests/mutants/made/c_mutants.h"\n', "tests/mutants/b.mutants": ""},
+         ["tests/unit/base/a.cc:2"]),
     ],
     "tests_are_registered": [
         ({"tests/unit/base/a_test.cc": "", "tests/unit/base/CMakeLists.txt": "keyway_test(b b_test.cc)\n"},
@@ -151,7 +167,7 @@ PLANTED = {
         (_cc("kvstore/a.cc", "std::unheard_of x;\n"), ["kvstore/a.cc:1"]),
         ({"kvstore/a.cc": '#include "keyway/locks/base/b.h"\nstd::vector<int> all;\n',
           "locks/base/b.h": _HEADER + "#include <vector>\n"}, []),
-        ({"tools/kvload/stores/a.cc": '#include "b.h"\nstd::vector<int> all;\n',
+        ({"tools/kvload/stores/a.cc": '#include "tools/kvload/b.h"\nstd::vector<int> all;\n',
           "tools/kvload/b.h": _HEADER + "#include <vector>\n"}, []),
         (_cc("kvstore/a.cc", "// std::vector is too large here\nconst char* text = \"std::map\";\n"), []),
     ],

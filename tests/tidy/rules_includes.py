@@ -2,9 +2,9 @@
 standard library and fmt to every source, included there or not."""
 
 import functools
-import pathlib
 import re
 
+from rules_structure import own_header
 from source import Finding
 from standard_names import HEADERS_OF
 
@@ -40,18 +40,12 @@ class _Includes:
         return found
 
     def _own(self, path, included):
-        """The file of ours that an include names; a plain name may stand in any folder above."""
+        """The file of ours that an include names."""
         if included.startswith("keyway/client_backend/"):  # the build takes one of two
             included = included.replace("client_backend", "client/backend/without_mpi")
         if included.startswith("keyway/"):
             return self._known(included.removeprefix("keyway/"))
-        if included.startswith("tests/"):
-            return self._known(included)
-        for folder in (*pathlib.PurePosixPath(path).parents, pathlib.PurePosixPath("tools/common"),
-                       pathlib.PurePosixPath("server")):
-            if own := self._known((folder / included).as_posix()):
-                return own
-        return None
+        return own_header(self.files, path, included)
 
     def _known(self, path):
         return path if path in self.files else None

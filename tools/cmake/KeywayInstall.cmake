@@ -45,7 +45,7 @@ install(EXPORT KeywayTargets NAMESPACE keyway:: DESTINATION ${keyway_package_dir
 foreach(folder IN LISTS keyway_folders)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/${folder}/
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/keyway/${folder}
-          FILES_MATCHING PATTERN "*.h")
+          FILES_MATCHING PATTERN "*.h" PATTERN "client/program" EXCLUDE)
 endforeach()
 
 configure_package_config_file(

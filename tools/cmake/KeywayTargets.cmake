@@ -32,8 +32,8 @@ function(keyway_library name)
   endif()
   set_property(GLOBAL APPEND PROPERTY KEYWAY_LIBRARIES ${target})
   set_property(GLOBAL APPEND PROPERTY KEYWAY_FOLDERS ${ARG_FOLDER})
-  # What the server is made of is for keywayd alone: a program with a client needs none of it.
-  if(NOT ARG_FOLDER MATCHES "^server/")
+  # Parts of the server and of our programs are for these alone: a program with a client needs none.
+  if(NOT ARG_FOLDER MATCHES "^server/|^client/program$")
     set_property(GLOBAL APPEND PROPERTY KEYWAY_INSTALLED_LIBRARIES ${target})
     set_property(GLOBAL APPEND PROPERTY KEYWAY_INSTALLED_FOLDERS ${ARG_FOLDER})
   endif()

@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <map>
 
+#include "keyway/client/program/provenance.h"
 #include "keyway/client/wire/uri.h"
-#include "provenance.h"
 
 namespace keyway::kvctl {
 namespace {
@@ -192,7 +192,7 @@ Parsed parse_command_line(int argc, const char* const* argv) {
   options.server.port = kPort;
   Texts texts;
   app.set_help_flag("--help", "print this help and end");
-  app.set_version_flag("--version", tools::version_line("kvctl"), "print the version and end");
+  app.set_version_flag("--version", program::version_line("kvctl"), "print the version and end");
   declare_server(app, options, texts);
   declare_output(app, options, texts);
   declare_commands(app, options);
@@ -200,7 +200,7 @@ Parsed parse_command_line(int argc, const char* const* argv) {
   app.prefix_command();
   app.footer(kFooter);
   app.get_formatter()->column_width(28);
-  if (auto ending = tools::ending_of(app, [&] { app.parse(argc, argv); })) return *ending;
+  if (auto ending = program::ending_of(app, [&] { app.parse(argc, argv); })) return *ending;
   if (const Status status = settle(app, options, texts); !status.ok()) {
     return {{}, kExitUsage, {}, std::string(status.message())};
   }

@@ -8,15 +8,15 @@
 #include <string>
 #include <vector>
 
-#include "command_line.h"
 #include "format/format.h"
+#include "keyway/client/program/command_line.h"
 #include "keyway/client/wire/options.h"
 
 namespace keyway::kvctl {
 
-using tools::kExitOk;
-using tools::kExitUnavailable;
-using tools::kExitUsage;
+using program::kExitOk;
+using program::kExitUnavailable;
+using program::kExitUsage;
 inline constexpr std::uint16_t kPort = 7400;  // keywayd's
 inline constexpr int kExitError = 1;          // the server answered an error
 
@@ -52,7 +52,7 @@ struct Options {
   std::vector<std::string> words;  // the command
 };
 
-using Parsed = tools::Parsed<Options>;
+using Parsed = program::Parsed<Options>;
 Parsed parse_command_line(int argc, const char* const* argv);
 
 }  // namespace keyway::kvctl

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "job.h"
-#include "job_voice.h"
 #include "keyway/client/client.h"
+#include "keyway/client/program/job_voice.h"
 #include "options.h"
 #include "output.h"
 #include "stores/registry.h"
@@ -39,7 +39,7 @@ Status unknown_store(std::string_view uri) {
 /// What this process cannot do. Of a job it may be one rank's alone, and the others wait for it in
 /// MPI, so it goes there to say so.
 Status decline(bool of_job, Status why) {
-  return of_job && tools::under_launcher() ? Store::decline("mpi:", std::move(why)) : why;
+  return of_job && program::under_launcher() ? Store::decline("mpi:", std::move(why)) : why;
 }
 
 bool is_of_job(std::string_view store) { return store.starts_with("mpi:"); }
@@ -83,9 +83,9 @@ int main_of(int argc, char** argv, bool show) {
 
 int main(int argc, char** argv) {
   try {
-    const bool show = keyway::tools::speaks_for_job();
+    const bool show = keyway::program::speaks_for_job();
     const int code = keyway::kvload::main_of(argc, argv, show);
-    if (!show && code != 0) keyway::tools::let_rank_0_speak();
+    if (!show && code != 0) keyway::program::let_rank_0_speak();
     return code;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "kvload: %s: the machine ran out of something; try a smaller workload\n",

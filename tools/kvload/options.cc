@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <iterator>
 
+#include "keyway/client/program/provenance.h"
 #include "keyway/locks/base/status.h"
 #include "keyway/workloads/spec.h"
 #include "keyway/workloads/ycsb_files.h"
-#include "provenance.h"
 #include "stores/registry.h"
 
 namespace keyway::kvload {
@@ -154,7 +154,7 @@ Status read_latency(const std::string& text, Options& options) {
 
 Status read_memory(const std::string& text, Options& options) {
   if (text.empty()) return {};
-  const auto bytes = tools::parse_size("--memory", text);
+  const auto bytes = program::parse_size("--memory", text);
   if (!bytes.ok()) return bytes.status();
   options.memory_bytes = *bytes;
   return {};
@@ -220,14 +220,14 @@ Parsed parse_command_line(int argc, const char* const* argv) {
   Options options;
   add_workload_options(app, raw, options);
   add_run_options(app, raw, options);
-  app.set_version_flag("--version", tools::version_line("kvload"));
+  app.set_version_flag("--version", program::version_line("kvload"));
   app.footer(footer());
   app.get_formatter()->column_width(28);
 
   std::vector<std::string> words = with_two_dashes(argc, argv);
   options.command_line = words;
   std::reverse(words.begin(), words.end());  // CLI11 takes words from the back
-  if (auto ending = tools::ending_of(app, [&] { app.parse(words); })) return *ending;
+  if (auto ending = program::ending_of(app, [&] { app.parse(words); })) return *ending;
   if (raw.list_properties) return {{}, kExitOk, property_list(), {}};
   if (const Status status = finish(raw, options); !status.ok()) {
     return {{}, kExitUsage, {}, std::string(status.message())};

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "command_line.h"
+#include "keyway/client/program/command_line.h"
 #include "keyway/workloads/properties.h"
 
 namespace keyway::kvload {
@@ -15,9 +15,9 @@ namespace keyway::kvload {
 inline constexpr int kExitFailedOperations = 1;
 inline constexpr int kExitGaveUp = 4;         // every operation failed for --give-up-after
 inline constexpr int kExitInterrupted = 130;  // by SIGINT or SIGTERM, with a report
-using tools::kExitOk;
-using tools::kExitUnavailable;
-using tools::kExitUsage;
+using program::kExitOk;
+using program::kExitUnavailable;
+using program::kExitUsage;
 
 enum class Command { kLoad, kRun };
 
@@ -43,7 +43,7 @@ struct Options {
   std::vector<std::string> command_line;
 };
 
-using Parsed = tools::Parsed<Options>;
+using Parsed = program::Parsed<Options>;
 Parsed parse_command_line(int argc, const char* const* argv);
 
 }  // namespace keyway::kvload

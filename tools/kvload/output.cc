@@ -10,11 +10,11 @@
 #include <string_view>
 #include <vector>
 
+#include "keyway/client/program/output_file.h"
+#include "keyway/client/program/provenance.h"
 #include "keyway/client/wire/uri.h"
 #include "keyway/locks/base/clock.h"
 #include "keyway/workloads/summary.h"
-#include "output_file.h"
-#include "provenance.h"
 
 namespace keyway::kvload {
 namespace {
@@ -110,7 +110,7 @@ Status check_files(const Job& job) {
   for (const std::string& path :
        {job.options.json, job.options.csv, job.options.summary, job.spec.export_file}) {
     if (path.empty()) continue;
-    if (const Status status = tools::check_writable(path); !status.ok()) return status;
+    if (const Status status = program::check_writable(path); !status.ok()) return status;
   }
   return {};
 }
@@ -207,25 +207,25 @@ Status Output::write_json() const {
     phases.push_back(phase_json(results_[i], ends_[i], job_.phases[i].spec));
   }
   const ordered_json out = {{"program", "kvload"},
-                            {"version", tools::version()},
-                            {"revision", tools::revision()},
-                            {"compiler", tools::compiler()},
+                            {"version", program::version()},
+                            {"revision", program::revision()},
+                            {"compiler", program::compiler()},
                             {"time_ms", wall_ms()},
-                            {"machine", tools::host_json()},
+                            {"machine", program::host_json()},
                             {"configuration", configuration_json(job_, ranks_)},
                             {"seed", job_.options.seed},
                             {"phases", phases},
                             {"locks", locks_},
                             {"stripes", stripes_},
                             {"warnings", warnings_}};
-  return tools::write_file(job_.options.json, out.dump(2) + "\n");
+  return program::write_file(job_.options.json, out.dump(2) + "\n");
 }
 
 Status Output::write_csv() const {
   if (job_.options.csv.empty()) return {};
   std::string text = workloads::csv_header(job_.spec);
   for (const auto& result : results_) text += workloads::csv_rows(result, job_.spec);
-  return tools::write_file(job_.options.csv, text);
+  return program::write_file(job_.options.csv, text);
 }
 
 Status Output::append_summary() const {
@@ -234,7 +234,7 @@ Status Output::append_summary() const {
   for (std::size_t i = 0; i < results_.size(); ++i) {
     text += workloads::summary_rows(way_, results_[i], job_.phases[i].spec.interval);
   }
-  return tools::append_to_table(job_.options.summary, workloads::summary_header(), text);
+  return program::append_to_table(job_.options.summary, workloads::summary_header(), text);
 }
 
 }  // namespace keyway::kvload

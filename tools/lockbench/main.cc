@@ -3,10 +3,10 @@
 #include <exception>
 #include <string>
 
-#include "job_voice.h"
+#include "keyway/client/program/job_voice.h"
+#include "keyway/client/program/output_file.h"
 #include "keyway/tools/calibrate/calibrate.h"
 #include "options.h"
-#include "output_file.h"
 #include "session.h"
 #include "sweep.h"
 
@@ -25,18 +25,18 @@ Status check_files(const Options& options) {
   }
   for (const std::string& path : {options.json, options.csv}) {
     if (path.empty() || path == "-") continue;
-    if (const Status status = tools::check_writable(path); !status.ok()) return status;
+    if (const Status status = program::check_writable(path); !status.ok()) return status;
   }
   return {};
 }
 
 Status calibrate_to(const std::string& path) {
   if (path != "-") {
-    if (Status status = tools::check_writable(path); !status.ok()) return status;
+    if (Status status = program::check_writable(path); !status.ok()) return status;
   }
   const auto text = calibrate::calibrate({});
   if (!text.ok()) return text.status();
-  if (path != "-") return tools::write_file(path, *text);
+  if (path != "-") return program::write_file(path, *text);
   std::fputs(text->c_str(), stdout);
   return {};
 }
@@ -66,9 +66,9 @@ int main_of(int argc, char** argv, bool show) {
 
 int main(int argc, char** argv) {
   try {
-    const bool show = keyway::tools::speaks_for_job();
+    const bool show = keyway::program::speaks_for_job();
     const int code = keyway::lockbench::main_of(argc, argv, show);
-    if (!show && code != 0) keyway::tools::let_rank_0_speak();
+    if (!show && code != 0) keyway::program::let_rank_0_speak();
     return code;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "lockbench: %s: the machine ran out of something; try a smaller run\n",

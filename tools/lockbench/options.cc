@@ -8,10 +8,10 @@
 #include <iterator>
 
 #include "benches/all.h"
+#include "keyway/client/program/provenance.h"
 #include "keyway/locks/distributed/any_lock.h"
 #include "keyway/workloads/machine_files.h"
 #include "plan.h"
-#include "provenance.h"
 #include "refuse.h"
 #include "spec.h"
 
@@ -174,7 +174,7 @@ void add_options(CLI::App& app, Options& options, std::string& spec) {
   add_fabric_options(app, options.run);
   add_size_options(app, options.run);
   add_report_options(app, options);
-  app.set_version_flag("--version", tools::version_line("lockbench"));
+  app.set_version_flag("--version", program::version_line("lockbench"));
   app.footer(footer());
   app.get_formatter()->column_width(28);
 }
@@ -206,7 +206,7 @@ Parsed parse_words(const std::vector<std::string>& words) {
   add_options(app, options, spec);
   options.words = words;
   std::vector<std::string> backwards(words.rbegin(), words.rend());  // as CLI11 takes them
-  if (auto ending = tools::ending_of(app, [&] { app.parse(backwards); })) return *ending;
+  if (auto ending = program::ending_of(app, [&] { app.parse(backwards); })) return *ending;
   if (!spec.empty()) {
     const auto written = read_spec(spec);
     if (!written.ok()) return {{}, kExitUsage, {}, std::string(written.status().message())};

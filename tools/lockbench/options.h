@@ -8,16 +8,16 @@
 #include <string>
 #include <vector>
 
-#include "command_line.h"
+#include "keyway/client/program/command_line.h"
 #include "keyway/locks/base/status.h"
 
 namespace keyway::lockbench {
 
 /// Exit codes, for scripts.
 inline constexpr int kExitCheckFailed = 1;
-using tools::kExitOk;
-using tools::kExitUnavailable;
-using tools::kExitUsage;
+using program::kExitOk;
+using program::kExitUnavailable;
+using program::kExitUsage;
 
 /// One run: a point of a sweep. 0 means "the fabric's or the bench's default" where it says so.
 struct RunOptions {
@@ -59,7 +59,7 @@ struct Options {
   std::vector<std::string> words;  // the run as words, the spec file's first
 };
 
-using Parsed = tools::Parsed<Options>;
+using Parsed = program::Parsed<Options>;
 Parsed parse_command_line(int argc, const char* const* argv);
 /// The same for words; of an option that is given twice the later one counts.
 Parsed parse_words(const std::vector<std::string>& words);

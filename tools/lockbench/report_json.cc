@@ -1,7 +1,7 @@
 #include <fmt/core.h>
 
+#include "keyway/client/program/provenance.h"
 #include "keyway/locks/base/clock.h"
-#include "provenance.h"
 #include "report.h"
 
 namespace keyway::lockbench {
@@ -142,9 +142,12 @@ ordered_json result_json(const Point& point, const RunResult& result) {
 }
 
 ordered_json report_json(const Options& options, std::vector<ordered_json> runs) {
-  ordered_json out = {{"program", "lockbench"},        {"version", tools::version()},
-                      {"revision", tools::revision()}, {"compiler", tools::compiler()},
-                      {"time_ms", wall_ms()},          {"host", tools::host_json()},
+  ordered_json out = {{"program", "lockbench"},
+                      {"version", program::version()},
+                      {"revision", program::revision()},
+                      {"compiler", program::compiler()},
+                      {"time_ms", wall_ms()},
+                      {"host", program::host_json()},
                       {"command_line", options.words}};
   if (options.sweeps.empty() && runs.size() == 1) {
     out.update(runs.front());

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "arena.h"
-#include "output_file.h"
+#include "keyway/client/program/output_file.h"
 #include "pin.h"
 
 namespace keyway::lockbench {
@@ -118,7 +118,7 @@ void Session::progress() const {
 
 Status Session::write_files() {
   const auto write = [](const std::string& path, const std::string& text) {
-    if (path != "-") return tools::write_file(path, text);
+    if (path != "-") return program::write_file(path, text);
     std::fputs(text.c_str(), stdout);
     return Status();
   };

@@ -9,8 +9,8 @@
 
 #include "keyway/locks/distributed/any_lock.h"
 
-#include "output_file.h"
-#include "provenance.h"
+#include "keyway/client/program/output_file.h"
+#include "keyway/client/program/provenance.h"
 
 namespace keyway::lockcheck {
 namespace {
@@ -228,7 +228,7 @@ std::string settle(Options& options, const Texts& texts) {
                 : options.explore == "random"      ? How::kRandom
                                                    : How::kPct;
   if (!options.json.empty()) {
-    const Status writable = tools::check_writable(options.json);
+    const Status writable = program::check_writable(options.json);
     if (!writable.ok()) return std::string(writable.message());
   }
   return {};
@@ -272,7 +272,7 @@ Parsed parse(int argc, char** argv) {
   Options options;
   Texts texts;
   CLI::App app("Explores the orders in which agents can use a lock, on the simulated machine.");
-  app.set_version_flag("--version", tools::version_line("lockcheck"));
+  app.set_version_flag("--version", program::version_line("lockcheck"));
   app.footer(fmt::format(fmt::runtime(kFooter), fmt::join(locks::AnyLock::kNames, ", ")));
   declare(app, options, texts);
   try {

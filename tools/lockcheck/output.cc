@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "output_file.h"
-#include "provenance.h"
+#include "keyway/client/program/output_file.h"
+#include "keyway/client/program/provenance.h"
 
 namespace keyway::lockcheck {
 
@@ -199,11 +199,11 @@ ordered_json result_json(const Result& result) {
 
 Status write_json(const std::string& path, const std::string& command_line,
                   const std::vector<Result>& results) {
-  ordered_json out = {{"program", "lockcheck"},        {"version", tools::version()},
-                      {"revision", tools::revision()}, {"compiler", tools::compiler()},
-                      {"command_line", command_line},  {"results", ordered_json::array()}};
+  ordered_json out = {{"program", "lockcheck"},          {"version", program::version()},
+                      {"revision", program::revision()}, {"compiler", program::compiler()},
+                      {"command_line", command_line},    {"results", ordered_json::array()}};
   for (const Result& result : results) out["results"].push_back(result_json(result));
-  return tools::write_file(path, out.dump(2) + "\n");
+  return program::write_file(path, out.dump(2) + "\n");
 }
 
 }  // namespace keyway::lockcheck

@@ -1,14 +1,14 @@
 // Completions, hints, and what never enters the history.
-#include "complete.h"
+#include "tools/kvctl/shell/complete.h"
 
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
-#include <catch2/catch.hpp>
 
-#include "repl.h"
-#include "secrets.h"
+#include "tools/kvctl/shell/repl.h"
+#include "tools/kvctl/shell/secrets.h"
 
 using namespace keyway::kvctl;
 

@@ -1,5 +1,5 @@
 // Replies as text. What redis-cli prints for the same replies is compared in tests/system/kvctl.
-#include "format.h"
+#include "tools/kvctl/format/format.h"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

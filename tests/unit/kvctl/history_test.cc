@@ -1,5 +1,5 @@
 // The file of lines of former sessions.
-#include "history_file.h"
+#include "tools/kvctl/shell/history_file.h"
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,10 +1,10 @@
 // The fields of INFO, and of replies.
-#include "info.h"
+#include "tools/kvctl/modes/info.h"
 
 #include <catch2/catch.hpp>
 
-#include "modes.h"
-#include "tree.h"
+#include "tools/kvctl/modes/modes.h"
+#include "tools/kvctl/modes/tree.h"
 
 using namespace keyway;
 using namespace keyway::kvctl;

@@ -1,5 +1,5 @@
 // The command line and the environment.
-#include "options.h"
+#include "tools/kvctl/options.h"
 
 #include <catch2/catch.hpp>
 #include <cstdlib>

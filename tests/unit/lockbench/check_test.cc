@@ -1,19 +1,19 @@
 // The check at the end of a run can fail: locks with a known defect, run through the very body that
 // measures, are caught, and by what the defect breaks.
-#include "check.h"
+#include "tools/lockbench/check.h"
 
 #include <catch2/catch.hpp>
 
-#include "fibers.h"
 #include "keyway/locks/distributed/any_lock.h"
 #include "keyway/locks/distributed/no_lock.h"
 #include "keyway/locks/fabric/shm/shm_fabric.h"
 #include "keyway/locks/fabric/sim/machine_file.h"
 #include "keyway/workloads/machine_files.h"
-#include "result.h"
 #include "tests/mutants/made/fompi_rw_mutants.h"
 #include "tests/mutants/made/fompi_spin_mutants.h"
-#include "threads.h"
+#include "tools/lockbench/fibers.h"
+#include "tools/lockbench/result.h"
+#include "tools/lockbench/threads.h"
 
 using namespace keyway;
 using namespace keyway::lockbench;

@@ -1,5 +1,5 @@
 // Fairness figures on histories small enough to count by hand.
-#include "fairness.h"
+#include "tools/lockbench/fairness.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,6 +1,6 @@
 // Where the locks of a run lie, each in a place of its own, spread as the stride says; and which of
 // them an agent takes.
-#include "lock_draw.h"
+#include "tools/lockbench/lock_draw.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
 // What a rank sends rank 0 arrives whole, and a message that is cut short is noticed.
-#include "measured.h"
+#include "tools/lockbench/measured.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,9 +1,9 @@
 // The command line: defaults, words that parse to the same run again, plans.
-#include "options.h"
+#include "tools/lockbench/options.h"
 
 #include <catch2/catch.hpp>
 
-#include "plan.h"
+#include "tools/lockbench/plan.h"
 
 using namespace keyway::lockbench;
 

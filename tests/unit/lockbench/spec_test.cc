@@ -1,5 +1,5 @@
 // Spec files: options as TOML, and sentences that name the line that is wrong.
-#include "spec.h"
+#include "tools/lockbench/spec.h"
 
 #include <catch2/catch.hpp>
 

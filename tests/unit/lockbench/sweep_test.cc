@@ -1,5 +1,5 @@
 // Sweeps: lists written out, grids in order, and one way to name each thing that varies.
-#include "sweep.h"
+#include "tools/lockbench/sweep.h"
 
 #include <catch2/catch.hpp>
 

@@ -8,7 +8,7 @@
 #include "modes/modes.h"
 #include "modes/ranks.h"
 #include "modes/tree.h"
-#include "runner.h"
+#include "tools/kvctl/runner.h"
 
 namespace keyway::kvctl {
 namespace {

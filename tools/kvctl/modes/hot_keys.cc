@@ -3,7 +3,7 @@
 
 #include "modes/modes.h"
 #include "modes/tree.h"
-#include "runner.h"
+#include "tools/kvctl/runner.h"
 
 namespace keyway::kvctl {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "link.h"
+#include "tools/kvctl/link.h"
 
 namespace keyway::kvctl {
 

@@ -6,10 +6,10 @@
 #include <array>
 #include <cstdio>
 
-#include "interrupts.h"
 #include "keyway/locks/base/clock.h"
 #include "modes/modes.h"
-#include "runner.h"
+#include "tools/kvctl/interrupts.h"
+#include "tools/kvctl/runner.h"
 
 namespace keyway::kvctl {
 namespace {

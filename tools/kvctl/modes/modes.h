@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "format/format.h"
-#include "link.h"
-#include "options.h"
+#include "tools/kvctl/link.h"
+#include "tools/kvctl/options.h"
 
 namespace keyway::kvctl {
 

@@ -15,7 +15,7 @@
 #include "keyway/kvstore/resp/request_parser.h"
 #include "modes/modes.h"
 #include "modes/tree.h"
-#include "runner.h"
+#include "tools/kvctl/runner.h"
 
 namespace keyway::kvctl {
 namespace {

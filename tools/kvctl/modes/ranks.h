@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "link.h"
+#include "tools/kvctl/link.h"
 
 namespace keyway::kvctl {
 

@@ -2,8 +2,8 @@
 
 #include <fmt/core.h>
 
-#include "interrupts.h"
 #include "modes/tree.h"
+#include "tools/kvctl/interrupts.h"
 
 namespace keyway::kvctl {
 namespace {

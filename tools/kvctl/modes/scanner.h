@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "link.h"
-#include "options.h"
+#include "tools/kvctl/link.h"
+#include "tools/kvctl/options.h"
 
 namespace keyway::kvctl {
 

@@ -3,10 +3,10 @@
 
 #include <cstdio>
 
-#include "interrupts.h"
 #include "modes/info.h"
 #include "modes/modes.h"
-#include "runner.h"
+#include "tools/kvctl/interrupts.h"
+#include "tools/kvctl/runner.h"
 
 namespace keyway::kvctl {
 namespace {

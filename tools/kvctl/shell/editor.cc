@@ -15,8 +15,8 @@
 #include <cstring>
 #include <cwchar>
 
-#include "interrupts.h"
 #include "shell/history_file.h"
+#include "tools/kvctl/interrupts.h"
 
 namespace keyway::kvctl {
 namespace {

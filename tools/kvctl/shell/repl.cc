@@ -5,11 +5,11 @@
 #include <chrono>
 #include <cstdio>
 
-#include "interrupts.h"
 #include "keyway/kvstore/resp/line_words.h"
 #include "keyway/kvstore/resp/numbers.h"
 #include "keyway/locks/base/words.h"
 #include "modes/modes.h"
+#include "tools/kvctl/interrupts.h"
 
 namespace keyway::kvctl {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runner.h"
+#include "tools/kvctl/runner.h"
 
 namespace keyway::kvctl {
 

@@ -5,12 +5,12 @@
 #include <cstdio>
 #include <iostream>
 
-#include "interrupts.h"
-#include "password.h"
 #include "shell/editor.h"
 #include "shell/history_file.h"
 #include "shell/repl.h"
 #include "shell/secrets.h"
+#include "tools/kvctl/interrupts.h"
+#include "tools/kvctl/password.h"
 
 namespace keyway::kvctl {
 namespace {

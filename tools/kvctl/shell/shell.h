@@ -3,8 +3,8 @@
 // *Thread safety.* One thread's.
 #pragma once
 
-#include "options.h"
-#include "runner.h"
+#include "tools/kvctl/options.h"
+#include "tools/kvctl/runner.h"
 
 namespace keyway::kvctl {
 

@@ -8,11 +8,11 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
-#include "engine.h"
 #include "keyway/client/client.h"
 #include "keyway/client/wire/uri.h"
 #include "keyway/workloads/record.h"
 #include "stores/registry.h"
+#include "tools/kvload/engine.h"
 
 namespace keyway::kvload {
 namespace {

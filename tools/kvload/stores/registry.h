@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "job.h"
+#include "tools/kvload/job.h"
 
 namespace keyway::kvload {
 

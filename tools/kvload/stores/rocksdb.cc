@@ -10,8 +10,8 @@
 #include <mutex>
 #include <span>
 
-#include "engine.h"
 #include "stores/registry.h"
+#include "tools/kvload/engine.h"
 
 namespace keyway::kvload {
 namespace {

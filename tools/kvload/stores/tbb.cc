@@ -8,8 +8,8 @@
 #include <memory>
 #include <span>
 
-#include "engine.h"
 #include "stores/registry.h"
+#include "tools/kvload/engine.h"
 
 namespace keyway::kvload {
 namespace {

@@ -3,7 +3,7 @@
 // *Thread safety.* For main(), before and after everything else.
 #pragma once
 
-namespace keyway::tools {
+namespace keyway::program {
 
 /// Whether this process speaks for its job: under a launcher, only rank 0. Asked before MPI is
 /// initialised, because a bad command line must not need it.
@@ -14,4 +14,4 @@ bool under_launcher();
 /// speak first: until the launcher's signal comes, a second at most.
 void let_rank_0_speak();
 
-}  // namespace keyway::tools
+}  // namespace keyway::program

@@ -7,7 +7,7 @@
 
 #include "keyway/locks/base/status.h"
 
-namespace keyway::tools {
+namespace keyway::program {
 
 /// kInvalidArgument when `path` cannot be written; leaves an existing file as it is.
 Status check_writable(const std::string& path);
@@ -17,4 +17,4 @@ Status write_file(const std::string& path, const std::string& text);
 /// kUnavailable when that fails.
 Status append_to_table(const std::string& path, const std::string& head, const std::string& rows);
 
-}  // namespace keyway::tools
+}  // namespace keyway::program

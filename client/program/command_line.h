@@ -15,7 +15,7 @@ namespace CLI {
 class App;
 }
 
-namespace keyway::tools {
+namespace keyway::program {
 
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitUsage = 2;        // bad usage or configuration
@@ -49,4 +49,4 @@ std::optional<Ending> ending_of(const CLI::App& app, const std::function<void()>
 /// "512MiB" of the option `name`; kInvalidArgument with a sentence for what is no size, or 0.
 Result<std::uint64_t> parse_size(std::string_view name, std::string_view text);
 
-}  // namespace keyway::tools
+}  // namespace keyway::program

@@ -1,10 +1,10 @@
-#include "command_line.h"
+#include "keyway/client/program/command_line.h"
 
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
 
-namespace keyway::tools {
+namespace keyway::program {
 namespace {
 
 /// CLI11's messages may end in a hint of several lines; ours are one sentence.
@@ -42,4 +42,4 @@ Result<std::uint64_t> parse_size(std::string_view name, std::string_view text) {
                 fmt::format("{} {} is no size: write for example 512MiB or 2GiB", name, text));
 }
 
-}  // namespace keyway::tools
+}  // namespace keyway::program

@@ -1,10 +1,10 @@
-#include "output_file.h"
+#include "keyway/client/program/output_file.h"
 
 #include <fmt/core.h>
 
 #include <fstream>
 
-namespace keyway::tools {
+namespace keyway::program {
 namespace {
 
 Status lost(const std::string& path) {
@@ -37,4 +37,4 @@ Status append_to_table(const std::string& path, const std::string& head, const s
   return file.fail() ? lost(path) : Status();
 }
 
-}  // namespace keyway::tools
+}  // namespace keyway::program

@@ -1,4 +1,4 @@
-#include "job_voice.h"
+#include "keyway/client/program/job_voice.h"
 
 #include <signal.h>
 #include <time.h>
@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string_view>
 
-namespace keyway::tools {
+namespace keyway::program {
 
 namespace {
 
@@ -36,4 +36,4 @@ void let_rank_0_speak() {
   sigtimedwait(&end, nullptr, &longest);
 }
 
-}  // namespace keyway::tools
+}  // namespace keyway::program

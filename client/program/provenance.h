@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace keyway::tools {
+namespace keyway::program {
 
 /// "0.1.0"
 std::string_view version();
@@ -20,4 +20,4 @@ std::string version_line(std::string_view program);
 /// Processor, cores, NUMA nodes and memory of this host.
 nlohmann::ordered_json host_json();
 
-}  // namespace keyway::tools
+}  // namespace keyway::program

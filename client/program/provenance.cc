@@ -1,13 +1,13 @@
-#include "provenance.h"
+#include "keyway/client/program/provenance.h"
 
 #include <fmt/core.h>
 
 #include <fstream>
 
+#include "keyway/client/program/revision.h"
 #include "keyway/locks/base/topology.h"
-#include "revision.h"
 
-namespace keyway::tools {
+namespace keyway::program {
 namespace {
 
 std::string cpu_model() {
@@ -39,4 +39,4 @@ nlohmann::ordered_json host_json() {
           {"memory_bytes", host.memory_bytes}};
 }
 
-}  // namespace keyway::tools
+}  // namespace keyway::program
