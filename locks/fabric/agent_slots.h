@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <vector>
 
+#include "keyway/locks/base/mutex.h"
 #include "keyway/locks/base/status.h"
 
 namespace keyway::fabric {
@@ -24,7 +24,7 @@ class AgentSlots {
 
   /// The lowest free slot, or nothing when all are taken.
   std::optional<std::uint32_t> take() {
-    const std::lock_guard guard(mutex_);
+    const MutexLock guard(mutex_);
     for (std::uint32_t slot = 0; slot < taken_.size(); ++slot) {
       if (!taken_[slot]) {
         taken_[slot] = true;
@@ -34,13 +34,13 @@ class AgentSlots {
     return std::nullopt;
   }
   void give_back(std::uint32_t slot) {
-    const std::lock_guard guard(mutex_);
+    const MutexLock guard(mutex_);
     taken_[slot] = false;
   }
 
  private:
-  std::mutex mutex_;
-  std::vector<bool> taken_;  // guarded by mutex_
+  Mutex mutex_;
+  std::vector<bool> taken_ KW_GUARDED_BY(mutex_);
 };
 
 /// Holds one slot of a rank for an endpoint's life.

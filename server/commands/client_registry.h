@@ -13,11 +13,11 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "keyway/kvstore/resp/reply_writer.h"
+#include "keyway/locks/base/mutex.h"
 
 namespace keyway::server {
 
@@ -55,14 +55,14 @@ class ClientRegistry {
   /// Calls visit(card) for each, in the order of their ids, under the registry's lock.
   template <class Visit>
   void each(Visit&& visit) const {
-    const std::lock_guard held(mutex_);
+    const MutexLock held(mutex_);
     for (const auto& [id, card] : cards_) visit(*card);
   }
   /// Those that `takes(card)` holds for.
   template <class Takes>
   std::vector<std::shared_ptr<ClientCard>> those(Takes&& takes) const {
     std::vector<std::shared_ptr<ClientCard>> found;
-    const std::lock_guard held(mutex_);
+    const MutexLock held(mutex_);
     for (const auto& [id, card] : cards_) {
       if (takes(*card)) found.push_back(card);
     }
@@ -70,8 +70,9 @@ class ClientRegistry {
   }
 
  private:
-  mutable std::mutex mutex_;
-  std::map<std::uint64_t, std::shared_ptr<ClientCard>> cards_;  // under the mutex, as their names
+  mutable Mutex mutex_;
+  std::map<std::uint64_t, std::shared_ptr<ClientCard>> cards_
+      KW_GUARDED_BY(mutex_);  // as their names
 };
 
 }  // namespace keyway::server

@@ -4,10 +4,11 @@
 // *Invariants.* P1: how long a guess takes does not tell how much of it is right.
 #pragma once
 
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "keyway/locks/base/mutex.h"
 
 namespace keyway::server {
 
@@ -15,20 +16,20 @@ class Password {
  public:
   /// Empty: none is asked for.
   void set(std::string text) {
-    const std::lock_guard held(mutex_);
+    const MutexLock held(mutex_);
     text_ = std::move(text);
   }
   std::string text() const {
-    const std::lock_guard held(mutex_);
+    const MutexLock held(mutex_);
     return text_;
   }
   bool is_asked_for() const {
-    const std::lock_guard held(mutex_);
+    const MutexLock held(mutex_);
     return !text_.empty();
   }
   /// Any is, where none is asked for.
   bool is(std::string_view guess) const {
-    const std::lock_guard held(mutex_);
+    const MutexLock held(mutex_);
     return text_.empty() || is_same(guess, text_);
   }
 
@@ -43,8 +44,8 @@ class Password {
     return different == 0;
   }
 
-  mutable std::mutex mutex_;
-  std::string text_;  // under the mutex
+  mutable Mutex mutex_;
+  std::string text_ KW_GUARDED_BY(mutex_);
 };
 
 }  // namespace keyway::server

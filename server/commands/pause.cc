@@ -7,7 +7,7 @@
 namespace keyway::server {
 
 void Pause::begin(Kind kind, std::uint64_t until_ns) {
-  const std::lock_guard held(mutex_);
+  const MutexLock held(mutex_);
   if (ended_) return;
   if (until_ns_ <= steady_ns()) lift_held();
   until_ns_ = std::max(until_ns_, until_ns);
@@ -15,12 +15,12 @@ void Pause::begin(Kind kind, std::uint64_t until_ns) {
 }
 
 void Pause::lift() {
-  const std::lock_guard held(mutex_);
+  const MutexLock held(mutex_);
   lift_held();
 }
 
 void Pause::end() {
-  const std::lock_guard held(mutex_);
+  const MutexLock held(mutex_);
   ended_ = true;
   lift_held();
 }
@@ -33,7 +33,7 @@ void Pause::lift_held() {
 }
 
 bool Pause::must_wait(bool writes, std::uint64_t client, Waker& waker, std::uint64_t& until_ns) {
-  const std::lock_guard held(mutex_);
+  const MutexLock held(mutex_);
   if (until_ns_ <= steady_ns()) lift_held();
   const Kind kind = kind_.load(std::memory_order_relaxed);
   if (kind == Kind::kNone || (kind == Kind::kWrites && !writes)) return false;
@@ -43,7 +43,7 @@ bool Pause::must_wait(bool writes, std::uint64_t client, Waker& waker, std::uint
 }
 
 void Pause::forget(std::uint64_t client) {
-  const std::lock_guard held(mutex_);
+  const MutexLock held(mutex_);
   waiting_.erase(client);
 }
 

@@ -10,9 +10,9 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <unordered_map>
 
+#include "keyway/locks/base/mutex.h"
 #include "keyway/server/named_locks/lock_service.h"
 
 namespace keyway::server {
@@ -38,13 +38,13 @@ class Pause {
   void forget(std::uint64_t client);
 
  private:
-  void lift_held();
+  void lift_held() KW_REQUIRES(mutex_);
 
-  std::mutex mutex_;
-  std::atomic<Kind> kind_{Kind::kNone};  // written under the mutex, as what follows
-  std::uint64_t until_ns_ = 0;
-  bool ended_ = false;
-  std::unordered_map<std::uint64_t, Waker*> waiting_;
+  Mutex mutex_;
+  std::atomic<Kind> kind_{Kind::kNone};  // written under the mutex
+  std::uint64_t until_ns_ KW_GUARDED_BY(mutex_) = 0;
+  bool ended_ KW_GUARDED_BY(mutex_) = false;
+  std::unordered_map<std::uint64_t, Waker*> waiting_ KW_GUARDED_BY(mutex_);
 };
 
 }  // namespace keyway::server

@@ -144,19 +144,19 @@ Result<LockService::Info> LockService::info(std::string_view name) {
 }
 
 void LockService::expect_wake(std::uint64_t client, Waker& waker) {
-  const std::lock_guard guard(mutex_);
+  const MutexLock guard(mutex_);
   wakers_[client] = &waker;
   waiting_.store(wakers_.size(), std::memory_order_relaxed);
 }
 
 void LockService::expect_no_wake(std::uint64_t client) {
-  const std::lock_guard guard(mutex_);
+  const MutexLock guard(mutex_);
   wakers_.erase(client);
   waiting_.store(wakers_.size(), std::memory_order_relaxed);
 }
 
 void LockService::wake(std::uint64_t client) {
-  const std::lock_guard guard(mutex_);
+  const MutexLock guard(mutex_);
   const auto found = wakers_.find(client);
   if (found != wakers_.end()) found->second->wake(client);
 }
@@ -179,7 +179,7 @@ Result<bool> LockService::collect_mail() {
   if (!letters.ok()) return letters.status();
   for (const std::uint64_t client : letters->clients) wake(client);
   if (!letters->everybody) return !letters->clients.empty();
-  const std::lock_guard guard(mutex_);
+  const MutexLock guard(mutex_);
   for (const auto& [client, waker] : wakers_) waker->wake(client);
   return true;
 }

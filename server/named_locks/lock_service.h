@@ -23,13 +23,13 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "keyway/client/client.h"
+#include "keyway/locks/base/mutex.h"
 #include "keyway/server/named_locks/lock_record.h"
 #include "keyway/server/named_locks/session_pool.h"
 #include "keyway/server/named_locks/wake_mail.h"
@@ -106,8 +106,8 @@ class LockService {
   SessionPool sessions_;
   WakeMail mail_;
   std::string shard_keys_;  // two bytes each
-  mutable std::mutex mutex_;
-  std::unordered_map<std::uint64_t, Waker*> wakers_;  // guarded by mutex_
+  mutable Mutex mutex_;
+  std::unordered_map<std::uint64_t, Waker*> wakers_ KW_GUARDED_BY(mutex_);
   std::atomic<std::size_t> waiting_{0};
   std::atomic<bool> ending_{false};
 };

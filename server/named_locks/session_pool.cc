@@ -3,20 +3,21 @@
 namespace keyway::server {
 
 Result<SessionPool::Held> SessionPool::take() {
-  std::unique_lock lock(mutex_);
-  if (!free_.empty()) {
-    Held held(*this, std::move(free_.back()));
-    free_.pop_back();
-    return held;
+  {
+    const MutexLock lock(mutex_);
+    if (!free_.empty()) {
+      Held held(*this, std::move(free_.back()));
+      free_.pop_back();
+      return held;
+    }
   }
-  lock.unlock();
   auto opened = store_.session();
   if (!opened.ok()) return opened.status();
   return Held(*this, std::move(*opened));
 }
 
 void SessionPool::give_back(Session session) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   free_.push_back(std::move(session));
 }
 

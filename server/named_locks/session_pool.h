@@ -7,11 +7,11 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <utility>
 #include <vector>
 
 #include "keyway/client/client.h"
+#include "keyway/locks/base/mutex.h"
 
 namespace keyway::server {
 
@@ -44,8 +44,8 @@ class SessionPool {
   void give_back(Session session);
 
   Store& store_;
-  std::mutex mutex_;
-  std::vector<Session> free_;
+  Mutex mutex_;
+  std::vector<Session> free_ KW_GUARDED_BY(mutex_);
 };
 
 }  // namespace keyway::server

@@ -9,10 +9,10 @@
 
 #include <array>
 #include <cstdint>
-#include <mutex>
 #include <string_view>
 #include <vector>
 
+#include "keyway/locks/base/mutex.h"
 #include "keyway/locks/base/rng.h"
 #include "keyway/server/statistics/top.h"
 
@@ -56,8 +56,8 @@ class HotSpots {
   const std::uint32_t every_;
   std::uint32_t until_ = 1;
   Rng rng_;
-  mutable std::mutex mutex_;
-  std::array<Top, 4> tops_;  // under the mutex
+  mutable Mutex mutex_;
+  std::array<Top, 4> tops_ KW_GUARDED_BY(mutex_);
 };
 
 }  // namespace keyway::server

@@ -17,7 +17,7 @@ std::optional<LatencyEvent> latency_event(std::string_view name) {
 }
 
 void LatencyEvents::add(LatencyEvent event, std::uint64_t unix_s, std::uint64_t ms) {
-  const std::lock_guard held(mutex_);
+  const MutexLock held(mutex_);
   History& history = events_[static_cast<std::size_t>(event)];
   history.worst_ms = std::max(history.worst_ms, ms);
   if (!history.samples.empty() && history.samples.back().unix_s == unix_s) {
@@ -30,12 +30,12 @@ void LatencyEvents::add(LatencyEvent event, std::uint64_t unix_s, std::uint64_t 
 }
 
 LatencyEvents::History LatencyEvents::history(LatencyEvent event) const {
-  const std::lock_guard held(mutex_);
+  const MutexLock held(mutex_);
   return events_[static_cast<std::size_t>(event)];
 }
 
 bool LatencyEvents::clear(LatencyEvent event) {
-  const std::lock_guard held(mutex_);
+  const MutexLock held(mutex_);
   const History before = std::exchange(events_[static_cast<std::size_t>(event)], {});
   return !before.samples.empty();
 }

@@ -11,10 +11,11 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <optional>
 #include <string_view>
 #include <vector>
+
+#include "keyway/locks/base/mutex.h"
 
 namespace keyway::server {
 
@@ -57,8 +58,8 @@ class LatencyEvents {
 
  private:
   std::atomic<std::uint64_t> threshold_ms_{0};
-  mutable std::mutex mutex_;
-  std::array<History, kLatencyEvents.size()> events_;  // under the mutex
+  mutable Mutex mutex_;
+  std::array<History, kLatencyEvents.size()> events_ KW_GUARDED_BY(mutex_);
 };
 
 }  // namespace keyway::server

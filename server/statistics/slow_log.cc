@@ -33,25 +33,25 @@ void SlowLog::add(const RequestTimes& times, std::span<const std::string_view> w
                    .words = cut(words),
                    .address = std::string(address),
                    .name = cut(name)};
-  const std::lock_guard held(mutex_);
+  const MutexLock held(mutex_);
   slow.id = next_id_++;
   entries_.push_front(std::move(slow));
   while (entries_.size() > most_entries()) entries_.pop_back();
 }
 
 std::vector<SlowRequest> SlowLog::newest(std::size_t most) const {
-  const std::lock_guard held(mutex_);
+  const MutexLock held(mutex_);
   const std::size_t shown = std::min(most, entries_.size());
   return {entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(shown)};
 }
 
 std::size_t SlowLog::size() const {
-  const std::lock_guard held(mutex_);
+  const MutexLock held(mutex_);
   return entries_.size();
 }
 
 void SlowLog::clear() {
-  const std::lock_guard held(mutex_);
+  const MutexLock held(mutex_);
   entries_.clear();
 }
 

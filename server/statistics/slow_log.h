@@ -10,11 +10,12 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "keyway/locks/base/mutex.h"
 
 namespace keyway::server {
 
@@ -68,9 +69,9 @@ class SlowLog {
  private:
   std::atomic<std::int64_t> threshold_us_{kDefaultThresholdUs};
   std::atomic<std::uint64_t> most_{kDefaultMaxEntries};
-  mutable std::mutex mutex_;
-  std::deque<SlowRequest> entries_;  // the newest first; under the mutex
-  std::uint64_t next_id_ = 0;        // under the mutex
+  mutable Mutex mutex_;
+  std::deque<SlowRequest> entries_ KW_GUARDED_BY(mutex_);  // the newest first
+  std::uint64_t next_id_ KW_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace keyway::server

@@ -75,7 +75,7 @@ std::map<std::string, std::uint64_t> Statistics::counted_errors() const {
 }
 
 CommandTotals Statistics::command(std::size_t command) const {
-  const std::lock_guard held(mutex_);  // first: or a reset between the two would turn it negative
+  const MutexLock held(mutex_);  // first: or a reset between the two would turn it negative
   CommandTotals totals = counted(command);
   const auto base = command_base_.find(command);
   if (base != command_base_.end()) totals -= base->second;
@@ -83,13 +83,13 @@ CommandTotals Statistics::command(std::size_t command) const {
 }
 
 Totals Statistics::totals() const {
-  const std::lock_guard held(mutex_);
+  const MutexLock held(mutex_);
   Totals totals = counted();
   return totals -= base_;
 }
 
 std::map<std::string, std::uint64_t> Statistics::errors() const {
-  const std::lock_guard held(mutex_);
+  const MutexLock held(mutex_);
   auto errors = counted_errors();
   for (const auto& [kind, count] : error_base_) errors[kind] -= count;
   std::erase_if(errors, [](const auto& entry) { return entry.second == 0; });
@@ -137,7 +137,7 @@ void Statistics::pace(std::uint64_t now_ns) {
 }
 
 void Statistics::reset() {
-  const std::lock_guard held(mutex_);
+  const MutexLock held(mutex_);
   base_ = counted();
   error_base_ = counted_errors();
   command_base_.clear();

@@ -10,10 +10,10 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "keyway/locks/base/mutex.h"
 #include "keyway/server/statistics/pace.h"
 #include "keyway/server/statistics/worker_statistics.h"
 
@@ -94,11 +94,11 @@ class Statistics {
   std::atomic<std::uint64_t> rejected_{0};
   Pace calls_pace_, bytes_in_pace_, bytes_out_pace_;
 
-  mutable std::mutex mutex_;
-  // As of the last reset; under the mutex.
-  std::map<std::size_t, CommandTotals> command_base_;
-  std::map<std::string, std::uint64_t> error_base_;
-  Totals base_;
+  mutable Mutex mutex_;
+  // As of the last reset.
+  std::map<std::size_t, CommandTotals> command_base_ KW_GUARDED_BY(mutex_);
+  std::map<std::string, std::uint64_t> error_base_ KW_GUARDED_BY(mutex_);
+  Totals base_ KW_GUARDED_BY(mutex_);
 };
 
 }  // namespace keyway::server

@@ -160,6 +160,13 @@ PLANTED = {
         ({"docs/a.md": "and/or read/update /no/such /dev/shm /usr/include a/b/c 127.0.0.1 10.1.0.2\n"
           "https://www.apache.org/licenses/LICENSE-2.0 build/dev/x\n"}, []),
     ],
+    "mutexes_are_annotated": [
+        (_cc("server/net/a.cc", "std::mutex mutex;\nconst std::lock_guard held(mutex);\n"),
+         ["server/net/a.cc:1", "server/net/a.cc:2"]),
+        (_cc("locks/base/mutex.h", _HEADER + "std::mutex mutex;\n"), []),
+        (_cc("tests/unit/base/a.cc", "std::mutex mutex;\n"), []),
+        (_cc("server/net/a.cc", "Mutex mutex;  // no std::mutex\n"), []),
+    ],
     "standard_headers_are_included": [
         (_cc("kvstore/a.cc", "#include <string>\nstd::vector<std::string> all;\n"), ["kvstore/a.cc:2"]),
         (_cc("kvstore/a.cc", "\nauto text = fmt::format(format);\n"), ["kvstore/a.cc:2"]),

@@ -145,6 +145,18 @@ _PRIVATE = (r"127\.|0\.0\.0\.0$|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|169\.2
             r"|192\.0\.2\.|198\.51\.100\.|203\.0\.113\.|255\.")
 
 
+_BARE_MUTEX = r"std::(mutex|recursive_mutex|lock_guard|condition_variable)\b"
+
+
+def mutexes_are_annotated(tree):
+    """Mutexes are those of locks/base/mutex.h, which clang's thread-safety analysis follows."""
+    for file in tree.cxx():
+        if file.in_folder("tests") or file.path == "locks/base/mutex.h":
+            continue
+        for line, match in file.find(_BARE_MUTEX):
+            yield Finding(file.path, line, f"{match.group(0)}: use locks/base/mutex.h")
+
+
 def no_machine_is_named(tree):
     """No path, host or address of one machine, and no package mirror, is in the tree."""
     for file in tree.files:
@@ -161,4 +173,5 @@ def no_machine_is_named(tree):
 
 
 RULES = (memory_has_owners, nothing_sleeps, scripts_do_not_sleep, libraries_are_silent,
-         atomics_name_their_order, locks_know_no_fabric, locks_do_not_spin, no_machine_is_named)
+         atomics_name_their_order, locks_know_no_fabric, locks_do_not_spin, mutexes_are_annotated,
+         no_machine_is_named)

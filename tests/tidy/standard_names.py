@@ -60,7 +60,7 @@ _BY_HEADER = {
     "memory": "unique_ptr shared_ptr weak_ptr make_unique make_shared default_delete addressof construct_at"
               " destroy_at enable_shared_from_this allocator allocator_arg align uninitialized_copy_n"
               " make_unique_for_overwrite",
-    "mutex": "mutex recursive_mutex timed_mutex lock_guard unique_lock scoped_lock lock try_lock defer_lock"
+    "mutex": "mutex recursive_mutex timed_mutex lock_guard unique_lock scoped_lock lock try_lock defer_lock adopt_lock_t adopt_lock"
              " adopt_lock try_to_lock once_flag call_once",
     "new": "bad_alloc nothrow nothrow_t set_new_handler get_new_handler new_handler align_val_t launder"
            " hardware_destructive_interference_size",

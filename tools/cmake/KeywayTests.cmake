@@ -12,7 +12,7 @@
 
 set(KEYWAY_TEST_TIMEOUT_S 180 CACHE STRING "A test that runs longer than this, in s, has hung")
 set(KEYWAY_SANITIZER_SLOWDOWN 4)
-set(KEYWAY_TEST_LABELS unit conformance models mpi system server fuzz tidy bench long)
+set(KEYWAY_TEST_LABELS unit conformance models mpi system server fuzz tidy clang bench long)
 set(KEYWAY_TEST_DIR ${PROJECT_BINARY_DIR}/test-work)
 set(KEYWAY_TEST_SUPPORT_DIR ${PROJECT_SOURCE_DIR}/tests/support)
 

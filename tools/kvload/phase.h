@@ -9,13 +9,12 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "keyway/locks/base/mutex.h"
 #include "keyway/workloads/measurements.h"
 
 namespace keyway::kvload {
@@ -76,11 +75,11 @@ class PhaseState {
 
  private:
   const std::uint32_t workers_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::uint32_t ready_ = 0;
-  std::uint32_t finished_ = 0;
-  bool started_ = false;
+  Mutex mutex_;
+  CondVar changed_;
+  std::uint32_t ready_ KW_GUARDED_BY(mutex_) = 0;
+  std::uint32_t finished_ KW_GUARDED_BY(mutex_) = 0;
+  bool started_ KW_GUARDED_BY(mutex_) = false;
   std::uint64_t start_ns_ = 0;
   std::atomic<bool> stopped_{false};
 };

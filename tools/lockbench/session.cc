@@ -27,6 +27,7 @@ int Session::run() {
                   [](const Point& point) { return point.run.fabric == "mpi"; })) {
     auto held = hold_mpi();
     if (held.ok()) mpi = std::move(*held);
+    const MutexLock guard(mutex_);
     failure_ = held.status();
   }
   std::size_t jobs = 1;
@@ -38,6 +39,12 @@ int Session::run() {
     std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < jobs; ++i) threads.emplace_back([this] { run_some(); });
   }
+  return end();
+}
+
+/// Writes the results, and says what failed: the exit code.
+int Session::end() {
+  const MutexLock guard(mutex_);
   if (show_ && failure_.ok()) failure_ = write_files();
   if (!failure_.ok()) {
     if (show_) {
@@ -57,7 +64,7 @@ void Session::run_some() {
 }
 
 std::size_t Session::next_point() {
-  const std::lock_guard guard(mutex_);
+  const MutexLock guard(mutex_);
   return failure_.ok() ? next_++ : points_.size();
 }
 
@@ -69,7 +76,7 @@ Result<std::optional<RunResult>> Session::run_point(const Point& point) const {
 }
 
 void Session::finished(std::size_t number, Result<std::optional<RunResult>> result) {
-  const std::lock_guard guard(mutex_);
+  const MutexLock guard(mutex_);
   if (!result.ok()) {
     // Points begin in order, so the first that fails is the same whoever ends first.
     if (!failure_.ok() && failed_at_ < number) return;

@@ -6,13 +6,14 @@
 #pragma once
 
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "report.h"
 #include "sweep.h"
+
+#include "keyway/locks/base/mutex.h"
 
 namespace keyway::lockbench {
 
@@ -26,28 +27,30 @@ class Session {
 
  private:
   void run_some();
+  int end();
   Result<std::optional<RunResult>> run_point(const Point& point) const;
   std::size_t next_point();
   void finished(std::size_t number, Result<std::optional<RunResult>> result);
-  void say(const Point& point, const RunResult& result);
-  void progress() const;
-  Status write_files();
+  void say(const Point& point, const RunResult& result) KW_REQUIRES(mutex_);
+  void progress() const KW_REQUIRES(mutex_);
+  Status write_files() KW_REQUIRES(mutex_);
 
   const Options& options_;
   const std::vector<Point> points_;
   const bool show_;
   bool to_stdout_ = true;  // text; not when JSON or CSV goes there
 
-  std::mutex mutex_;
-  std::size_t next_ = 0;                                     // guarded by mutex_, as all below
-  std::map<std::size_t, std::optional<RunResult>> waiting_;  // for those before them
-  std::size_t said_ = 0;
-  Status failure_;
-  std::size_t failed_at_ = 0;  // the point of failure_
-  bool check_failed_ = false;
-  std::vector<nlohmann::ordered_json> json_;
-  std::map<std::string, std::string> machines_;  // texts by name, as used
-  std::string csv_;
+  Mutex mutex_;
+  std::size_t next_ KW_GUARDED_BY(mutex_) = 0;
+  std::map<std::size_t, std::optional<RunResult>> waiting_
+      KW_GUARDED_BY(mutex_);  // for those before them
+  std::size_t said_ KW_GUARDED_BY(mutex_) = 0;
+  Status failure_ KW_GUARDED_BY(mutex_);
+  std::size_t failed_at_ KW_GUARDED_BY(mutex_) = 0;  // the point of failure_
+  bool check_failed_ KW_GUARDED_BY(mutex_) = false;
+  std::vector<nlohmann::ordered_json> json_ KW_GUARDED_BY(mutex_);
+  std::map<std::string, std::string> machines_ KW_GUARDED_BY(mutex_);  // texts by name, as used
+  std::string csv_ KW_GUARDED_BY(mutex_);
 };
 
 }  // namespace keyway::lockbench

@@ -17,7 +17,7 @@ keyway_test_packages=(
   python3 gnuplot-nox iproute2 openssl patch procps util-linux spin
   redis-tools python3-redis libhiredis-dev
 )
-# What ./keyway test --all needs beyond that: libFuzzer comes with clang.
+# What ./keyway test --all needs beyond that: clang has libFuzzer and the thread-safety analysis.
 keyway_all_packages=(clang libclang-rt-14-dev ccache)
 # What the benchmarks need beyond what runs the store: rows, plots, namespaces.
 keyway_bench_packages=(python3 gnuplot-nox iproute2 redis-tools util-linux)

@@ -11,6 +11,7 @@ run_tests() {
   set --
   [[ -z $labels ]] || set -- "$@" -L "^($labels)\$"
   [[ $long == yes || $only == long ]] || without+=${without:+|}long
+  [[ $labels == clang ]] || without+=${without:+|}clang
   [[ -z $without ]] || set -- "$@" -LE "^($without)\$"
   [[ -z $regex ]] || set -- "$@" -R "$regex"
   configure_preset "$preset" ON
@@ -79,15 +80,16 @@ keyway_test() {
     shift
   done
   case "$only" in
-    '' | unit | conformance | models | mpi | system | server | fuzz | tidy | bench | long) ;;
-    *) die "'$only' is no label; use unit, conformance, models, mpi, system, server, fuzz, tidy, bench or long" ;;
+    '' | unit | conformance | models | mpi | system | server | fuzz | tidy | clang | bench | long) ;;
+    *) die "'$only' is no label; use unit, conformance, models, mpi, system, server, fuzz, tidy, clang, bench or long" ;;
   esac
-  [[ $only != fuzz ]] || all=yes
+  [[ $only != fuzz && $only != clang ]] || all=yes
 
   install_packages "${keyway_run_packages[@]}" "${keyway_test_packages[@]}"
   [[ $all == no ]] || install_packages "${keyway_all_packages[@]}"
-  [[ $only == fuzz ]] || suite release all
+  [[ $only == fuzz || $only == clang ]] || suite release all
   if [[ $all == yes ]]; then
+    suite release clang
     suite openmpi mpi
     suite asan 'unit conformance server'
     suite tsan 'unit conformance server'

@@ -1,4 +1,5 @@
 #include "keyway/locks/fabric/mpi/mpi_interface.h"
+#include "keyway/locks/base/mutex.h"
 
 #include <fmt/core.h>
 #include <sched.h>
@@ -48,9 +49,9 @@ MPI_Op mpi_op(WordOp op) {
 // Process-wide, as MPI itself is: the interface while somebody holds it, and what to do first
 // when the job is stopped.
 struct Process {
-  std::mutex mutex;
-  std::weak_ptr<MpiInterface> interface;                 // guarded by mutex
-  std::map<const void*, std::function<void()>> on_stop;  // guarded by mutex
+  Mutex mutex;
+  std::weak_ptr<MpiInterface> interface KW_GUARDED_BY(mutex);
+  std::map<const void*, std::function<void()>> on_stop KW_GUARDED_BY(mutex);
 };
 Process& process() {
   static Process the_process;
@@ -109,7 +110,7 @@ Status mpi_status(int code, std::string_view operation) {
 
 Result<std::shared_ptr<MpiInterface>> MpiInterface::acquire() {
   Process& here = process();
-  const std::lock_guard guard(here.mutex);
+  const MutexLock guard(here.mutex);
   if (auto existing = here.interface.lock()) return existing;
   bool initialised_here = false;
   if (Status status = initialise(initialised_here); !status.ok()) return status;
@@ -136,7 +137,7 @@ MpiInterface::~MpiInterface() {
 
 void MpiInterface::post_word(const MpiWindow& window, WordOp op, Address a,
                              const std::uint64_t* operand, std::uint64_t* result) {
-  const std::lock_guard guard(mutex_);
+  const MutexLock guard(mutex_);
   count_entry();
   check(MPI_Fetch_and_op(operand, result, MPI_UINT64_T, static_cast<int>(a.rank()),
                          window.displacement(a), mpi_op(op), window.handle),
@@ -146,7 +147,7 @@ void MpiInterface::post_word(const MpiWindow& window, WordOp op, Address a,
 void MpiInterface::post_compare_swap(const MpiWindow& window, Address a,
                                      const std::uint64_t* expected, const std::uint64_t* desired,
                                      std::uint64_t* result) {
-  const std::lock_guard guard(mutex_);
+  const MutexLock guard(mutex_);
   count_entry();
   check(MPI_Compare_and_swap(desired, expected, result, MPI_UINT64_T, static_cast<int>(a.rank()),
                              window.displacement(a), window.handle),
@@ -168,7 +169,7 @@ void in_pieces(Address a, std::uint64_t bytes, Transfer&& transfer) {
 }  // namespace
 
 void MpiInterface::post_get(const MpiWindow& window, Address a, void* out, std::uint64_t bytes) {
-  const std::lock_guard guard(mutex_);
+  const MutexLock guard(mutex_);
   count_entry();
   in_pieces(a, bytes, [&](Address at, std::uint64_t done, int count) {
     check(MPI_Get(static_cast<std::byte*>(out) + done, count, MPI_BYTE, static_cast<int>(at.rank()),
@@ -179,7 +180,7 @@ void MpiInterface::post_get(const MpiWindow& window, Address a, void* out, std::
 
 void MpiInterface::post_put(const MpiWindow& window, Address a, const void* in,
                             std::uint64_t bytes) {
-  const std::lock_guard guard(mutex_);
+  const MutexLock guard(mutex_);
   count_entry();
   in_pieces(a, bytes, [&](Address at, std::uint64_t done, int count) {
     check(MPI_Put(static_cast<const std::byte*>(in) + done, count, MPI_BYTE,
@@ -218,7 +219,7 @@ void MpiInterface::flush(const MpiWindow& window, std::uint32_t rank, const std:
   // vain; and its flush gives the processor away by itself where there are more ranks than those.
   if constexpr (kOpenMpi) hint = nullptr;
   const auto flush_if = [&](int looks, bool impatient) {
-    const std::lock_guard guard(mutex_);
+    const MutexLock guard(mutex_);
     count_entry();
     if (hint != nullptr && !look_for(hint, looks) && !impatient) return false;
     check(MPI_Win_flush(static_cast<int>(rank), window.handle), "MPI_Win_flush", rank, 0);
@@ -236,8 +237,8 @@ void MpiInterface::flush(const MpiWindow& window, std::uint32_t rank, const std:
 }
 
 void MpiInterface::progress(const MpiWindow& window) {
-  const std::unique_lock guard(mutex_, std::try_to_lock);
-  if (!guard.owns_lock()) return;
+  if (!mutex_.try_lock()) return;
+  const MutexLock guard(mutex_, std::adopt_lock);
   count_entry();
   look();
   check(MPI_Win_sync(window.handle), "MPI_Win_sync", 0, 0);
@@ -250,11 +251,12 @@ void MpiInterface::failed(int code, std::string_view operation, std::uint32_t ra
 }
 
 void MpiInterface::on_stop(const void* owner, std::function<void()> action) {
-  const std::lock_guard guard(process().mutex);
+  Process& here = process();
+  const MutexLock guard(here.mutex);
   if (action) {
-    process().on_stop[owner] = std::move(action);
+    here.on_stop[owner] = std::move(action);
   } else {
-    process().on_stop.erase(owner);
+    here.on_stop.erase(owner);
   }
 }
 
@@ -264,8 +266,9 @@ void MpiInterface::stop_job(std::string_view why) {
   alarm(kAbortPatienceSeconds);
   std::fflush(nullptr);  // what the program has said so far comes first
   {
-    const std::lock_guard guard(process().mutex);
-    for (auto& [owner, action] : process().on_stop) action();
+    Process& here = process();
+    const MutexLock guard(here.mutex);
+    for (auto& [owner, action] : here.on_stop) action();
   }
   const std::string line = fmt::format("keyway: {}; stopping the job\n", why);
   // One write, so that lines of several ranks do not mix; nothing is left to do if it fails.

@@ -27,11 +27,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string_view>
 #include <type_traits>
 #include <vector>
 
+#include "keyway/locks/base/mutex.h"
 #include "keyway/locks/base/status.h"
 #include "keyway/locks/fabric/address.h"
 
@@ -66,7 +66,7 @@ class MpiInterface {
   /// by a blocking MPI call that all of them make.
   template <class Function>
   auto call(Function&& function) {
-    const std::lock_guard guard(mutex_);
+    const MutexLock guard(mutex_);
     count_entry();
     return function();
   }
@@ -86,8 +86,9 @@ class MpiInterface {
 
   /// Lets MPI work once, unless another thread does so at this moment.
   void progress() {
-    const std::unique_lock guard(mutex_, std::try_to_lock);
-    if (guard.owns_lock()) look();
+    if (!mutex_.try_lock()) return;
+    const MutexLock guard(mutex_, std::adopt_lock);
+    look();
   }
   /// progress(), and a memory barrier in MPI's terms (MPI_Win_sync).
   void progress(const MpiWindow& window);
@@ -113,19 +114,19 @@ class MpiInterface {
   static constexpr std::uint64_t kFiberHintPatienceNs = 10'000'000'000;
 
   explicit MpiInterface(bool initialised_here);
-  void count_entry() {  // mutex held
+  void count_entry() KW_REQUIRES(mutex_) {
     entries_.store(entries_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
-  void look();  // mutex held
+  void look() KW_REQUIRES(mutex_);
   bool arrived(const std::byte* hint) const;
-  bool look_for(const std::byte* hint, int looks);
+  bool look_for(const std::byte* hint, int looks) KW_REQUIRES(mutex_);
   void check(int code, std::string_view operation, std::uint32_t rank, std::uint64_t offset) {
     if (code != MPI_SUCCESS) failed(code, operation, rank, offset);
   }
   [[noreturn]] static void failed(int code, std::string_view operation, std::uint32_t rank,
                                   std::uint64_t offset);
 
-  std::mutex mutex_;  // whoever holds it may call MPI
+  Mutex mutex_;  // whoever holds it may call MPI
   std::atomic<std::uint64_t> entries_{0};
   std::uint64_t unset_;
   bool initialised_here_;

@@ -15,7 +15,7 @@ ProgressThread::ProgressThread(std::shared_ptr<MpiInterface> mpi, std::uint32_t 
 
 ProgressThread::~ProgressThread() {
   {
-    const std::lock_guard guard(mutex_);
+    const MutexLock guard(mutex_);
     stop_ = true;
   }
   stopped_.notify_one();
@@ -23,7 +23,7 @@ ProgressThread::~ProgressThread() {
 }
 
 void ProgressThread::repeat(std::chrono::milliseconds every, std::function<void()> body) {
-  const std::lock_guard guard(mutex_);
+  const MutexLock guard(mutex_);
   KW_CHECK(body_ == nullptr);
   body_ = std::move(body);
   body_every_ns_ = static_cast<std::uint64_t>(std::chrono::nanoseconds(every).count());
@@ -37,13 +37,20 @@ void ProgressThread::call_body() {
   body_();
 }
 
+/// On the condition that ends the thread, so that the end is never waited for. False at the end.
+bool ProgressThread::rest() {
+  const auto ends = std::chrono::steady_clock::now() + rest_;
+  while (!stop_ && stopped_.wait_until(mutex_, ends)) {
+  }
+  return !stop_;
+}
+
 void ProgressThread::run() {
   // By default Linux wakes a thread up to 50 us late, which is longer than the rest itself.
   prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
   std::uint64_t entries_seen = mpi_->entries();
-  std::unique_lock guard(mutex_);
-  // Rests on the condition that ends the thread, so that the end is never waited for.
-  while (!stopped_.wait_for(guard, rest_, [this] { return stop_; })) {
+  const MutexLock guard(mutex_);
+  while (rest()) {
     const std::uint64_t entries = mpi_->entries();
     if (entries == entries_seen) mpi_->progress();
     entries_seen = entries;

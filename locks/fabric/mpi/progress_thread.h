@@ -11,13 +11,12 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <thread>
 
+#include "keyway/locks/base/mutex.h"
 #include "keyway/locks/fabric/mpi/mpi_interface.h"
 
 namespace keyway::fabric {
@@ -36,16 +35,17 @@ class ProgressThread {
   static constexpr std::uint32_t kShortestRestUs = 5;
 
   void run();
-  void call_body();
+  void call_body() KW_REQUIRES(mutex_);
+  bool rest() KW_REQUIRES(mutex_);
 
   std::shared_ptr<MpiInterface> mpi_;
   std::chrono::microseconds rest_;
-  std::mutex mutex_;
-  std::condition_variable stopped_;
-  bool stop_ = false;  // guarded by mutex_, as the three below
-  std::function<void()> body_;
-  std::uint64_t body_every_ns_ = 0;
-  std::uint64_t body_due_ns_ = 0;
+  Mutex mutex_;
+  CondVar stopped_;
+  bool stop_ KW_GUARDED_BY(mutex_) = false;
+  std::function<void()> body_ KW_GUARDED_BY(mutex_);
+  std::uint64_t body_every_ns_ KW_GUARDED_BY(mutex_) = 0;
+  std::uint64_t body_due_ns_ KW_GUARDED_BY(mutex_) = 0;
   std::thread thread_;
 };
 

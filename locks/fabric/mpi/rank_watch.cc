@@ -107,8 +107,8 @@ RankWatch::Seat& RankWatch::seat(int of) { return *seats_[static_cast<std::size_
 void RankWatch::start() {
   holder_ = std::thread([this] { hold(); });
   {
-    std::unique_lock guard(mutex_);
-    changed_.wait(guard, [this] { return holding_; });
+    const MutexLock guard(mutex_);
+    while (!holding_) changed_.wait(mutex_);
   }
   MPI_Barrier(host_);  // the successor holds its mutex before we wait for it
   watcher_ = std::thread([this] { watch(); });
@@ -119,10 +119,10 @@ void RankWatch::start() {
 void RankWatch::hold() {
   Seat& own = seat(here_);
   pthread_mutex_lock(&own.alive);
-  std::unique_lock guard(mutex_);
+  const MutexLock guard(mutex_);
   holding_ = true;
   changed_.notify_all();
-  changed_.wait(guard, [this] { return leaving_; });
+  while (!leaving_) changed_.wait(mutex_);
   pthread_mutex_unlock(&own.alive);
 }
 
@@ -149,7 +149,7 @@ RankWatch::~RankWatch() {
     MPI_Barrier(host_);  // W1: from here on nobody dies unnoticed by MPI itself
     MpiInterface::on_stop(this, {});
     {
-      const std::lock_guard guard(mutex_);
+      const MutexLock guard(mutex_);
       leaving_ = true;
     }
     changed_.notify_all();

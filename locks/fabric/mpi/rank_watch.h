@@ -20,14 +20,13 @@
 #include <mpi.h>
 #include <pthread.h>
 
-#include <condition_variable>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "keyway/locks/base/mutex.h"
 #include "keyway/locks/base/status.h"
 
 namespace keyway::fabric {
@@ -67,10 +66,10 @@ class RankWatch {
   Peer successor_;
   std::vector<Seat*> seats_;
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool holding_ = false;  // guarded by mutex_
-  bool leaving_ = false;  // guarded by mutex_
+  Mutex mutex_;
+  CondVar changed_;
+  bool holding_ KW_GUARDED_BY(mutex_) = false;
+  bool leaving_ KW_GUARDED_BY(mutex_) = false;
   std::thread holder_;
   std::thread watcher_;
 };

@@ -7,17 +7,18 @@
 #include <array>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <span>
 
 #include "stores/registry.h"
 #include "tools/kvload/engine.h"
 
+#include "keyway/locks/base/mutex.h"
+
 namespace keyway::kvload {
 namespace {
 
 constexpr std::string_view kScheme = "rocksdb:";
-using Stripes = std::array<std::mutex, 1024>;
+using Stripes = std::array<Mutex, 1024>;
 
 rocksdb::Slice slice_of(std::string_view text) { return {text.data(), text.size()}; }
 
@@ -50,12 +51,12 @@ class RocksdbSession {
     return code_of(db_->Put(rocksdb::WriteOptions(), slice_of(key), slice_of(value)));
   }
   Code update(std::string_view key, std::string_view value) {
-    const std::lock_guard held(stripe_of(key));
+    const MutexLock held(stripe_of(key));
     const Code code = look_up(key, [](const rocksdb::Slice&) { return Code::kOk; });
     return code == Code::kOk ? put(key, value) : code;
   }
   Code set_range(std::string_view key, std::size_t offset, std::string_view bytes) {
-    const std::lock_guard held(stripe_of(key));
+    const MutexLock held(stripe_of(key));
     const Code code = get(key, scratch_);
     if (code != Code::kOk) return code;
     if (scratch_.size() < offset + bytes.size()) scratch_.resize(offset + bytes.size());
@@ -95,7 +96,7 @@ class RocksdbSession {
         db_->Get(rocksdb::ReadOptions(), db_->DefaultColumnFamily(), slice_of(key), &value_);
     return status.ok() ? use(value_) : code_of(status);
   }
-  std::mutex& stripe_of(std::string_view key) {
+  Mutex& stripe_of(std::string_view key) {
     return (*stripes_)[std::hash<std::string_view>()(key) % stripes_->size()];
   }
 
