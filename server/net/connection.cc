@@ -12,6 +12,8 @@
 
 namespace keyway::server {
 
+using Phase = ConnectionState::Phase;
+
 Connection::Connection(Worker& worker, Socket socket, std::uint64_t id, const Entrance& entrance)
     : worker_(worker),
       socket_(std::move(socket)),
@@ -37,7 +39,7 @@ Connection::~Connection() {
   worker_.service().clients.remove(client_.id);
   worker_.output().tell(told_, 0);
   if (client_.paused_until_ns != 0) end_pause(client_, worker_.service());
-  if (state_ == State::kParked) client_.statistics->connections_parked.subtract(1);
+  if (state_.phase() == Phase::kParked) client_.statistics->connections_parked.subtract(1);
   worker_.left(*this);
 }
 
@@ -60,30 +62,18 @@ void Connection::show() {
   worker_.service().clients.add(std::move(card));
 }
 
-void Connection::enter(State state) {
-  state_ = state;
-  since_s_ = worker_.now_s();
-}
-
 void Connection::start() {
   show();
-  if (!tls_) return executed();
-  enter(State::kShakingHands);
+  if (!tls_) return go_on();
+  state_.shake_hands();
   tls_->stream.async_handshake(asio::ssl::stream_base::server,
                                [self = shared_from_this()](std::error_code error) {
                                  if (error) return self->close();
-                                 self->executed();
+                                 self->take(self->state_.shook_hands());
                                });
 }
 
-void Connection::drain() {
-  draining_ = true;
-  if (state_ == State::kParked) return wake();
-  // What has come is read once more: it is complete by the cancelled read. A write that is under
-  // way would be cancelled, too: it ends first.
-  if (writing_) return;
-  if (state_ == State::kReading || state_ == State::kShakingHands) cancel_read();
-}
+void Connection::drain() { take(state_.drain()); }
 
 void Connection::look_at_time() {
   const Settings& limits = worker_.service().settings;
@@ -91,65 +81,73 @@ void Connection::look_at_time() {
   const auto is_over = [&](std::uint32_t since_s, std::uint32_t limit_s) {
     return limit_s != 0 && worker_.now_s() - since_s > limit_s;
   };
-  bool late = writing_ && is_over(taken_s_, limits.output_s);
+  bool late = state_.writing() && is_over(taken_s_, limits.output_s);
   late |= is_over(stranger_s_, limits.login_s) && is_stranger();
-  switch (state_) {
-    case State::kShakingHands: late |= is_over(born_s_, limits.login_s); break;
-    case State::kReading: late |= is_over(std::max(since_s_, taken_s_), limits.idle_s); break;
-    case State::kExecuting:
-    case State::kParked:  // its request has a time of its own
-    case State::kHeldUp:
-    case State::kEnding: break;
+  // A request that executes or waits has a time of its own.
+  if (state_.phase() == Phase::kShakingHands) late |= is_over(born_s_, limits.login_s);
+  if (state_.phase() == Phase::kReading) {
+    late |= is_over(std::max(since_s_, taken_s_), limits.idle_s);
   }
   if (late) close();
 }
 
-void Connection::step() {
-  if (state_ == State::kParked) client_.statistics->connections_parked.subtract(1);
-  state_ = State::kExecuting;
-  executing_ = true;
+void Connection::take(Step step) {
+  switch (step) {
+    case Step::kNone: return;
+    case Step::kRead: return read();
+    case Step::kReadAhead: return read_ahead();
+    case Step::kReadRest: return read_the_rest();
+    case Step::kCancelRead: return cancel_read();
+    case Step::kExecute: return schedule();
+    case Step::kExecuteMore: return schedule_more();
+    case Step::kSend:
+      if (!send()) return;
+      return go_on();
+    case Step::kGoOn: return go_on();
+    case Step::kPark: return park();
+    case Step::kLeave: return schedule();
+    case Step::kClose: return close();
+  }
+}
+
+/// Has a fiber execute what has come, or release what the client of a closed connection held.
+void Connection::schedule() {
+  if (state_.phase() == Phase::kParked) {
+    client_.statistics->connections_parked.subtract(1);
+    if (alarm_) alarm_->cancel();  // a read that is under way may end meanwhile (C1)
+  }
+  if (state_.is_open()) state_.schedule();
   if (!is_stranger()) stranger_s_ = worker_.now_s();  // it may become one again: RESET
   client_.came_ns = client_.statistics->look_at_clock();
   client_.card->seen_ns.store(client_.came_ns, std::memory_order_relaxed);  // a figure by itself
-  worker_.execute(shared_from_this());
+  worker_.schedule(shared_from_this());
 }
 
-void Connection::executed() {
-  executing_ = false;
-  if (left_) return;
-  if (overflowed_ || !socket_.is_open()) return close();
-  if (out_.empty()) {
-    if (told_ != 0) tell_output();
-  } else if (!send()) {
-    return;
-  }
-  go_on();
-}
+void Connection::on_fiber_done() { take(state_.fiber_done(holds_something(client_))); }
 
 /// After a step, with replies that are sent or wait.
 void Connection::go_on() {
-  if (client_.closing) return writing_ ? enter(State::kEnding) : close();
-  if (client_.locks.wait || client_.paused_until_ns != 0) return park();
-  if (!may_make_more()) return enter(State::kHeldUp);
-  if (more_to_execute_) return execute_more();
-  if (unseen_) return step();
-  if (draining_ && !writing_) return read_the_rest();
-  read();
+  const Step step = state_.next({.closing = client_.closing,
+                                 .waits = client_.locks.wait || client_.paused_until_ns != 0,
+                                 .room = may_make_more()});
+  if (state_.phase() == Phase::kParked) client_.statistics->connections_parked.add(1);
+  if (state_.phase() == Phase::kReading) since_s_ = worker_.now_s();
+  take(step);
 }
 
 void Connection::close() {
   if (socket_.is_open()) {
     std::error_code ignored;  // the other side may have gone first
     // Says goodbye, where the kernel takes that at once: the socket does not block.
-    if (tls_ && !writing_ && state_ != State::kShakingHands) tls_->stream.shutdown(ignored);
+    if (tls_ && !state_.writing() && state_.phase() != Phase::kShakingHands) {
+      tls_->stream.shutdown(ignored);
+    }
     socket_.shutdown(Socket::shutdown_both, ignored);
     socket_.close(ignored);
     if (alarm_) alarm_->cancel();
   }
-  // While it executes nothing else may: it comes here again.
-  if (executing_ || left_ || !holds_something(client_)) return;
-  left_ = true;
-  step();
+  if (state_.phase() == Phase::kParked) client_.statistics->connections_parked.subtract(1);
+  take(state_.close(holds_something(client_)));
 }
 
 }  // namespace keyway::server

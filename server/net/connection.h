@@ -6,7 +6,7 @@
 // that it has to ask before it reads, as far as limits allow (C8). Over TLS a handshake comes
 // first. Where a request waits for something, as KW.LOCK does, or is held up by CLIENT PAUSE, the
 // cycle stops there: the connection is parked, without a fiber, until it is woken
-// (connection_parked.cc).
+// (connection_parked.cc). connection_state.h has the table of states and events.
 // *Thread safety.* Belongs to its worker's thread.
 // *Invariants.*
 //   C1  Reads, executions and writes are each one at a time. While a fiber executes, requests are
@@ -43,6 +43,7 @@
 #include "keyway/kvstore/resp/request_parser.h"
 #include "keyway/server/commands/batch.h"
 #include "keyway/server/commands/execute.h"
+#include "keyway/server/net/connection_state.h"
 #include "keyway/server/net/net_options.h"
 #include "keyway/server/net/reply_queue.h"
 
@@ -73,24 +74,17 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   void wake();
   /// On a fiber with a session and a batch of its own: executes what is complete. The worker calls
   /// it.
-  void execute(Session& session, Batch& batch);
-  /// After execute(), on the worker's own stack.
-  void executed();
+  void run_on_fiber(Session& session, Batch& batch);
+  /// After run_on_fiber(), on the worker's own stack.
+  void on_fiber_done();
 
  private:
-  enum class State : std::uint8_t {
-    kShakingHands,
-    kReading,
-    kExecuting,
-    kParked,
-    kHeldUp,  // until the client takes replies (C8)
-    kEnding   // when the client has taken all replies
-  };
+  using Step = ConnectionState::Step;
 
-  void enter(State state);
+  void take(Step step);
   void show();
   void go_on();
-  void step();
+  void schedule();
 
   // connection_input.cc
   void read();
@@ -104,9 +98,9 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   resp::RequestLimits request_limits() const;
   resp::RequestParser::Step parse(Batch& batch);
   bool is_stranger() const;
-  bool execute_batch(Session& session, const Batch& batch);
-  void execute_complete(Session& session, Batch& batch);
-  void execute_more();
+  bool run_batch(Session& session, const Batch& batch);
+  void run_requests(Session& session, Batch& batch);
+  void schedule_more();
 
   // connection_output.cc
   bool send();
@@ -120,10 +114,8 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   std::size_t most() const override;
 
   // connection_parked.cc
+  void read_ahead();
   void park();
-  void read_ahead(std::error_code error);
-  void resume();
-  void await_resume();
 
   /// Replies are sent before more of a pipeline is executed. A client may keep so many waiting,
   /// whatever others do.
@@ -163,18 +155,9 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   std::size_t allowed_ = 0;          // while it executes: what out_ may come to, of what is told
   std::uint32_t born_s_ = 0;
   std::uint32_t stranger_s_ = 0;  // when it last began to execute with its password given
-  std::uint32_t since_s_ = 0;     // in this state, by the worker's clock
+  std::uint32_t since_s_ = 0;     // when it last began to read, by the worker's clock
   std::uint32_t taken_s_ = 0;     // when the client last took some of queue_, or had none to take
-  State state_ = State::kExecuting;
-  bool more_to_execute_ = false;
-  bool draining_ = false;
-  bool executing_ = false;                     // on a fiber, or on its way there
-  bool reading_ = false;                       // a read is under way, in whatever state
-  bool writing_ = false;                       // a write of queue_'s front is
-  bool unseen_ = false;                        // something came that no execution has looked at
-  bool overflowed_ = false;                    // C8: it is cut off
-  bool woken_ = false;                         // since its request was last looked at
-  bool left_ = false;                          // C7 is seen to
+  ConnectionState state_;
   std::unique_ptr<asio::steady_timer> alarm_;  // of one that was parked once
 };
 

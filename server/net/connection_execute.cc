@@ -15,11 +15,9 @@ resp::RequestLimits Connection::request_limits() const {
   return {.word_bytes = worker_.service().settings.word_bytes, .trusted = !is_stranger()};
 }
 
-void Connection::execute(Session& session, Batch& batch) {
-  if (left_) return leave(client_, worker_.service());
-  woken_ = false;
-  unseen_ = false;
-  more_to_execute_ = false;
+void Connection::run_on_fiber(Session& session, Batch& batch) {
+  if (state_.phase() == ConnectionState::Phase::kLeaving) return leave(client_, worker_.service());
+  state_.begin_execution();
   made_before_ = out_.size();
   allowed_ = 0;
   slice_ends_ns_ = client_.statistics->now_ns() + fabric::kSliceNs;
@@ -29,19 +27,18 @@ void Connection::execute(Session& session, Batch& batch) {
       resp::ReplyWriter replies = writer();
       if (server::resume(client_, worker_.service(), replies) == Outcome::kParked) return;
     }
-    execute_complete(session, batch);
+    run_requests(session, batch);
   } catch (const std::bad_alloc&) {  // not even the refusal of a request has room (C5)
-    more_to_execute_ = false;
     client_.closing = true;
   }
 }
 
-void Connection::execute_complete(Session& session, Batch& batch) {
-  while (socket_.is_open() && !client_.closing && !more_to_execute_ && !client_.locks.wait &&
+void Connection::run_requests(Session& session, Batch& batch) {
+  while (socket_.is_open() && !client_.closing && !state_.stopped_early() && !client_.locks.wait &&
          client_.paused_until_ns == 0) {
     const auto step = parse(batch);
     batch.prefetch(session);
-    const bool all = execute_batch(session, batch);
+    const bool all = run_batch(session, batch);
     if (!all || step == resp::RequestParser::Step::kRequest) continue;
     if (step == resp::RequestParser::Step::kError) {
       writer().error("ERR " + parser_.error());
@@ -66,7 +63,7 @@ resp::RequestParser::Step Connection::parse(Batch& batch) {
 }
 
 /// False when it has stopped before the end: then what it has not come to is parsed again, later.
-bool Connection::execute_batch(Session& session, const Batch& batch) {
+bool Connection::run_batch(Session& session, const Batch& batch) {
   resp::ReplyWriter replies = writer();
   const std::size_t part = is_stranger() ? kStrangersPart : kMuchToWrite;
   for (std::size_t i = 0; i < batch.size(); ++i) {
@@ -80,13 +77,15 @@ bool Connection::execute_batch(Session& session, const Batch& batch) {
     }
     const bool parked = outcome == Outcome::kParked;
     // By the clock as of the end of the last request (worker_statistics.h): no look of its own.
-    more_to_execute_ = !parked && (out_.size() - made_before_ >= part ||
-                                   client_.statistics->now_ns() >= slice_ends_ns_);
+    const bool enough = !parked && (out_.size() - made_before_ >= part ||
+                                    client_.statistics->now_ns() >= slice_ends_ns_);
+    if (enough) state_.stop_early();
     if (replies.is_dropped()) {
       give_back(out_, 0);  // as Redis does: no word about it
-      overflowed_ = client_.closing = true;
+      client_.closing = true;
+      state_.cut_off();
     }
-    if (!more_to_execute_ && !parked && !client_.closing) continue;
+    if (!enough && !parked && !client_.closing) continue;
     begin_ = request.end;
     parser_.rewind();
     return false;
@@ -96,12 +95,11 @@ bool Connection::execute_batch(Session& session, const Batch& batch) {
 }
 
 /// Others first: this client may have sent a million requests.
-void Connection::execute_more() {
-  state_ = State::kExecuting;
-  executing_ = true;
+void Connection::schedule_more() {
+  state_.schedule();
   asio::post(worker_.events(), [self = shared_from_this()] {
     self->client_.statistics->look_at_clock();  // what was sent had to be taken first
-    self->worker_.execute(self);
+    self->worker_.schedule(self);
   });
 }
 

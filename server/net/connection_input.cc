@@ -35,8 +35,7 @@ std::size_t Connection::make_room() {
 }
 
 void Connection::read() {
-  if (state_ != State::kParked) enter(State::kReading);
-  if (reading_) return;  // begun while it was parked
+  if (state_.reading()) return;  // begun while it was parked
   std::uint64_t most = worker_.service().settings.query_bytes;
   if (is_stranger()) most = std::min<std::uint64_t>(most, kStrangersRequest);
   if (end_ - begin_ >= most) return close();
@@ -46,7 +45,7 @@ void Connection::read() {
   } catch (const std::bad_alloc&) {  // C5
     return close();
   }
-  reading_ = true;
+  state_.begin_read();
   const auto buffer = asio::buffer(in_.data() + end_, room);
   auto come = [self = shared_from_this()](std::error_code error, std::size_t bytes) {
     self->read_some(error, bytes);
@@ -64,19 +63,13 @@ void Connection::read_some(std::error_code error, std::size_t bytes) {
   if (bytes != 0) client_.statistics->reads.add(1);
   // A client that fills the buffer will do so again; most of those that are idle never do.
   if (end_ == in_.size()) wanted_ = std::min(2 * wanted_, kMaxWanted);
-  reading_ = false;
-  if (left_) return;
-  if (state_ == State::kParked) return read_ahead(error);
-  if (state_ != State::kReading) {  // begun while it was parked; an end shows again
-    unseen_ |= bytes != 0;
-    return;
-  }
-  // Cancelled: what the kernel still has is the last that is read.
-  if (error == asio::error::operation_aborted && draining_ && more_has_come()) return read();
-  // The other half of the connection may be open, and its client waiting for replies.
-  if (error == asio::error::eof && writing_) return enter(State::kEnding);
-  if (error) return close();
-  step();
+  const auto how = !error                                    ? ConnectionState::Read::kBytes
+                   : error == asio::error::eof               ? ConnectionState::Read::kEnd
+                   : error == asio::error::operation_aborted ? ConnectionState::Read::kCancelled
+                                                             : ConnectionState::Read::kFailed;
+  // What the kernel still has after a cancelled read is the last that is read.
+  const bool more = how == ConnectionState::Read::kCancelled && more_has_come();
+  take(state_.read_ended(how, more));
 }
 
 bool Connection::more_has_come() const {
@@ -87,14 +80,14 @@ bool Connection::more_has_come() const {
 
 /// What has come and has not been read, without waiting for more.
 void Connection::read_the_rest() {
-  if (!tls_ && !reading_) return more_has_come() ? read() : close();
+  if (!tls_ && !state_.reading()) return more_has_come() ? read() : close();
   read();  // of what the layer keeps nobody knows the length
   cancel_read();
 }
 
 /// Never beside a write: it would be cancelled, too, and TLS would have lost a part of it.
 void Connection::cancel_read() {
-  KW_DCHECK(!writing_);
+  KW_DCHECK(!state_.writing());
   std::error_code gone;  // it may have been closed a moment ago
   socket_.cancel(gone);
 }

@@ -15,8 +15,12 @@ namespace keyway::server {
 /// Nearly always the kernel takes all at once, and no event loop is needed for that. False: the
 /// connection is closed.
 bool Connection::send() {
+  if (out_.empty()) {
+    if (told_ != 0) tell_output();
+    return true;
+  }
   std::size_t sent = 0;
-  if (!tls_ && !writing_) {
+  if (!tls_ && !state_.writing()) {
     std::error_code error;
     sent = socket_.send(asio::buffer(out_), 0, error);
     client_.statistics->bytes_out.add(sent);
@@ -43,7 +47,7 @@ bool Connection::send() {
 
 /// Replies that wait behind others wait in large pieces, whose memory goes back to the kernel.
 void Connection::queue_made(std::size_t sent) {
-  if (!writing_) {
+  if (!state_.writing()) {
     queue_.push(out_, sent);
     taken_s_ = worker_.now_s();
     return write_front();
@@ -54,7 +58,7 @@ void Connection::queue_made(std::size_t sent) {
 }
 
 void Connection::write_front() {
-  writing_ = true;
+  state_.begin_write();
   const auto rest = asio::buffer(queue_.front());
   auto taken = [self = shared_from_this()](std::error_code error, std::size_t bytes) {
     self->taken(error, bytes);
@@ -67,22 +71,17 @@ void Connection::write_front() {
 }
 
 void Connection::taken(std::error_code error, std::size_t bytes) {
-  writing_ = false;
   client_.statistics->bytes_out.add(bytes);
   if (bytes != 0) client_.statistics->writes.add(1);
   queue_.taken(bytes, kKept);
-  if (left_) return;
+  if (!state_.write_ended()) return;
   if (error) return close();
   taken_s_ = worker_.now_s();
   // C1: what a fiber is making may end in half a reply.
-  if (queue_.empty() && !executing_ && !out_.empty()) queue_.push(out_);
+  if (queue_.empty() && !state_.on_fiber() && !out_.empty()) queue_.push(out_);
   if (!queue_.empty()) write_front();
   tell_output();
-  if (state_ == State::kHeldUp && may_make_more()) return go_on();
-  if (writing_) return;
-  if (state_ == State::kEnding) return close();
-  if (state_ == State::kParked) return read_ahead({});
-  if (state_ == State::kReading && draining_) cancel_read();
+  take(state_.after_write(may_make_more()));
 }
 
 /// C8.
@@ -96,7 +95,7 @@ bool Connection::may_make_more() const {
 void Connection::tell_output() {
   const std::size_t kept = queue_.empty() ? 0 : queue_.bytes() + out_.size();
   // What is being made has claimed its memory.
-  const std::size_t claimed = executing_ && allowed_ != 0 ? queue_.bytes() + allowed_ : kept;
+  const std::size_t claimed = state_.on_fiber() && allowed_ != 0 ? queue_.bytes() + allowed_ : kept;
   const std::size_t beyond = claimed > kMuchToWrite ? claimed - kMuchToWrite : 0;
   if (beyond != told_) worker_.output().tell(told_, beyond);
   told_ = beyond;

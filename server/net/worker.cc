@@ -29,13 +29,13 @@ Worker::Worker(std::vector<Session> sessions, Service& service, std::uint32_t po
       fibers_(sessions_.size(),
               [this](std::size_t fiber) {
                 if (on_fiber_[fiber] == nullptr) return sweep_turn(sessions_[fiber]);
-                on_fiber_[fiber]->execute(sessions_[fiber], batches_[fiber]);
+                on_fiber_[fiber]->run_on_fiber(sessions_[fiber], batches_[fiber]);
                 tell_locks(fiber);
-                executed_.push_back(std::move(on_fiber_[fiber]));
+                done_.push_back(std::move(on_fiber_[fiber]));
               }),
       rest_(events_),
       until_sweep_(events_) {
-  executed_.reserve(sessions_.size());
+  done_.reserve(sessions_.size());
 }
 
 void Worker::run() {
@@ -45,7 +45,7 @@ void Worker::run() {
     } else {
       step_fibers();
     }
-    end_executed();
+    finish_done();
     tell_load(0);
     refill_spare_memory();
   }
@@ -84,7 +84,7 @@ void Worker::step_fibers() {
   fibers_.step();
   const fabric::this_fiber::Progress after = fabric::this_fiber::progress();
   if (after.network_waits != before.network_waits) still_turns_ = 0;
-  if (!executed_.empty() || after.turns != before.turns) turns_ = still_turns_ = 0;
+  if (!done_.empty() || after.turns != before.turns) turns_ = still_turns_ = 0;
 }
 
 /// To sleep and to be woken costs as much as a small request. So where the last wait was short, the
@@ -180,29 +180,29 @@ void Worker::look_at_times_later() {
   });
 }
 
-void Worker::execute(std::shared_ptr<Connection> connection) {
+void Worker::schedule(std::shared_ptr<Connection> connection) {
   tell_load(1);
   if (fibers_.busy() == fibers_.size()) {
     waiting_.push_back(std::move(connection));
   } else {
-    begin(std::move(connection));
+    start_fiber(std::move(connection));
   }
 }
 
-void Worker::begin(std::shared_ptr<Connection> connection) {
+void Worker::start_fiber(std::shared_ptr<Connection> connection) {
   on_fiber_[fibers_.next()] = std::move(connection);
   fibers_.run();
 }
 
 /// On the loop's own stack, so that what follows does not run on a fiber's.
-void Worker::end_executed() {
+void Worker::finish_done() {
   // The load falls before the replies leave: a client may connect because of a reply, and is not to
   // find the answered request here.
   tell_load(0);
-  while (!executed_.empty()) {
-    const auto connection = std::move(executed_.back());
-    executed_.pop_back();
-    connection->executed();
+  while (!done_.empty()) {
+    const auto connection = std::move(done_.back());
+    done_.pop_back();
+    connection->on_fiber_done();
     begin_waiting();
   }
   begin_waiting();  // where a sweep has ended
@@ -214,7 +214,7 @@ void Worker::begin_waiting() {
   if (waiting_.empty()) return;
   auto next = std::move(waiting_.front());
   waiting_.pop_front();
-  begin(std::move(next));
+  start_fiber(std::move(next));
 }
 
 void Worker::sweep(std::uint32_t rank, std::uint32_t percent) {

@@ -65,8 +65,8 @@ class Worker final : public Waker {
   // For connections.
   void joined(Connection& connection);
   void left(Connection& connection);
-  /// connection->execute() on a fiber, now or when one is free; then connection->executed().
-  void execute(std::shared_ptr<Connection> connection);
+  /// connection->run_on_fiber(), now or when a fiber is free; then connection->on_fiber_done().
+  void schedule(std::shared_ptr<Connection> connection);
   Service& service() { return service_; }
   OutputMemory& output() const { return output_; }
   /// A clock for limits: seconds since the worker was made, as of its last look.
@@ -74,10 +74,10 @@ class Worker final : public Waker {
   WorkerStatistics& statistics() { return statistics_; }
 
  private:
-  void begin(std::shared_ptr<Connection> connection);
+  void start_fiber(std::shared_ptr<Connection> connection);
   void await_event();
   void step_fibers();
-  void end_executed();
+  void finish_done();
   void look_at_clock();
   void look_at_times_later();
   void tell_locks(std::size_t fiber);
@@ -108,7 +108,7 @@ class Worker final : public Waker {
   fabric::FiberPool fibers_;
   std::unordered_map<std::uint64_t, Connection*> connections_;  // by the numbers of their clients
   std::deque<std::shared_ptr<Connection>> waiting_;             // for a fiber
-  std::vector<std::shared_ptr<Connection>> executed_;  // by a fiber, since the loop last looked
+  std::vector<std::shared_ptr<Connection>> done_;  // by a fiber, since the loop last looked
   bool draining_ = false;
   bool last_wait_was_short_ = false;
   std::uint32_t turns_ = 0;        // of the fibers, since an event, or since one did some work
