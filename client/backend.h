@@ -1,12 +1,20 @@
 // Backend: a store on one fabric, as the client library sees it. Internal: not installed API.
 //
-// The fabrics that this build knows are listed in backends.h, which CMake takes from
-// backend/with_mpi or backend/without_mpi. Client code switches on a variant over them: no virtual
-// call on the way to an operation.
+// A back-end is a type XBackend in backend_X.h with
+//
+//   Session                    a session of the store
+//   serves(uri)                whether the URI is of its scheme
+//   open(uri, parsed)          a store; `parsed` may be a failure
+//   session(), owner_of(), options(), describe(), fabric->ranks()
+//   process() ... notified()   of the job; OneProcess has them for a single process
+//
+// CMake lists those of the build in backends.h (backends.cmake), and any_backend.h makes a variant
+// of them: client code switches on it, without a virtual call on the way to an operation.
 #pragma once
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "keyway/client/client.h"
@@ -51,8 +59,22 @@ struct Plan {
 template <class Fabric>
 using StoreSession = store::Session<typename Fabric::Endpoint>;
 
+/// What is collective elsewhere, where there is one process.
+struct OneProcess {
+  std::uint32_t process() const { return 0; }
+  std::uint32_t processes() const { return 1; }
+  void barrier() {}
+  std::vector<std::string> gather(std::string_view bytes) { return {std::string(bytes)}; }
+  std::vector<std::string> gather_everywhere(std::string_view bytes) { return gather(bytes); }
+  void notify_all() {}
+  bool notified() const { return false; }
+};
+
+/// What the back-ends have in common whose sessions access the memory of the ranks.
 template <class Fabric>
-struct Backend {
+struct FabricBackend {
+  using Session = StoreSession<Fabric>;
+
   std::unique_ptr<Plan> plan;
   std::unique_ptr<Fabric> fabric;
 

@@ -76,7 +76,7 @@ void show_clock(fabric::MpiFabric& fabric, const store::Geometry& geometry) {
 
 }  // namespace
 
-Result<Backend<fabric::MpiFabric>> open_mpi(MPI_Comm comm, const Result<ParsedUri>& parsed) {
+Result<MpiBackend> MpiBackend::open_over(MPI_Comm comm, const Result<ParsedUri>& parsed) {
   auto mpi = mpi_for_good();
   if (!mpi.ok()) return mpi.status();
   const StoreOptions options = parsed.ok() ? parsed->options : StoreOptions{};
@@ -99,29 +99,28 @@ Result<Backend<fabric::MpiFabric>> open_mpi(MPI_Comm comm, const Result<ParsedUr
   if (!fabric.ok()) return fabric.status();
   show_clock(*fabric, (*plan)->geometry);
   if (auto status = measure_together(*fabric, **plan); !status.ok()) return status;
-  return Backend<fabric::MpiFabric>{std::move(*plan),
-                                    std::make_unique<fabric::MpiFabric>(std::move(*fabric))};
+  return MpiBackend{{std::move(*plan), std::make_unique<fabric::MpiFabric>(std::move(*fabric))}};
 }
 
-std::vector<std::string> gather(fabric::MpiFabric& fabric, std::string_view bytes) {
+std::vector<std::string> MpiBackend::gather(std::string_view bytes) {
   std::vector<std::string> all;
-  for (const auto& part : fabric.gather(std::as_bytes(std::span(bytes)))) {
+  for (const auto& part : fabric->gather(std::as_bytes(std::span(bytes)))) {
     all.emplace_back(reinterpret_cast<const char*>(part.data()), part.size());
   }
   return all;
 }
 
-std::vector<std::string> gather_everywhere(fabric::MpiFabric& fabric, std::string_view bytes) {
+std::vector<std::string> MpiBackend::gather_everywhere(std::string_view bytes) {
   std::vector<std::byte> packed;  // of each process: how many bytes, and these
   const auto append = [&packed](std::span<const std::byte> more) {
     packed.insert(packed.end(), more.begin(), more.end());
   };
-  for (const std::string& part : gather(fabric, bytes)) {
+  for (const std::string& part : gather(bytes)) {
     const std::uint64_t size = part.size();
     append(std::as_bytes(std::span(&size, 1)));
     append(std::as_bytes(std::span(part)));
   }
-  fabric.broadcast(packed, 0);
+  fabric->broadcast(packed, 0);
   std::vector<std::string> all;
   for (std::size_t at = 0; at < packed.size();) {
     std::uint64_t size = 0;

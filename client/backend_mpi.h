@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "keyway/client/backend.h"
@@ -12,16 +13,22 @@
 
 namespace keyway::client {
 
-/// Collective over `comm`; the same answer on every process, also when only some of them got
-/// options that make sense (`parsed` may be a failure).
-Result<Backend<fabric::MpiFabric>> open_mpi(MPI_Comm comm, const Result<ParsedUri>& parsed);
+struct MpiBackend : FabricBackend<fabric::MpiFabric> {
+  static bool serves(std::string_view uri) { return uri.starts_with("mpi:"); }
+  static Result<MpiBackend> open(std::string_view, const Result<ParsedUri>& parsed) {
+    return open_over(MPI_COMM_WORLD, parsed);
+  }
+  /// Collective over `comm`; the same answer on every process, also when only some of them got
+  /// options that make sense (`parsed` may be a failure, of which the other processes must hear).
+  static Result<MpiBackend> open_over(MPI_Comm comm, const Result<ParsedUri>& parsed);
 
-inline std::uint32_t process_of(const fabric::MpiFabric& fabric) { return fabric.rank(); }
-inline std::uint32_t processes_of(const fabric::MpiFabric& fabric) { return fabric.ranks(); }
-inline void barrier(fabric::MpiFabric& fabric) { fabric.barrier(); }
-std::vector<std::string> gather(fabric::MpiFabric& fabric, std::string_view bytes);
-std::vector<std::string> gather_everywhere(fabric::MpiFabric& fabric, std::string_view bytes);
-inline void notify_all(fabric::MpiFabric& fabric) { fabric.notify_all(); }
-inline bool notified(const fabric::MpiFabric& fabric) { return fabric.notified(); }
+  std::uint32_t process() const { return fabric->rank(); }
+  std::uint32_t processes() const { return fabric->ranks(); }
+  void barrier() { fabric->barrier(); }
+  std::vector<std::string> gather(std::string_view bytes);
+  std::vector<std::string> gather_everywhere(std::string_view bytes);
+  void notify_all() { fabric->notify_all(); }
+  bool notified() const { return fabric->notified(); }
+};
 
 }  // namespace keyway::client

@@ -6,7 +6,11 @@
 
 namespace keyway::client {
 
-Result<RemoteBackend> open_remote(std::string_view uri, const StoreOptions& options) {
+bool RemoteBackend::serves(std::string_view uri) { return wire::is_server_uri(uri); }
+
+Result<RemoteBackend> RemoteBackend::open(std::string_view uri, const Result<ParsedUri>& parsed) {
+  if (!parsed.ok()) return parsed.status();
+  const StoreOptions& options = parsed->options;
   wire::Options defaults;
   defaults.password = options.password;
   defaults.request_timeout = options.timeout;
@@ -14,7 +18,7 @@ Result<RemoteBackend> open_remote(std::string_view uri, const StoreOptions& opti
   if (!server.ok()) return server.status();
   auto servers = remote::Servers::find(*server);
   if (!servers.ok()) return servers.status();
-  return RemoteBackend{options, std::make_unique<remote::Servers>(std::move(*servers))};
+  return RemoteBackend(options, std::make_unique<remote::Servers>(std::move(*servers)));
 }
 
 std::string RemoteBackend::describe() const {

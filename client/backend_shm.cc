@@ -4,7 +4,9 @@
 
 namespace keyway::client {
 
-Result<Backend<fabric::ShmFabric>> open_shm(const StoreOptions& options) {
+Result<ShmBackend> ShmBackend::open(std::string_view, const Result<ParsedUri>& parsed) {
+  if (!parsed.ok()) return parsed.status();
+  const StoreOptions& options = parsed->options;
   const auto secret = hash_secret_of(options);
   if (!secret.ok()) return secret.status();
   auto plan = Plan::make(options, std::max(options.ranks, 1u), 1, *secret);
@@ -17,8 +19,8 @@ Result<Backend<fabric::ShmFabric>> open_shm(const StoreOptions& options) {
   if (auto status = measure(*fabric, (*plan)->geometry, (*plan)->policy); !status.ok()) {
     return status;
   }
-  return Backend<fabric::ShmFabric>{std::move(*plan),
-                                    std::make_unique<fabric::ShmFabric>(std::move(*fabric))};
+  return ShmBackend{{std::move(*plan), std::make_unique<fabric::ShmFabric>(std::move(*fabric))},
+                    {}};
 }
 
 }  // namespace keyway::client

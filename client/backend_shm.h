@@ -1,27 +1,16 @@
 // The embedded store: `local:`. Internal.
 #pragma once
 
-#include <string>
-#include <vector>
+#include <string_view>
 
 #include "keyway/client/backend.h"
 #include "keyway/kvstore/session_shm.h"
 
 namespace keyway::client {
 
-Result<Backend<fabric::ShmFabric>> open_shm(const StoreOptions& options);
-
-// One process: what is collective elsewhere is nothing here.
-inline std::uint32_t process_of(const fabric::ShmFabric&) { return 0; }
-inline std::uint32_t processes_of(const fabric::ShmFabric&) { return 1; }
-inline void barrier(fabric::ShmFabric&) {}
-inline std::vector<std::string> gather(fabric::ShmFabric&, std::string_view bytes) {
-  return {std::string(bytes)};
-}
-inline std::vector<std::string> gather_everywhere(fabric::ShmFabric&, std::string_view bytes) {
-  return {std::string(bytes)};
-}
-inline void notify_all(fabric::ShmFabric&) {}
-inline bool notified(const fabric::ShmFabric&) { return false; }
+struct ShmBackend : FabricBackend<fabric::ShmFabric>, OneProcess {
+  static bool serves(std::string_view uri) { return uri.starts_with("local:"); }
+  static Result<ShmBackend> open(std::string_view uri, const Result<ParsedUri>& parsed);
+};
 
 }  // namespace keyway::client

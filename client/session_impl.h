@@ -1,7 +1,7 @@
 // Session::Impl: a session on whichever fabric. Internal.
 #pragma once
 
-#include "keyway/client_backend/backends.h"
+#include "keyway/client/any_backend.h"
 
 namespace keyway {
 

@@ -54,14 +54,14 @@ Store& Store::operator=(Store&&) noexcept = default;
 Store::~Store() = default;
 
 Result<Store> Store::open(std::string_view uri, StoreOptions options) {
-  auto backend = client::open_backend(uri, parse_store_uri(uri, std::move(options)));
+  auto backend = client::BuiltBackends::open(uri, parse_store_uri(uri, std::move(options)));
   if (!backend.ok()) return backend.status();
   return client::StoreMaker::make(std::move(*backend));
 }
 
 Status Store::decline(std::string_view uri, Status why) {
   KW_CHECK(!why.ok());
-  return client::open_backend(uri, std::move(why)).status();
+  return client::BuiltBackends::open(uri, std::move(why)).status();
 }
 
 Result<Session> Store::session() {
@@ -89,35 +89,34 @@ std::uint32_t Store::owner_of(std::string_view key) const {
 }
 
 std::uint32_t Store::process() const {
-  return std::visit([](const auto& b) { return client::process_of(*b.fabric); }, impl_->backend);
+  return std::visit([](const auto& b) { return b.process(); }, impl_->backend);
 }
 
 std::uint32_t Store::processes() const {
-  return std::visit([](const auto& b) { return client::processes_of(*b.fabric); }, impl_->backend);
+  return std::visit([](const auto& b) { return b.processes(); }, impl_->backend);
 }
 
 void Store::barrier() {
-  std::visit([](auto& b) { client::barrier(*b.fabric); }, impl_->backend);
+  std::visit([](auto& b) { b.barrier(); }, impl_->backend);
 }
 
 std::vector<std::string> Store::gather(std::string_view bytes) {
-  return std::visit([&](auto& b) { return client::gather(*b.fabric, bytes); }, impl_->backend);
+  return std::visit([&](auto& b) { return b.gather(bytes); }, impl_->backend);
 }
 
 std::vector<std::string> Store::gather_everywhere(std::string_view bytes) {
-  return std::visit([&](auto& b) { return client::gather_everywhere(*b.fabric, bytes); },
-                    impl_->backend);
+  return std::visit([&](auto& b) { return b.gather_everywhere(bytes); }, impl_->backend);
 }
 
 void Store::ask_all_to_end() {
   // relaxed, here and below: a flag that comes alone.
   impl_->asked_to_end.store(true, std::memory_order_relaxed);
-  std::visit([](auto& b) { client::notify_all(*b.fabric); }, impl_->backend);
+  std::visit([](auto& b) { b.notify_all(); }, impl_->backend);
 }
 
 bool Store::asked_to_end() const {
   return impl_->asked_to_end.load(std::memory_order_relaxed) ||
-         std::visit([](const auto& b) { return client::notified(*b.fabric); }, impl_->backend);
+         std::visit([](const auto& b) { return b.notified(); }, impl_->backend);
 }
 
 std::string Store::describe() const {

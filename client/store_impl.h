@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "keyway/client_backend/backends.h"
+#include "keyway/client/any_backend.h"
 
 namespace keyway {
 

@@ -4,7 +4,7 @@
 namespace keyway {
 
 Result<Store> open_over(MPI_Comm comm, std::string_view uri, StoreOptions options) {
-  auto backend = client::open_mpi(comm, parse_store_uri(uri, std::move(options)));
+  auto backend = client::MpiBackend::open_over(comm, parse_store_uri(uri, std::move(options)));
   if (!backend.ok()) return backend.status();
   return client::StoreMaker::make(client::AnyBackend(std::move(*backend)));
 }

@@ -120,8 +120,6 @@ Result<std::optional<RunResult>> run(const Plan& plan, const LockTable& table,
   return result;
 }
 
-}  // namespace
-
 Result<std::shared_ptr<void>> hold_mpi() {
   auto held = fabric::MpiInterface::acquire();
   if (!held.ok()) return held.status();
@@ -166,5 +164,11 @@ Result<std::optional<RunResult>> run_on_mpi(const RunOptions& options) {
   }
   return run<fabric::MpiEndpoint>(*plan, table, *lock, *fabric);
 }
+
+}  // namespace
+
+/// Agents are threads of the processes of a job. MPI cannot start a second time in a process.
+extern const Arena kMpiArena;
+const Arena kMpiArena = {.fabric = "mpi", .run = run_on_mpi, .hold = hold_mpi};
 
 }  // namespace keyway::lockbench

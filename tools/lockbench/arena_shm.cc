@@ -10,19 +10,18 @@ namespace keyway::lockbench {
 namespace {
 
 template <class E>
-Result<RunResult> run(const Plan& plan, const LockTable& table, const locks::AnyLock& lock,
-                      fabric::ShmFabric& fabric) {
+Result<std::optional<RunResult>> run(const Plan& plan, const LockTable& table,
+                                     const locks::AnyLock& lock, fabric::ShmFabric& fabric) {
   auto crew = run_threads<E>(plan, table, lock, fabric, 0, plan.ranks, Pinning::kInTurn, [] {});
   if (!crew.ok()) return crew.status();
   auto outsider = fabric.endpoint(0);
   if (!outsider.ok()) return outsider.status();
-  return combine(plan, fabric.topology(), std::move(*crew), read_counters(*outsider, table),
-                 read_volume(*outsider, table, plan), Clocks::kShared);
+  return std::optional(combine(plan, fabric.topology(), std::move(*crew),
+                               read_counters(*outsider, table), read_volume(*outsider, table, plan),
+                               Clocks::kShared));
 }
 
-}  // namespace
-
-Result<RunResult> run_on_shm(const RunOptions& options) {
+Result<std::optional<RunResult>> run_on_shm(const RunOptions& options) {
   auto plan = make_plan(options, options.ranks != 0 ? options.ranks : usable_cores());
   if (!plan.ok()) return plan.status();
   if (plan->agents() > usable_cores()) {
@@ -44,5 +43,11 @@ Result<RunResult> run_on_shm(const RunOptions& options) {
   }
   return run<fabric::ShmEndpoint>(*plan, table, *lock, *fabric);
 }
+
+}  // namespace
+
+/// Agents are threads of this process.
+extern const Arena kShmArena;
+const Arena kShmArena = {.fabric = "shm", .run = run_on_shm};
 
 }  // namespace keyway::lockbench

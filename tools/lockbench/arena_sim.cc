@@ -59,8 +59,9 @@ double processor_s() {
 }
 
 template <class E>
-Result<RunResult> run(const Plan& plan, const LockTable& table, const locks::AnyLock& lock,
-                      fabric::SimFabric& fabric, std::string machine_text) {
+Result<std::optional<RunResult>> run(const Plan& plan, const LockTable& table,
+                                     const locks::AnyLock& lock, fabric::SimFabric& fabric,
+                                     std::string machine_text) {
   const std::uint64_t begun = steady_ns();
   const double begun_s = processor_s();
   auto crew = run_fibers<E>(plan, table, lock, fabric);
@@ -79,12 +80,10 @@ Result<RunResult> run(const Plan& plan, const LockTable& table, const locks::Any
                                  .operations = fabric.stats().operations(),
                                  .host_s = static_cast<double>(took) / 1e9,
                                  .processor_s = worked_s};
-  return result;
+  return std::optional(std::move(result));
 }
 
-}  // namespace
-
-Result<RunResult> run_on_sim(const RunOptions& options) {
+Result<std::optional<RunResult>> run_on_sim(const RunOptions& options) {
   const auto plan = make_plan(options, options.ranks != 0 ? options.ranks : kDefaultRanks);
   if (!plan.ok()) return plan.status();
   auto text = machine_file(options.machine);
@@ -112,5 +111,11 @@ Result<RunResult> run_on_sim(const RunOptions& options) {
   }
   return run<fabric::SimEndpoint>(*plan, table, *lock, *fabric, std::move(*text));
 }
+
+}  // namespace
+
+/// Agents are fibers of a simulated machine.
+extern const Arena kSimArena;
+const Arena kSimArena = {.fabric = "sim", .side_by_side = true, .run = run_on_sim};
 
 }  // namespace keyway::lockbench

@@ -10,6 +10,7 @@
 #include "arena.h"
 #include "keyway/client/program/output_file.h"
 #include "pin.h"
+#include "refuse.h"
 
 namespace keyway::lockbench {
 
@@ -19,19 +20,33 @@ Session::Session(const Options& options, std::vector<Point> points, bool show)
       show_(show),
       to_stdout_(options.json != "-" && options.csv != "-") {}
 
+Result<const Arena*> arena_of(std::string_view fabric) {
+  std::string built;
+  for (const Arena* arena : arenas()) {
+    if (arena->fabric == fabric) return arena;
+    built += fmt::format("{}{}", built.empty() ? "" : " or ", arena->fabric);
+  }
+  return refuse(fmt::format("this lockbench was built without {}: use --fabric {}", fabric, built));
+}
+
 int Session::run() {
-  const bool simulated = std::all_of(points_.begin(), points_.end(),
-                                     [](const Point& point) { return point.run.fabric == "sim"; });
-  std::shared_ptr<void> mpi;
-  if (std::any_of(points_.begin(), points_.end(),
-                  [](const Point& point) { return point.run.fabric == "mpi"; })) {
-    auto held = hold_mpi();
-    if (held.ok()) mpi = std::move(*held);
+  const auto used = [this](const Arena& arena) {
+    return std::ranges::count_if(
+        points_, [&](const Point& point) { return point.run.fabric == arena.fabric; });
+  };
+  std::vector<std::shared_ptr<void>> kept;
+  bool side_by_side = true;
+  for (const Arena* arena : arenas()) {
+    if (used(*arena) == 0) continue;
+    side_by_side = side_by_side && arena->side_by_side;
+    if (arena->hold == nullptr) continue;
+    auto held = arena->hold();
+    if (held.ok()) kept.push_back(std::move(*held));
     const MutexLock guard(mutex_);
     failure_ = held.status();
   }
   std::size_t jobs = 1;
-  if (simulated) jobs = options_.jobs != 0 ? options_.jobs : usable_cores();
+  if (side_by_side) jobs = options_.jobs != 0 ? options_.jobs : usable_cores();
   jobs = std::min(jobs, points_.size());
   if (jobs == 1) {
     run_some();
@@ -69,10 +84,8 @@ std::size_t Session::next_point() {
 }
 
 Result<std::optional<RunResult>> Session::run_point(const Point& point) const {
-  if (point.run.fabric == "mpi") return run_on_mpi(point.run);
-  auto result = point.run.fabric == "sim" ? run_on_sim(point.run) : run_on_shm(point.run);
-  if (!result.ok()) return result.status();
-  return std::optional(std::move(*result));
+  const auto arena = arena_of(point.run.fabric);
+  return arena.ok() ? (*arena)->run(point.run) : arena.status();
 }
 
 void Session::finished(std::size_t number, Result<std::optional<RunResult>> result) {
