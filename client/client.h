@@ -7,9 +7,9 @@
 //   rediss://...                            the same over TLS
 //   unix:/path/of/socket                    the same over a Unix socket
 //
-// *What.* Store opens a store and knows its shape; Session performs operations. Results are values.
-// *Thread safety.* A Store may be shared by threads. A Session belongs to one thread (or fiber);
-// open one for each. Sessions end before their Store does.
+// *What.* Store opens a store and knows its shape; Session performs operations; Inspector reports
+// and administers. Results are values. *Thread safety.* A Store may be shared by threads. A Session
+// belongs to one thread (or fiber); open one for each. Sessions end before their Store does.
 // *Errors.* Status and Result (locks/base/status.h). Operations on keys fail with
 //   kInvalidArgument  key not of 1 B to 64 KiB, value above 512 MiB
 //   kOutOfSpace       the owner's heap has no room; nothing has changed
@@ -19,7 +19,7 @@
 // *Over a socket.* Operations also fail with kUnavailable, and kTimeout then means that the server
 // did not answer; the message says whether a write was not sent, or was sent and may have taken
 // effect. Connections that break are opened again, with pauses, for up to `timeout`. What needs the
-// store's memory (report, stripe_report, switch_lock, scan_from, ...) is kUnsupported, or empty. A
+// store's memory (scan_from, and all of Inspector) is kUnsupported, or empty. A
 // body that decides on elements runs again each time that another client was faster.
 #pragma once
 
@@ -108,7 +108,25 @@ struct LockCounts {
   std::uint64_t timeouts = 0;
 };
 
+struct SessionImpl;
+class Inspector;
+
 /// One thread's access to a store. Movable, not copyable.
+///
+///   keyway::Session session = store.session().value();
+///   if (keyway::Status put = session.put("user:1", "Ada"); !put.ok()) {
+///     std::fprintf(stderr, "%s\n", std::string(put.message()).c_str());
+///   }
+///   std::string value;  // its memory is used again: no allocation in a loop
+///   while (session.get("user:1", value).ok()) use(value);
+///
+///   // One atomic step on several keys, on whatever ranks they are: a transfer.
+///   const std::array<std::string_view, 2> accounts = {"alice", "bob"};
+///   session.transact(accounts, [](std::span<std::optional<std::string>> balances) {
+///     if (!balances[0] || !balances[1]) return false;  // kMismatch, and nothing has changed
+///     std::swap(*balances[0], *balances[1]);
+///     return true;
+///   });
 class Session {
  public:
   Session(Session&&) noexcept;
@@ -230,6 +248,58 @@ class Session {
   /// session is one step to them. It costs a lock for each stripe of the store, so it is for what
   /// is about all keys; a queue lock has to have as many `locks_per_session`. Not within itself.
   Status alone(FunctionRef<void()> body);
+  /// The time that spans of time to live count from, in ms since 1970 UTC: the wall clock of the
+  /// key's rank, but it never goes back. It costs a round trip where the key is on another node.
+  /// Within alone() and the body of modify_all() it is the time by which that operation judges
+  /// expiries, whatever the key.
+  std::uint64_t now_ms(std::string_view key);
+
+  /// Reports, locks and administration, by this session.
+  Inspector inspector();
+
+ private:
+  friend class Store;
+  explicit Session(std::unique_ptr<SessionImpl> impl);
+  std::unique_ptr<SessionImpl> impl_;
+};
+
+/// What people and administration ask of a store, beside its data: contents, locks, expired
+/// elements. A view of a session, which outlives it, and of its thread.
+///
+///   const keyway::VolumeReport volume = session.inspector().report(0).value();
+///   std::printf("%llu elements\n", static_cast<unsigned long long>(volume.elements));
+///   for (const keyway::LockKindReport& kind : session.inspector().lock_kinds(0)) {
+///     std::printf("%s guards %llu stripes\n", kind.kind.c_str(),
+///                 static_cast<unsigned long long>(kind.stripes));
+///   }
+class Inspector {
+ public:
+  // --- the contents of a rank
+  /// Walks a rank's volume: elements, bytes, free memory.
+  Result<VolumeReport> report(std::uint32_t rank);
+  /// The contents of a rank's volume, by counters: one for each stripe and each 16 KiB of the heap.
+  VolumeUsage usage(std::uint32_t rank);
+  /// The figures of usage() that concern elements. Its cost does not depend on the memory's size.
+  VolumeCounts counts(std::uint32_t rank);
+  /// Heap bytes of a rank that this session has leased and not used.
+  std::uint64_t leased_bytes(std::uint32_t rank);
+
+  // --- locks
+  /// Which stripe guards a key.
+  StripePlace stripe_of(std::string_view key);
+  /// How many stripes of a rank are guarded by which lock kind.
+  std::vector<LockKindReport> lock_kinds(std::uint32_t rank);
+  /// Why the lock of one of these stripes is as it is: kind, switches, what visitors do.
+  StripeReport stripe_report(std::uint32_t rank, std::uint64_t stripe);
+  /// Puts a kind of lock=auto in force on one stripe, for everybody; operations go on meanwhile.
+  /// kInvalidArgument when the store has no such kind or stripe.
+  Status switch_lock(std::uint32_t rank, std::uint64_t stripe, std::string_view kind);
+  /// Counters of the locks that this session took.
+  LockCounts lock_counts();
+  /// The same, one line for people.
+  std::string lock_report();
+
+  // --- expiry
   /// Removes this rank's elements past their expiry; returns how many. Writes that find the heap
   /// full do so by themselves.
   Result<std::uint64_t> sweep_expired(std::uint32_t rank);
@@ -238,45 +308,27 @@ class Session {
   /// which an element expired 400 ms ago or earlier, and costs one look where nothing expires at
   /// all. A stripe that it cannot visit ends the part, and waits for the next round.
   Result<SweepPart> sweep_part(std::uint32_t rank, std::uint64_t from, std::uint64_t lines);
-  /// The time that spans of time to live count from, in ms since 1970 UTC: the wall clock of the
-  /// key's rank, but it never goes back. It costs a round trip where the key is on another node.
-  /// Within alone() and the body of modify_all() it is the time by which that operation judges
-  /// expiries, whatever the key.
-  std::uint64_t now_ms(std::string_view key);
-  /// Walks a rank's volume: elements, bytes, free memory.
-  Result<VolumeReport> report(std::uint32_t rank);
-  /// The contents of a rank's volume, by counters: one for each stripe and each 16 KiB of the heap.
-  VolumeUsage usage(std::uint32_t rank);
-  /// The figures of usage() that concern elements. Its cost does not depend on the memory's size.
-  VolumeCounts counts(std::uint32_t rank);
-  /// Which stripe guards a key.
-  StripePlace stripe_of(std::string_view key) const;
-  /// How many stripes of a rank are guarded by which lock kind.
-  std::vector<LockKindReport> lock_kinds(std::uint32_t rank);
-  /// Why the lock of one of these stripes is as it is: kind, switches, what visitors do.
-  StripeReport stripe_report(std::uint32_t rank, std::uint64_t stripe);
-  /// Puts a kind of lock=auto in force on one stripe, for everybody; operations go on meanwhile.
-  /// kInvalidArgument when the store has no such kind or stripe.
-  Status switch_lock(std::uint32_t rank, std::uint64_t stripe, std::string_view kind);
-  /// Heap bytes of a rank that this session has leased and not used.
-  std::uint64_t leased_bytes(std::uint32_t rank) const;
-  /// Counters of the locks that this session took.
-  LockCounts lock_counts() const;
-  /// The same, one line for people.
-  std::string lock_report() const;
 
  private:
-  friend class Store;
-  struct Impl;
-  explicit Session(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
+  friend class Session;
+  explicit Inspector(SessionImpl& session) : session_(&session) {}
+  SessionImpl* session_;
 };
 
 namespace client {
 struct StoreMaker;
 }  // namespace client
 
-/// An open store. Movable, not copyable. On `mpi:` opening and destruction are collective.
+/// An open store. Movable, not copyable.
+///
+///   auto store = keyway::Store::open("local:?memory=256MiB&lock=auto");
+///   if (!store.ok()) return fail(store.status().message());
+///   std::vector<std::jthread> threads;
+///   for (int i = 0; i < 4; ++i) {
+///     threads.emplace_back([session = store->session().value()]() mutable { work(session); });
+///   }
+///
+/// On `mpi:` opening and destruction are collective.
 class Store {
  public:
   /// kInvalidArgument for a bad URI or option, kOutOfSpace when memory cannot be had, kUnavailable

@@ -1,14 +1,12 @@
 // Session: each call goes to the store's session of the same name.
 
-#include <fmt/core.h>
-
 #include <limits>
 
 #include "keyway/client/session_impl.h"
 
 namespace keyway {
 
-Session::Session(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Session::Session(std::unique_ptr<SessionImpl> impl) : impl_(std::move(impl)) {}
 Session::Session(Session&&) noexcept = default;
 Session& Session::operator=(Session&&) noexcept = default;
 Session::~Session() = default;
@@ -195,82 +193,10 @@ Status Session::clear_rank(std::uint32_t rank) {
   return impl_->with([&](auto& s) { return s.clear_rank(rank); });
 }
 
-Result<std::uint64_t> Session::sweep_expired(std::uint32_t rank) {
-  return impl_->with([&](auto& s) { return s.sweep_expired(rank); });
-}
-
-Result<SweepPart> Session::sweep_part(std::uint32_t rank, std::uint64_t from, std::uint64_t lines) {
-  return impl_->with([&](auto& s) { return s.sweep_part(rank, from, lines); });
-}
-
 std::uint64_t Session::now_ms(std::string_view key) {
   return impl_->with([&](auto& s) { return s.now_ms(key); });
 }
 
-Result<VolumeReport> Session::report(std::uint32_t rank) {
-  return impl_->with([&](auto& s) { return s.report(rank); });
-}
-
-VolumeUsage Session::usage(std::uint32_t rank) {
-  return impl_->with([&](auto& s) { return s.usage(rank); });
-}
-
-VolumeCounts Session::counts(std::uint32_t rank) {
-  return impl_->with([&](auto& s) { return s.counts(rank); });
-}
-
-StripePlace Session::stripe_of(std::string_view key) const {
-  return impl_->with([&](auto& s) { return s.stripe_of(key); });
-}
-
-std::vector<LockKindReport> Session::lock_kinds(std::uint32_t rank) {
-  return impl_->with([&](auto& s) { return s.lock_kinds(rank); });
-}
-
-StripeReport Session::stripe_report(std::uint32_t rank, std::uint64_t stripe) {
-  return impl_->with([&](auto& s) { return s.stripe_report(rank, stripe); });
-}
-
-Status Session::switch_lock(std::uint32_t rank, std::uint64_t stripe, std::string_view kind) {
-  return impl_->with([&](auto& s) { return s.switch_kind(rank, stripe, kind); });
-}
-
-std::uint64_t Session::leased_bytes(std::uint32_t rank) const {
-  return impl_->with([&](auto& s) { return s.leased_bytes(rank); });
-}
-
-namespace {
-
-LockCounts lock_counts_of(const auto& session) {
-  const locks::LockStats& stats = session.lock_stats();
-  return {stats.reads, stats.writes, stats.contended, stats.handovers(), stats.timeouts};
-}
-
-LockCounts lock_counts_of(const remote::Session&) { return {}; }
-
-std::string lock_report_of(const auto& session) {
-  const locks::LockStats& stats = session.lock_stats();
-  std::string text =
-      fmt::format("{} shared and {} exclusive grants, {} contended, {} handed over, {} timed out",
-                  stats.reads, stats.writes, stats.contended, stats.handovers(), stats.timeouts);
-  if (const auto* times = session.lock_times()) {
-    text += fmt::format("; waited {} ns at the median, {} at 99%; held {} and {}",
-                        times->wait_ns.percentile(50), times->wait_ns.percentile(99),
-                        times->hold_ns.percentile(50), times->hold_ns.percentile(99));
-  }
-  return text;
-}
-
-std::string lock_report_of(const remote::Session&) { return "the locks are the server's"; }
-
-}  // namespace
-
-LockCounts Session::lock_counts() const {
-  return impl_->with([](const auto& s) { return lock_counts_of(s); });
-}
-
-std::string Session::lock_report() const {
-  return impl_->with([](const auto& s) { return lock_report_of(s); });
-}
+Inspector Session::inspector() { return Inspector(*impl_); }
 
 }  // namespace keyway

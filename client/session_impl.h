@@ -1,11 +1,11 @@
-// Session::Impl: a session on whichever fabric. Internal.
+// SessionImpl: a session on whichever fabric. Internal.
 #pragma once
 
 #include "keyway/client/any_backend.h"
 
 namespace keyway {
 
-struct Session::Impl {
+struct SessionImpl {
   client::AnySession session;
 
   /// Calls use(session): a switch on the variant's index.

@@ -75,7 +75,7 @@ Result<Session> Store::session_at(std::uint32_t rank) {
       [&](auto& backend) -> Result<Session> {
         auto session = backend.session(rank);
         if (!session.ok()) return session.status();
-        return Session(std::make_unique<Session::Impl>(Session::Impl{std::move(*session)}));
+        return Session(std::make_unique<SessionImpl>(SessionImpl{std::move(*session)}));
       },
       impl_->backend);
 }

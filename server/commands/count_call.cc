@@ -73,7 +73,7 @@ void look_at_keys(const Call& call, HotSpots& spots) {
   std::size_t seen = 0;
   for_each_key(call.command, call.words, [&](std::string_view key) {
     if (is_storable(key)) {
-      const StripePlace place = call.session.whole().stripe_of(key);
+      const StripePlace place = call.session.whole().inspector().stripe_of(key);
       spots.add(access_of(call.command, seen == 0), key, name_of(place));
     }
     return ++seen < kMaxKeysLookedAt;

@@ -22,7 +22,7 @@ void write_locks(const Call& call, InfoWriter& out) {
   out.field("lock_handed_over", locks.handed_over);
   out.field("lock_timeouts", locks.timeouts);
   for (std::uint32_t rank = facts.first_rank(); rank < facts.end_rank(); ++rank) {
-    for (const LockKindReport& kind : call.session.whole().lock_kinds(rank)) {
+    for (const LockKindReport& kind : call.session.whole().inspector().lock_kinds(rank)) {
       out.field(fmt::format("lock_rank{}_{}", rank, kind.kind),
                 fmt::format("stripes={},switches={}", kind.stripes, kind.switches));
     }
@@ -45,7 +45,7 @@ void write_volumes(const Call& call, InfoWriter& out) {
   const std::deque<RankFigures>& ranks = call.service.volumes.ranks;
   for (std::uint32_t i = 0; i < ranks.size(); ++i) {
     const std::uint32_t rank = facts.first_rank() + i;
-    const VolumeCounts counts = call.session.whole().counts(rank);
+    const VolumeCounts counts = call.session.whole().inspector().counts(rank);
     const RankFigures& told = ranks[i];
     out.field(
         fmt::format("volume{}", rank),

@@ -6,7 +6,7 @@ void look_at_volumes(Session& session, const Facts& facts, VolumeFigures& figure
   if (figures.ranks.empty()) figures.ranks.resize(facts.end_rank() - facts.first_rank());
   VolumeUsage all;
   for (std::uint32_t rank = facts.first_rank(); rank < facts.end_rank(); ++rank) {
-    const VolumeUsage usage = session.usage(rank);
+    const VolumeUsage usage = session.inspector().usage(rank);
     RankFigures& told = figures.ranks[rank - facts.first_rank()];
     told.segment_bytes.set(usage.segment_bytes);
     told.table_bytes.set(usage.table_bytes);
@@ -32,7 +32,7 @@ void look_at_volumes(Session& session, const Facts& facts, VolumeFigures& figure
 VolumeCounts own_counts(Session& session, const Facts& facts) {
   VolumeCounts all;
   for (std::uint32_t rank = facts.first_rank(); rank < facts.end_rank(); ++rank) {
-    all.add(session.counts(rank));
+    all.add(session.inspector().counts(rank));
   }
   return all;
 }

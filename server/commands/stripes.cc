@@ -20,7 +20,7 @@ struct Stripe {
 
 std::uint64_t stripes_of(Session& session, std::uint32_t rank) {
   std::uint64_t stripes = 0;
-  for (const LockKindReport& kind : session.lock_kinds(rank)) stripes += kind.stripes;
+  for (const LockKindReport& kind : session.inspector().lock_kinds(rank)) stripes += kind.stripes;
   return stripes;
 }
 
@@ -29,7 +29,7 @@ std::vector<Stripe> most_contended(Session& session, std::uint32_t rank, std::si
   std::vector<Stripe> all;
   const std::uint64_t stripes = stripes_of(session, rank);
   for (std::uint64_t number = 0; number < stripes; ++number) {
-    StripeReport report = session.stripe_report(rank, number);
+    StripeReport report = session.inspector().stripe_report(rank, number);
     if (report.samples + report.switches != 0) all.push_back({number, std::move(report)});
   }
   std::stable_sort(all.begin(), all.end(), [](const Stripe& a, const Stripe& b) {

@@ -62,7 +62,7 @@ std::uint64_t Sweeper::turn(Session& session) {
 /// False at the end of the round, and after a failure.
 bool Sweeper::part(Session& session, std::uint64_t& removed) {
   try {
-    const auto part = session.sweep_part(rank_, from_, kLinesPerPart);
+    const auto part = session.inspector().sweep_part(rank_, from_, kLinesPerPart);
     if (!part.ok()) return false;
     from_ = part->next;
     removed += part->removed;

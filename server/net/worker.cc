@@ -117,7 +117,7 @@ void Worker::drain(std::chrono::milliseconds patience) {
 
 /// What the locks of a fiber's session have come to, for others to read.
 void Worker::tell_locks(std::size_t fiber) {
-  const LockCounts counts = sessions_[fiber].lock_counts();
+  const LockCounts counts = sessions_[fiber].inspector().lock_counts();
   LockCounters& told = statistics_.locks[fiber];
   told.shared.set(counts.shared);
   told.exclusive.set(counts.exclusive);

@@ -25,13 +25,13 @@ inline void check_heap(Store& store, Session& walker, std::span<Session* const> 
   if (!elsewhere().empty()) return;  // the server's heap is its own business
   std::uint64_t elements = 0;
   for (std::uint32_t rank = 0; rank < store.ranks(); ++rank) {
-    const auto report = walker.report(rank);
+    const auto report = walker.inspector().report(rank);
     INFO(report.status().message());
     REQUIRE(report.ok());
     std::uint64_t leased = 0;
-    for (const Session* session : sessions) leased += session->leased_bytes(rank);
+    for (Session* session : sessions) leased += session->inspector().leased_bytes(rank);
     CAPTURE(rank);
-    check_volume(*report, walker.usage(rank), leased);
+    check_volume(*report, walker.inspector().usage(rank), leased);
     elements += report->elements;
   }
   CHECK(walker.size() == elements);

@@ -190,13 +190,13 @@ TEST_CASE("concurrent: histories are linearizable while a thread changes the kin
     std::uint64_t switched = 0;
     std::thread stirrer([&] {
       Session session = session_of(store);
-      const auto kinds = session.lock_kinds(0);
+      const auto kinds = session.inspector().lock_kinds(0);
       Rng rng(7);
       // relaxed: nothing is published with it; join() comes before anything is looked at.
       while (!done.load(std::memory_order_relaxed) || switched < 10) {
         const auto rank = static_cast<std::uint32_t>(rng.below(store.ranks()));
         const auto& kind = kinds[rng.below(kinds.size())].kind;
-        switched += session.switch_lock(rank, rng.below(16), kind).ok();
+        switched += session.inspector().switch_lock(rank, rng.below(16), kind).ok();
       }
     });
     const RecordPlan plan{.rounds = scaled(400), .keys = 3, .operations = 5, .seed = 5};

@@ -166,7 +166,7 @@ TEST_CASE("expiry: no part of an element past it is changed, it begins anew", "[
             Code::kNotFound);
       CHECK(*s.scan_keys(0, 100, [](auto) { FAIL(); }) == 0);
       CHECK(*s.scan_keys_from(key, 100, [](auto) { FAIL(); }) == 0);
-      CHECK(*s.sweep_expired(0) + *s.sweep_expired(1) == 1);
+      CHECK(*s.inspector().sweep_expired(0) + *s.inspector().sweep_expired(1) == 1);
       CHECK(s.size() == 0);
     }
   }
@@ -204,7 +204,7 @@ TEST_CASE("expiry: it comes by itself", "[memory]") {
     if (!there) REQUIRE(late);
   }
   CHECK(s.size() == 1);  // nobody has swept it yet
-  CHECK(*s.sweep_expired(0) == 1);
+  CHECK(*s.inspector().sweep_expired(0) == 1);
   CHECK(s.size() == 0);
 }
 
@@ -217,8 +217,8 @@ TEST_CASE("expiry: a sweep removes what has expired and nothing else, also from 
     REQUIRE(s.put(named("key ", i), pattern(i, i), options).ok());
   }
   CHECK(s.size() == 300);
-  CHECK(*s.sweep_expired(0) == 100);
-  CHECK(*s.sweep_expired(0) == 0);
+  CHECK(*s.inspector().sweep_expired(0) == 100);
+  CHECK(*s.inspector().sweep_expired(0) == 0);
   CHECK(s.size() == 200);
   for (int i = 0; i < 300; ++i) {
     const auto value = s.get(named("key ", i));
@@ -234,7 +234,8 @@ TEST_CASE("expiry: a sweep in parts meets every stripe once a round", "[memory]"
       CAPTURE(stripes, lines);
       Store store = open_local(fmt::format("local:?memory=4MiB&sessions=1&stripes={}", stripes));
       Session s = session_of(store);
-      CHECK(s.sweep_part(0, 0, lines)->next == 0);  // nothing expires: the round is over at once
+      CHECK(s.inspector().sweep_part(0, 0, lines)->next ==
+            0);  // nothing expires: the round is over at once
       for (int i = 0; i < 300; ++i) {
         const PutOptions options{.expires_at_ms = i % 3 == 0 ? kPast : i % 3 == 1 ? kFuture : 0};
         REQUIRE(s.put(named("key ", i), pattern(i, i), options).ok());
@@ -243,7 +244,7 @@ TEST_CASE("expiry: a sweep in parts meets every stripe once a round", "[memory]"
         store::SweepPart all;
         int calls = 0;
         do {
-          const auto part = s.sweep_part(0, all.next, lines);
+          const auto part = s.inspector().sweep_part(0, all.next, lines);
           REQUIRE(part.ok());
           all.removed += part->removed;
           all.visited += part->visited;
@@ -264,9 +265,9 @@ TEST_CASE("expiry: a sweep in parts meets every stripe once a round", "[memory]"
   }
   Store store = open_local("local:?memory=4MiB&sessions=1&stripes=4");
   Session s = session_of(store);
-  CHECK(s.sweep_part(1, 0, 1).code() == Code::kInvalidArgument);
-  CHECK(s.sweep_part(0, 1 << 20, 1).code() == Code::kInvalidArgument);
-  CHECK(s.sweep_part(0, 0, 0).code() == Code::kInvalidArgument);
+  CHECK(s.inspector().sweep_part(1, 0, 1).code() == Code::kInvalidArgument);
+  CHECK(s.inspector().sweep_part(0, 1 << 20, 1).code() == Code::kInvalidArgument);
+  CHECK(s.inspector().sweep_part(0, 0, 0).code() == Code::kInvalidArgument);
 }
 
 TEST_CASE("expiry: a sweep visits only the stripes in which something has expired", "[memory]") {
@@ -275,14 +276,14 @@ TEST_CASE("expiry: a sweep visits only the stripes in which something has expire
   for (int i = 0; i < 3000; ++i) {
     REQUIRE(s.put(named("key ", i), pattern(i % 50, i), {.expires_at_ms = kFuture}).ok());
   }
-  CHECK(s.sweep_part(0, 0, 1'000'000)->visited == 0);
+  CHECK(s.inspector().sweep_part(0, 0, 1'000'000)->visited == 0);
   REQUIRE(s.put("one", "v", {.expires_at_ms = kPast}).ok());
-  const auto part = s.sweep_part(0, 0, 1'000'000);
+  const auto part = s.inspector().sweep_part(0, 0, 1'000'000);
   CHECK(part->removed == 1);
-  const std::uint64_t table_lines = s.report(0)->table_bytes / 64;
+  const std::uint64_t table_lines = s.inspector().report(0)->table_bytes / 64;
   CHECK(part->visited > 0);
   CHECK(part->visited < table_lines / 16);  // of 64 stripes one, with its overflow lines
-  CHECK(s.sweep_part(0, 0, 1'000'000)->visited == 0);
+  CHECK(s.inspector().sweep_part(0, 0, 1'000'000)->visited == 0);
   CHECK(s.size() == 3000);
 }
 
@@ -307,7 +308,8 @@ TEST_CASE("expiry: writes of several keys that find the heap full sweep first, o
   // Elements that expired unread, until too few bytes are free on every rank for what follows.
   const auto fill = [&] {
     const auto free_bytes = [&] {
-      return std::max(s.report(0)->heap.free_bytes, s.report(1)->heap.free_bytes);
+      return std::max(s.inspector().report(0)->heap.free_bytes,
+                      s.inspector().report(1)->heap.free_bytes);
     };
     // A report walks the heap, so now and then.
     for (int i = 0; i % 16 != 0 || free_bytes() > 300'000; ++i) {

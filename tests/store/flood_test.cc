@@ -37,10 +37,11 @@ std::string key_of_xxh3(std::uint64_t hash) {
 }
 
 /// How many keys the fullest stripe would hold.
-std::uint64_t most_of_a_stripe(const Session& s, const std::vector<std::string>& keys) {
+std::uint64_t most_of_a_stripe(Session& s, const std::vector<std::string>& keys) {
   std::map<std::uint64_t, std::uint64_t> stripes;
   std::uint64_t most = 0;
-  for (const std::string& key : keys) most = std::max(most, ++stripes[s.stripe_of(key).stripe]);
+  for (const std::string& key : keys)
+    most = std::max(most, ++stripes[s.inspector().stripe_of(key).stripe]);
   return most;
 }
 
@@ -55,31 +56,33 @@ TEST_CASE("flood: keys that were made for one bucket of XXH3 spread over the str
     REQUIRE(XXH3_64bits(keys.back().data(), keys.back().size()) == hash);
   }
   for (const std::string& key : keys) REQUIRE(s.put(key, "v").ok());
-  CHECK(s.usage(0).longest_chain_lines < 10);
+  CHECK(s.inspector().usage(0).longest_chain_lines < 10);
   // Of 4096 stripes, each key's by chance: about 7, and 20 once in 10^12 stores.
   CHECK(most_of_a_stripe(s, keys) < 20);
 }
 
 TEST_CASE("flood: keys that meet in one store part in the next one") {
   Store known = open_local("local:?memory=16MiB&sessions=1");
-  const Session spy = session_of(known);
+  Session spy = session_of(known);
   std::vector<std::string> keys;
   for (int i = 0; keys.size() < 500; ++i) {
     const std::string key = named("key ", i);
-    if (spy.stripe_of(key).stripe == 7) keys.push_back(key);
+    if (spy.inspector().stripe_of(key).stripe == 7) keys.push_back(key);
   }
   for (int i = 0; i < 3; ++i) {
     Store next = open_local("local:?memory=16MiB&sessions=1");
-    CHECK(most_of_a_stripe(session_of(next), keys) < 20);
+    Session other = session_of(next);
+    CHECK(most_of_a_stripe(other, keys) < 20);
   }
 }
 
 TEST_CASE("flood: with a secret that is given, keys lie where they did") {
   const auto places = [](std::string_view secret) {
     Store store = open_local(fmt::format("local:?memory=4MiB&sessions=1&hash_secret={}", secret));
-    const Session s = session_of(store);
+    Session s = session_of(store);
     std::vector<std::uint64_t> stripes;
-    for (int i = 0; i < 50; ++i) stripes.push_back(s.stripe_of(named("key ", i)).stripe);
+    for (int i = 0; i < 50; ++i)
+      stripes.push_back(s.inspector().stripe_of(named("key ", i)).stripe);
     return stripes;
   };
   const auto first = places("00000000000000000000000000000001");

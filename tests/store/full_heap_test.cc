@@ -74,7 +74,7 @@ TEST_CASE("full heap: a clear error, and every element is as it was") {
       kept.erase(kept.begin());
     }
     check_heap(store, s);
-    CHECK(s.report(0)->live_bytes == 0);
+    CHECK(s.inspector().report(0)->live_bytes == 0);
   }
 }
 
@@ -137,7 +137,7 @@ TEST_CASE("full heap: elements of other sizes are moved out of sparse chunks to 
   fill(s, kept, 120, "small ");
   thin_out(s, kept, 33);
   // Nearly every chunk has an element left.
-  const auto pinned = s.report(0)->heap;
+  const auto pinned = s.inspector().report(0)->heap;
   CHECK(pinned.free_bytes * 10 >= pinned.heap_bytes * 9);
   CHECK(pinned.free_chunks * 16'384 * 10 <= pinned.heap_bytes);
   Kept large;
@@ -145,7 +145,7 @@ TEST_CASE("full heap: elements of other sizes are moved out of sparse chunks to 
   kept.insert(large.begin(), large.end());
   check_all(s, kept);
   check_heap(store, s);
-  CHECK(s.report(0)->live_bytes * 10 >= pinned.heap_bytes * 9);
+  CHECK(s.inspector().report(0)->live_bytes * 10 >= pinned.heap_bytes * 9);
   // And neighbours are emptied for a run.
   thin_out(s, kept, 10);
   Kept runs;
@@ -204,7 +204,7 @@ TEST_CASE("full heap: sessions that are idle keep little of it from one that wri
   Session writer = session_of(store);
   Kept kept;
   fill(writer, kept, 3000, "element ");
-  const auto report = *writer.report(0);
+  const auto report = *writer.inspector().report(0);
   CAPTURE(kept.size(), report.live_bytes, report.heap.heap_bytes);
   CHECK(report.live_bytes * 10 >= report.heap.heap_bytes * 9);
   std::vector<Session*> open = {&writer};
@@ -232,7 +232,7 @@ TEST_CASE("full heap: put_all does all or nothing, and keeps no room from others
   CHECK(status.message().find("nothing was written") != std::string_view::npos);
   check_all(a, kept);
   // What the failed call had set aside is free again: b can fill the heap.
-  for (std::uint32_t rank = 0; rank < 2; ++rank) CHECK(a.leased_bytes(rank) == 0);
+  for (std::uint32_t rank = 0; rank < 2; ++rank) CHECK(a.inspector().leased_bytes(rank) == 0);
   fill(b, kept, 30'000, "b's ");
   CHECK(kept.size() > 80);
   check_all(b, kept);
@@ -252,7 +252,8 @@ TEST_CASE("full heap: a put_all that overwrites in place gives back what it set 
   std::vector<KeyValue> pairs;
   for (const auto& key : keys) pairs.emplace_back(key, large);
   for (std::uint32_t round = 0; round < 1 + scaled(10) / 5; ++round) REQUIRE(a.put_all(pairs).ok());
-  CHECK(a.leased_bytes(0) <= 2 * 16384);  // of overflow buckets, at most a chunk's worth
+  CHECK(a.inspector().leased_bytes(0) <=
+        2 * 16384);  // of overflow buckets, at most a chunk's worth
   check_heap(store, a);
 }
 

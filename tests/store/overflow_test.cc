@@ -24,8 +24,8 @@ TEST_CASE("overflow: a chain of hundreds of lines holds every element once") {
     REQUIRE(s.insert(key_of(i), "") == Code::kExists);
     REQUIRE(*s.get(key_of(i)) == pattern(i % 40, i));
   }
-  CHECK(s.report(0)->elements == kElements);
-  CHECK(s.report(0)->overflow_buckets >= kElements / 7);
+  CHECK(s.inspector().report(0)->elements == kElements);
+  CHECK(s.inspector().report(0)->overflow_buckets >= kElements / 7);
   check_heap(store, s);
 }
 
@@ -46,7 +46,7 @@ TEST_CASE("overflow: lines leave the chain from its end, its start and its middl
         }
         check_heap(store, s);
       }
-      const auto report = *s.report(0);
+      const auto report = *s.inspector().report(0);
       CHECK(report.overflow_buckets == 0);  // none is left empty in the chain
       CHECK(report.live_bytes == 0);
     }
@@ -102,14 +102,15 @@ TEST_CASE("overflow: the longest chain is noted as it grows, and stays noted") {
   Store store = open_local("local:?memory=8MiB&sessions=2&buckets=3&ranks=2");
   Session s = session_of(store);
   Session other = session_of(store);
-  for (const std::uint32_t rank : {0u, 1u}) CHECK(s.usage(rank).longest_chain_lines == 1);
+  for (const std::uint32_t rank : {0u, 1u})
+    CHECK(s.inspector().usage(rank).longest_chain_lines == 1);
   Rng rng(11);
   std::uint64_t most[2] = {1, 1};
   const auto check = [&] {
     for (const std::uint32_t rank : {0u, 1u}) {
       CAPTURE(rank);
-      most[rank] = std::max(most[rank], s.report(rank)->longest_chain_lines);
-      REQUIRE(s.usage(rank).longest_chain_lines == most[rank]);
+      most[rank] = std::max(most[rank], s.inspector().report(rank)->longest_chain_lines);
+      REQUIRE(s.inspector().usage(rank).longest_chain_lines == most[rank]);
     }
   };
   // Entries become inline and move to the heap and back, in turn by two sessions.
@@ -122,6 +123,6 @@ TEST_CASE("overflow: the longest chain is noted as it grows, and stays noted") {
   CHECK(most[0] > 5);
   CHECK(most[1] > 5);
   REQUIRE(s.clear().ok());
-  CHECK(s.report(0)->longest_chain_lines == 1);
+  CHECK(s.inspector().report(0)->longest_chain_lines == 1);
   check();
 }

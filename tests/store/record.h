@@ -131,11 +131,20 @@ class Recorder {
     }
   }
 
+  /// A client's session sweeps by its inspector, the store's own by itself.
+  Result<std::uint64_t> sweep(std::uint32_t rank) {
+    if constexpr (requires { session_.inspector(); }) {
+      return session_.inspector().sweep_expired(rank);
+    } else {
+      return session_.sweep_expired(rank);
+    }
+  }
+
   /// What no history tells of.
   std::optional<std::string> beside() {
     if (plan_.expiries && rng_.below(8) == 0) {
       const auto rank = static_cast<std::uint32_t>(rng_.below(plan_.ranks));
-      if (auto swept = session_.sweep_expired(rank); !passes(swept.status())) {
+      if (auto swept = sweep(rank); !passes(swept.status())) {
         return fmt::format("agent {}: a sweep: {}", agent_, swept.status().message());
       }
     }

@@ -195,8 +195,8 @@ TEST_CASE("scan: in a chain of thousands, each key that stays is shown once") { 
       case 2:
       case 3: return s.erase("passing " + n);
       case 4: {
-        const auto kinds = s.lock_kinds(0);
-        return s.switch_lock(0, 0, kinds[rng.below(kinds.size())].kind);
+        const auto kinds = s.inspector().lock_kinds(0);
+        return s.inspector().switch_lock(0, 0, kinds[rng.below(kinds.size())].kind);
       }
       default: return s.put("always " + n, pattern(rng.below(60), 1));
     }

@@ -33,11 +33,11 @@ TEST_CASE("sizes: an element of 16 bytes takes nothing of the heap, one of 17 do
   Store store = open_local("local:?memory=4MiB&sessions=1");
   Session s = session_of(store);
   REQUIRE(s.put("8 bytes.", "8 bytes.").ok());
-  CHECK(s.report(0)->live_bytes == 0);
+  CHECK(s.inspector().report(0)->live_bytes == 0);
   REQUIRE(s.put("8 bytes.", "nine byte").ok());
-  CHECK(s.report(0)->live_bytes >= 17);
+  CHECK(s.inspector().report(0)->live_bytes >= 17);
   REQUIRE(s.put("8 bytes.", "").ok());  // and back again
-  CHECK(s.report(0)->live_bytes == 0);
+  CHECK(s.inspector().report(0)->live_bytes == 0);
   CHECK(s.size() == 1);
 }
 

@@ -125,8 +125,8 @@ TEST_CASE("value costs: a part of a large local value is changed without a touch
     CHECK(s.put("k", "never", {.when = PutIf::kAbsent}) == Code::kExists);
     CHECK(*s.scan_keys(0, 100, [](std::string_view key) { CHECK(key == "k"); }) == 0);
     CHECK(*s.scan_keys_from("k", 1, [](std::string_view key) { CHECK(key == "k"); }) == 1);
-    CHECK(*s.sweep_expired(0) == 0);
-    CHECK(s.report(0)->value_bytes == kLarge + 13);
+    CHECK(*s.inspector().sweep_expired(0) == 0);
+    CHECK(s.inspector().report(0)->value_bytes == kLarge + 13);
   }
   CHECK(out == model.substr(kLarge - 3) + "at ");
   model.replace(5, 12, "at the start");
@@ -219,7 +219,8 @@ TEST_CASE("value costs: room to grow on does not double a block") {
     CAPTURE(bytes);
     REQUIRE(s.put("k", pattern(bytes / 2, 1)).ok());
     REQUIRE(s.append("k", pattern(bytes - bytes / 2, 2)).ok());
-    CHECK(s.report(0)->live_bytes == (bytes / store::kChunkBytes + 1) * store::kChunkBytes);
+    CHECK(s.inspector().report(0)->live_bytes ==
+          (bytes / store::kChunkBytes + 1) * store::kChunkBytes);
     REQUIRE(s.erase("k").ok());
   }
 }

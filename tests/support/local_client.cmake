@@ -19,7 +19,7 @@ file(MAKE_DIRECTORY ${staging}/keyway)
 file(CREATE_LINK ${client} ${staging}/keyway/client SYMBOLIC)
 include(${client}/backends.cmake)
 keyway_backends(${staging}_generated Remote Shm)
-add_library(keyway_local_client STATIC ${client}/backend_remote.cc ${client}/backend_shm.cc ${client}/lock_policy.cc
-            ${client}/session.cc ${client}/store.cc ${client}/uri.cc)
+add_library(keyway_local_client STATIC ${client}/backend_remote.cc ${client}/backend_shm.cc ${client}/inspector.cc
+            ${client}/lock_policy.cc ${client}/session.cc ${client}/store.cc ${client}/uri.cc)
 target_include_directories(keyway_local_client PUBLIC ${staging} PRIVATE ${staging}_generated)
 target_link_libraries(keyway_local_client PUBLIC keyway::kvstore keyway::remote PRIVATE keyway_build_flags)

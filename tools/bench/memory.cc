@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
       return 1;
     }
   }
-  const auto report = session->report(0).value();
+  const auto report = session->inspector().report(0).value();
   std::printf("%.2f\n", bytes_per_element(report, *geometry) - kKeyBytes - kValueBytes);
   return 0;
 }

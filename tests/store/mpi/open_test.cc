@@ -39,10 +39,10 @@ TEST_CASE("store over mpi: processes that disagree are all told so, and none han
 
 TEST_CASE("store over mpi: all processes hash by one secret, which no other store has") {
   const auto places = [](Store& store) {
-    const Session s = session_of(store);
+    Session s = session_of(store);
     std::string text;
     for (int i = 0; i < 20; ++i) {
-      text += std::to_string(s.stripe_of("key " + std::to_string(i)).stripe) + " ";
+      text += std::to_string(s.inspector().stripe_of("key " + std::to_string(i)).stripe) + " ";
     }
     return text;
   };

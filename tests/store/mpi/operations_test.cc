@@ -89,7 +89,8 @@ TEST_CASE("store over mpi: expiry, sweep, clear and scan reach every rank") {
     } while (cursor != 0);
     CHECK(shown == model);
     std::uint64_t swept = 0;
-    for (std::uint32_t rank = 0; rank < store.ranks(); ++rank) swept += *s.sweep_expired(rank);
+    for (std::uint32_t rank = 0; rank < store.ranks(); ++rank)
+      swept += *s.inspector().sweep_expired(rank);
     CHECK(swept == 50);
     CHECK(s.size() == 150);
     check_heap(store, s);

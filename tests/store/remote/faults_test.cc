@@ -185,11 +185,13 @@ TEST_CASE("remote faults: what needs the store's memory is not to be had, with a
   FakeServer server([](FakePeer& peer, int) { serve_until(peer, ""); });
   Store store = open_store(server.port());
   Session session = *store.session();
-  check_message(session.report(0).status(), Code::kUnsupported, "share the store's memory");
-  check_message(session.switch_lock(0, 0, "gbh"), Code::kUnsupported, "switching a lock");
+  check_message(session.inspector().report(0).status(), Code::kUnsupported,
+                "share the store's memory");
+  check_message(session.inspector().switch_lock(0, 0, "gbh"), Code::kUnsupported,
+                "switching a lock");
   check_message(session.scan_from("k", 1, [](auto, auto) {}).status(), Code::kUnsupported, "scan");
-  CHECK(session.lock_kinds(0).empty());
-  CHECK(session.lock_report() == "the locks are the server's");
+  CHECK(session.inspector().lock_kinds(0).empty());
+  CHECK(session.inspector().lock_report() == "the locks are the server's");
   CHECK(store.ranks() == 1);
   CHECK(store.owner_of("k") == 0);
 }

@@ -84,7 +84,7 @@ TEST_CASE("open: stores are apart, and sessions can be moved") {
   CHECK(*moved.get("k") == "one");
   b = std::move(moved);  // two's session ends here
   CHECK(*b.get("k") == "one");
-  CHECK(b.lock_report().find("shared") != std::string::npos);
+  CHECK(b.inspector().lock_report().find("shared") != std::string::npos);
 }
 
 TEST_CASE("open: the times of locks are taken when asked for") {
@@ -98,8 +98,8 @@ TEST_CASE("open: the times of locks are taken when asked for") {
     REQUIRE(a.put("k", "v").ok());
     REQUIRE(b.put("k", "v").ok());
   }
-  CHECK(a.lock_report().find("waited") == std::string::npos);
-  CHECK(b.lock_report().find("waited") != std::string::npos);
+  CHECK(a.inspector().lock_report().find("waited") == std::string::npos);
+  CHECK(b.inspector().lock_report().find("waited") != std::string::npos);
 }
 
 TEST_CASE("open: a store without locks is for benchmarks that say so") {
@@ -114,32 +114,32 @@ TEST_CASE("open: lock=auto has several kinds, and a stripe's can be changed unde
   CHECK(store->describe().find("ns a visit") != std::string::npos);
   Session a = std::move(*store->session());
   Session b = std::move(*store->session());
-  const auto kinds = a.lock_kinds(0);
+  const auto kinds = a.inspector().lock_kinds(0);
   REQUIRE(kinds.size() >= 2);
   CHECK(kinds[0].stripes > 1);
   CHECK(kinds[1].stripes == 0);
   REQUIRE(a.put("k", "v").ok());
   const auto stripes = kinds[0].stripes;
   for (std::uint64_t stripe = 0; stripe < stripes; ++stripe) {
-    REQUIRE(a.switch_lock(0, stripe, kinds[1].kind).ok());
+    REQUIRE(a.inspector().switch_lock(0, stripe, kinds[1].kind).ok());
   }
   CHECK(b.get("k").value() == "v");  // b has the old kind in mind
   CHECK(b.put("k", "w").ok());
   CHECK(a.get("k").value() == "w");
-  const auto after = b.lock_kinds(0);
+  const auto after = b.inspector().lock_kinds(0);
   CHECK(after[0].stripes == 0);
   CHECK(after[1].stripes == stripes);
   CHECK(after[1].switches == stripes);
-  CHECK(a.switch_lock(0, 0, "no-such-kind").code() == Code::kInvalidArgument);
-  CHECK(a.switch_lock(0, stripes, kinds[0].kind).code() == Code::kInvalidArgument);
-  CHECK(a.switch_lock(7, 0, kinds[0].kind).code() == Code::kInvalidArgument);
+  CHECK(a.inspector().switch_lock(0, 0, "no-such-kind").code() == Code::kInvalidArgument);
+  CHECK(a.inspector().switch_lock(0, stripes, kinds[0].kind).code() == Code::kInvalidArgument);
+  CHECK(a.inspector().switch_lock(7, 0, kinds[0].kind).code() == Code::kInvalidArgument);
 }
 
 TEST_CASE("open: one kind is one kind for good") {
   auto store = Store::open("local:?memory=4MiB&lock=d-mcs");
   REQUIRE(store.ok());
   Session session = std::move(*store->session());
-  REQUIRE(session.lock_kinds(0).size() == 1);
-  CHECK(session.lock_kinds(0)[0].kind == "d-mcs");
-  CHECK(session.switch_lock(0, 0, "gbh").code() == Code::kInvalidArgument);
+  REQUIRE(session.inspector().lock_kinds(0).size() == 1);
+  CHECK(session.inspector().lock_kinds(0)[0].kind == "d-mcs");
+  CHECK(session.inspector().switch_lock(0, 0, "gbh").code() == Code::kInvalidArgument);
 }

@@ -139,9 +139,9 @@ TEST_CASE("locks: a lock is at home where its name's slot is") {
   Job job;
   for (int i = 0; i < 200; ++i) {
     const std::string name = "name " + std::to_string(i);
-    const std::uint64_t before = job.store.session().value().report(0).value().elements;
+    const std::uint64_t before = job.store.session().value().inspector().report(0).value().elements;
     REQUIRE(job.ask(1, name, 1, LockMode::kRead).kind == kGranted);
-    const std::uint64_t after = job.store.session().value().report(0).value().elements;
+    const std::uint64_t after = job.store.session().value().inspector().report(0).value().elements;
     CHECK(after - before <= 1);
     CHECK((after > before) == (job.store.owner_of(name) == 0));
   }
@@ -152,7 +152,8 @@ TEST_CASE("S2: locks that nobody holds take no memory but their shards' counts")
   Session session = job.store.session().value();
   const auto used = [&] {
     std::uint64_t bytes = 0;
-    for (const std::uint32_t rank : {0U, 1U}) bytes += session.report(rank).value().live_bytes;
+    for (const std::uint32_t rank : {0U, 1U})
+      bytes += session.inspector().report(rank).value().live_bytes;
     return bytes;
   };
   const std::uint64_t before = used();

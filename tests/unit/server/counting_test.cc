@@ -157,7 +157,7 @@ TEST_CASE("counting: hot keys and stripes, by samples") {
   CHECK(reads.find("*1\r\n*12\r\n$3\r\nkey\r\n$3\r\nhot\r\n$6\r\nlength\r\n:3\r\n$6\r\naccess\r\n"
                    "$4\r\nread\r\n$5\r\nshare\r\n") == 0);
   CHECK(peer.ask("kw.hotkeys WRITES").find("$3\r\nkey\r\n$7\r\nwritten\r\n") != std::string::npos);
-  const StripePlace place = peer.session().stripe_of("hot");
+  const StripePlace place = peer.session().inspector().stripe_of("hot");
   CHECK(peer.ask("kw.hotstripes reads")
             .find("$4\r\nrank\r\n:0\r\n$6\r\nstripe\r\n:" + std::to_string(place.stripe)) !=
         std::string::npos);

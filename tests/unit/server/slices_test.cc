@@ -131,12 +131,14 @@ TEST_CASE("slices: the sweep gives turns between stripes") {
   auto store = Store::open("local:?memory=16MiB&stripes=64");
   REQUIRE(store.ok());
   Peer peer(*store);
-  const std::size_t stripes = peer.session().usage(0).stripes;
+  const std::size_t stripes = peer.session().inspector().usage(0).stripes;
   REQUIRE(stripes > 30);
   const std::size_t keys = 40 * stripes;
   for (std::size_t i = 0; i < keys; ++i) peer.ask(fmt::format("set key{} v pxat 1", i));
   REQUIRE(peer.session().size() == keys);
-  const auto sweep = [&] { CHECK(peer.session().sweep_part(0, 0, 1 << 30)->removed == keys); };
+  const auto sweep = [&] {
+    CHECK(peer.session().inspector().sweep_part(0, 0, 1 << 30)->removed == keys);
+  };
   CHECK(turns_of(sweep) >= stripes - 1);
 }
 

@@ -89,7 +89,7 @@ struct NumberedReport {
 std::vector<NumberedReport> visited(Session& session, std::uint32_t rank, std::uint64_t stripes) {
   std::vector<NumberedReport> found;
   for (std::uint64_t stripe = 0; stripe < stripes; ++stripe) {
-    StripeReport report = session.stripe_report(rank, stripe);
+    StripeReport report = session.inspector().stripe_report(rank, stripe);
     if (report.samples + report.switches > 0) found.push_back({stripe, std::move(report)});
   }
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
@@ -196,7 +196,7 @@ std::vector<std::string> KeywayStore::lock_report() {
   const std::uint32_t end = ranks() > 1 ? rank() + 1 : owners();
   for (std::uint32_t of = first; of < end; ++of) {
     std::uint64_t stripes = 0;
-    for (const LockKindReport& kind : session->lock_kinds(of)) {
+    for (const LockKindReport& kind : session->inspector().lock_kinds(of)) {
       lines.push_back(fmt::format("[LOCKS], {}, rank {}: {} stripes, {} switches", kind.kind, of,
                                   kind.stripes, kind.switches));
       stripes += kind.stripes;
