@@ -46,6 +46,7 @@
 #include "keyway/server/net/connection_state.h"
 #include "keyway/server/net/net_options.h"
 #include "keyway/server/net/reply_queue.h"
+#include "keyway/server/net/socket_read.h"
 
 namespace keyway::server {
 
@@ -70,6 +71,8 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   void close();
   /// Ends if it has waited for its client for too long, by the worker's clock. C4.
   void look_at_time();
+  /// Whether the client has ended with its last bytes: soon after these.
+  void look_again(std::uint64_t now_ns);
   /// What the client's request waits for may have come.
   void wake();
   /// On a fiber with a session and a batch of its own: executes what is complete. The worker calls
@@ -79,6 +82,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   void on_fiber_done();
 
  private:
+  friend class SocketRead;  // read_some()
   using Step = ConnectionState::Step;
 
   void take(Step step);
@@ -93,6 +97,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   void read_the_rest();
   void cancel_read();
   bool more_has_come() const;
+  void look_again_soon();
 
   // connection_execute.cc
   resp::RequestLimits request_limits() const;
@@ -158,6 +163,14 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   std::uint32_t since_s_ = 0;     // when it last began to read, by the worker's clock
   std::uint32_t taken_s_ = 0;     // when the client last took some of queue_, or had none to take
   ConnectionState state_;
+  SocketRead read_;
+  /// Of a plain socket: the end of its client may have come together with its last bytes.
+  enum class End : std::uint8_t {
+    kNotThere,
+    kLookSoon,        // the worker will
+    kLookWhenReading  // the worker did when no read was under way
+  };
+  End end_seen_ = End::kNotThere;
   std::unique_ptr<asio::steady_timer> alarm_;  // of one that was parked once
 };
 

@@ -46,14 +46,36 @@ void Connection::read() {
     return close();
   }
   state_.begin_read();
-  const auto buffer = asio::buffer(in_.data() + end_, room);
-  auto come = [self = shared_from_this()](std::error_code error, std::size_t bytes) {
-    self->read_some(error, bytes);
-  };
   if (tls_) {
-    tls_->stream.async_read_some(buffer, std::move(come));
+    tls_->stream.async_read_some(
+        asio::buffer(in_.data() + end_, room),
+        [self = shared_from_this()](std::error_code error, std::size_t bytes) {
+          self->read_some(error, bytes);
+        });
   } else {
-    socket_.async_read_some(buffer, std::move(come));
+    if (end_seen_ == End::kLookWhenReading) look_again_soon();
+    read_.start(worker_.events(), socket_, in_.data() + end_, room, shared_from_this());
+  }
+}
+
+void Connection::look_again_soon() {
+  if (end_seen_ != End::kLookSoon) worker_.look_again_soon(weak_from_this());
+  end_seen_ = End::kLookSoon;
+}
+
+/// Only after a pause: a client that goes on is asked nothing.
+void Connection::look_again(std::uint64_t now_ns) {
+  end_seen_ = End::kNotThere;
+  if (!state_.is_open()) return;
+  if (now_ns < client_.came_ns + Worker::kLookAgainNs) {
+    look_again_soon();
+  } else if (!state_.reading()) {
+    end_seen_ = End::kLookWhenReading;
+  } else if (state_.writing()) {
+    look_again_soon();
+  } else if (SocketRead::has_more(socket_)) {
+    // To wait for room shows the reactor the socket anew, and so the read.
+    socket_.async_wait(Socket::wait_write, [self = shared_from_this()](std::error_code) {});
   }
 }
 
@@ -62,7 +84,11 @@ void Connection::read_some(std::error_code error, std::size_t bytes) {
   client_.statistics->bytes_in.add(bytes);
   if (bytes != 0) client_.statistics->reads.add(1);
   // A client that fills the buffer will do so again; most of those that are idle never do.
-  if (end_ == in_.size()) wanted_ = std::min(2 * wanted_, kMaxWanted);
+  if (end_ == in_.size()) {
+    wanted_ = std::min(2 * wanted_, kMaxWanted);
+  } else if (!tls_ && !error) {
+    look_again_soon();
+  }
   const auto how = !error                                    ? ConnectionState::Read::kBytes
                    : error == asio::error::eof               ? ConnectionState::Read::kEnd
                    : error == asio::error::operation_aborted ? ConnectionState::Read::kCancelled

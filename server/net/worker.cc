@@ -34,6 +34,7 @@ Worker::Worker(std::vector<Session> sessions, Service& service, std::uint32_t po
                 done_.push_back(std::move(on_fiber_[fiber]));
               }),
       rest_(events_),
+      again_(events_),
       until_sweep_(events_) {
   done_.reserve(sessions_.size());
 }
@@ -141,6 +142,7 @@ void Worker::left(Connection& connection) {
   open_.reset();
   patience_.cancel();
   times_.cancel();
+  again_.cancel();
 }
 
 void Worker::wake(std::uint64_t client) {
@@ -178,6 +180,23 @@ void Worker::look_at_times_later() {
     for (const auto& [id, connection] : connections_) connection->look_at_time();
     look_at_times_later();
   });
+}
+
+void Worker::look_again_soon(std::weak_ptr<Connection> connection) {
+  to_look_again_.push_back(std::move(connection));
+  if (to_look_again_.size() > 1) return;
+  again_.expires_after(std::chrono::nanoseconds(kLookAgainNs));
+  again_.async_wait([this](std::error_code cancelled) {
+    if (!cancelled) look_again();
+  });
+}
+
+void Worker::look_again() {
+  const auto due = std::exchange(to_look_again_, {});
+  const std::uint64_t now_ns = statistics_.look_at_clock();
+  for (const auto& connection : due) {
+    if (const auto here = connection.lock()) here->look_again(now_ns);
+  }
 }
 
 void Worker::schedule(std::shared_ptr<Connection> connection) {

@@ -67,6 +67,10 @@ class Worker final : public Waker {
   void left(Connection& connection);
   /// connection->run_on_fiber(), now or when a fiber is free; then connection->on_fiber_done().
   void schedule(std::shared_ptr<Connection> connection);
+  /// After a read that did not fill its buffer, a client is looked at again.
+  static constexpr std::uint64_t kLookAgainNs = 5'000'000;
+  /// connection->look_again() after kLookAgainNs, if it is still there.
+  void look_again_soon(std::weak_ptr<Connection> connection);
   Service& service() { return service_; }
   OutputMemory& output() const { return output_; }
   /// A clock for limits: seconds since the worker was made, as of its last look.
@@ -80,6 +84,7 @@ class Worker final : public Waker {
   void finish_done();
   void look_at_clock();
   void look_at_times_later();
+  void look_again();
   void tell_locks(std::size_t fiber);
   void tell_load(std::size_t more);
   std::size_t poll_for_a_slice();
@@ -115,6 +120,8 @@ class Worker final : public Waker {
   std::uint32_t still_turns_ = 0;  // since the end of a wait for the network, too
   asio::steady_timer rest_;
   bool looks_ = false;  // times_ is under way
+  asio::steady_timer again_;
+  std::vector<std::weak_ptr<Connection>> to_look_again_;  // when again_ expires
   asio::steady_timer until_sweep_;
   std::optional<Sweeper> sweeper_;
   bool sweep_due_ = false;  // and has no fiber yet

@@ -43,6 +43,15 @@ class Connections:
         with self.peer.connect() as wire:
             self.assertEqual(wire.request("PING"), PONG)
 
+    def test_an_end_that_comes_with_the_last_bytes(self):
+        """No event of its own may tell of it. The reply comes, and then the end of the connection."""
+        for number in range(50):
+            with self.peer.connect() as wire:
+                requests = 1 + number % 3
+                wire.send(encode(["PING"]) * requests)
+                wire.finish()
+                self.assertEqual(wire.rest(), PONG * requests)
+
     def test_gone_in_the_middle_of_a_request(self):
         whole = encode(["SET", "k", "v" * 1000])
         for number in range(400):
