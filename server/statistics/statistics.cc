@@ -143,7 +143,7 @@ void Statistics::reset() {
   command_base_.clear();
   for (std::size_t command = 0; command < commands_; ++command) {
     CommandTotals totals = counted(command);
-    if (totals.calls + totals.rejected != 0) command_base_.emplace(command, std::move(totals));
+    if (totals.calls + totals.rejected != 0) command_base_.emplace(command, totals);
   }
   for (const auto& worker : workers_) worker->hot_spots.clear();
 }

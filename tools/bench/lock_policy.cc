@@ -22,7 +22,7 @@ using namespace keyway;
 
 constexpr int kUsage = 2;
 
-std::vector<policy::Part> parts_of(std::string text) {
+std::vector<policy::Part> parts_of(const std::string& text) {
   std::vector<policy::Part> parts;
   const char* at = text.c_str();
   while (*at != '\0') {

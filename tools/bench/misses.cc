@@ -44,7 +44,7 @@ double ns_per_read(const std::byte* table, std::uint64_t lines, const std::byte*
     char value[kValueBytes];
     std::memcpy(value, heap + draw / lines * kBlockBytes + offset, sizeof value);
     asm volatile("" : : "r"(value) : "memory");
-    carried = static_cast<std::uint64_t>(value[kValueBytes - 1]);
+    carried = static_cast<unsigned char>(value[kValueBytes - 1]);
   }
   return static_cast<double>(steady_ns() - begun) / static_cast<double>(reads);
 }

@@ -19,6 +19,8 @@ keyway_test_packages=(
 )
 # What ./keyway test --all needs beyond that: clang has libFuzzer and the thread-safety analysis.
 keyway_all_packages=(clang libclang-rt-14-dev ccache)
+# And ./keyway test --long.
+keyway_long_packages=(clang clang-tidy)
 # What the benchmarks need beyond what runs the store: rows, plots, namespaces.
 keyway_bench_packages=(python3 gnuplot-nox iproute2 redis-tools util-linux)
 # What a user gets: all libraries and programs. Beside them stand only the tests.

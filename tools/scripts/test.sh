@@ -87,9 +87,10 @@ keyway_test() {
 
   install_packages "${keyway_run_packages[@]}" "${keyway_test_packages[@]}"
   [[ $all == no ]] || install_packages "${keyway_all_packages[@]}"
+  [[ $long == no ]] || install_packages "${keyway_long_packages[@]}"
   [[ $only == fuzz || $only == clang ]] || suite release all
+  [[ $all$long == nono ]] || suite release clang
   if [[ $all == yes ]]; then
-    suite release clang
     suite openmpi mpi
     suite asan 'unit conformance server'
     suite tsan 'unit conformance server'

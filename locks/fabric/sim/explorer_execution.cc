@@ -118,13 +118,15 @@ bool Execution::can_happen(const Agent& agent, const Posted& posted) const {
 
 void Execution::enabled(std::vector<Action>& actions) const {
   actions.clear();
-  for (std::uint8_t i = 0; i < agents_.size(); ++i) {
+  const auto agents = static_cast<std::uint8_t>(agents_.size());
+  for (std::uint8_t i = 0; i < agents; ++i) {
     const Agent& agent = agents_[i];
     // A flush goes on by itself with the last operation that it waits for.
     const bool flushes = agent.phase == Phase::kFlush || agent.phase == Phase::kDrain;
     if (!flushes && can_go_on(agent)) actions.push_back({i});
     if (can_expire(agent)) actions.push_back({i, Action::Kind::kExpire});
-    for (std::uint8_t k = 0; k < agent.posted.size(); ++k) {
+    const auto posted = static_cast<std::uint8_t>(agent.posted.size());
+    for (std::uint8_t k = 0; k < posted; ++k) {
       if (can_happen(agent, agent.posted[k])) actions.push_back({i, Action::Kind::kPosted, k});
     }
     if (can_drain(agent)) actions.push_back({i, Action::Kind::kPosted, Action::kBuffered});

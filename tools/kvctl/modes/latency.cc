@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 
 #include "keyway/locks/base/clock.h"
@@ -52,7 +53,7 @@ void print_spread(const Samples& samples) {
     const std::uint64_t here = samples.buckets[i];
     if (here == 0) continue;
     const double share = static_cast<double>(here) / static_cast<double>(samples.count);
-    const auto bar = static_cast<std::size_t>(share * kWidestBar + 0.5);
+    const auto bar = static_cast<std::size_t>(std::lround(share * kWidestBar));
     const std::string bound = i < kBounds_ms.size() ? fmt::format("<= {} ms", kBounds_ms[i])
                                                     : fmt::format("> {} ms", kBounds_ms.back());
     fmt::print("  {:<10} {:>5.1f}% {}\n", bound, share * 100, std::string(bar, '#'));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstdio>
 #include <map>
 
@@ -145,7 +146,7 @@ class Sizes {
       const std::uint64_t most = bits == 0 ? 0 : bits == 64 ? ~0ULL : (1ULL << bits) - 1;
       const double share = static_cast<double>(sum.spread[bits]) / static_cast<double>(sum.keys);
       fmt::print("  <= {:<12} {:>10} {:>5.1f}% {}\n", most, sum.spread[bits], share * 100,
-                 std::string(static_cast<std::size_t>(share * kWidestBar + 0.5), '#'));
+                 std::string(static_cast<std::size_t>(std::lround(share * kWidestBar)), '#'));
     }
   }
 
