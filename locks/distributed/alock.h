@@ -42,8 +42,9 @@ class ALock {
   template <fabric::Endpoint E>
   void release(LockAgent<E>& agent, const LockSite& site, Grant& grant) const {
     AlockCore<E> core(rules_, agent, site.line);
-    if (core.release(grant.node, grant.turns, false, [] {})) {
-      agent.stats.handed_over(agent.ep.is_local(site.line.rank()) ? agent.path.local_level : 1);
+    const auto hold = grant.payload.as<AlockHold>();
+    if (core.release(hold.node, hold.turns, false, [] {})) {
+      agent.stats.handed_over(agent.ep.is_local(site.line.rank()) ? agent.local_level : 1);
     }
   }
 
@@ -72,8 +73,8 @@ class ALock {
       return timed_out(dump(agent, site));
     }
     ++(mode == Mode::kRead ? agent.stats.reads : agent.stats.writes);
-    Grant grant{.mode = mode, .node = entry->node, .turns = entry->turns};
-    record_grant(agent, site, grant, agent.nodes.address(grant.node).word());
+    Grant grant{.mode = mode, .payload = AlockHold{entry->node, entry->turns}};
+    record_grant(agent, site, grant, agent.nodes.address(entry->node).word());
     return grant;
   }
 

@@ -58,6 +58,12 @@ struct AlockRules {
   static Result<AlockRules> take(LockParams& params);
 };
 
+/// What a holder that came by a core keeps in its grant.
+struct AlockHold {
+  std::uint32_t node = 0;
+  std::uint32_t turns = 0;  // of the cohort: this one and those that may follow in a row
+};
+
 template <fabric::Endpoint E>
 class AlockCore {
  public:

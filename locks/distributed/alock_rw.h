@@ -72,7 +72,10 @@ class ALockRw {
   template <fabric::Endpoint E>
   void release(LockAgent<E>& agent, const LockSite& site, Grant& grant) const {
     const Line<E> line(agent.ep, site.line);
-    if (grant.mode == Mode::kWrite) return leave_queue(agent, site, grant.node, grant.turns, true);
+    if (grant.mode == Mode::kWrite) {
+      const auto hold = grant.payload.as<AlockHold>();
+      return leave_queue(agent, site, hold.node, hold.turns, true);
+    }
     agent.ep.order(site.line.rank());  // L3
     line.count(minus(kInside));
     agent.ep.flush(site.line.rank());
@@ -227,7 +230,7 @@ class ALockRw {
     const Line<E> line(agent.ep, site.line);
     AlockCore<E> core(rules_, agent, site.line);
     if (core.release(node, turns, raised, [&] { line.lower(); })) {
-      agent.stats.handed_over(agent.ep.is_local(site.line.rank()) ? agent.path.local_level : 1);
+      agent.stats.handed_over(agent.ep.is_local(site.line.rank()) ? agent.local_level : 1);
     }
   }
 
@@ -235,8 +238,8 @@ class ALockRw {
   static Grant exclusive(LockAgent<E>& agent, const LockSite& site,
                          const typename AlockCore<E>::Entry& entry) {
     ++agent.stats.writes;
-    Grant grant{.mode = Mode::kWrite, .node = entry.node, .turns = entry.turns};
-    record_grant(agent, site, grant, agent.nodes.address(grant.node).word());
+    Grant grant{.mode = Mode::kWrite, .payload = AlockHold{entry.node, entry.turns}};
+    record_grant(agent, site, grant, agent.nodes.address(entry.node).word());
     return grant;
   }
 

@@ -67,8 +67,9 @@ class DMcs {
   template <fabric::Endpoint E>
   void release(LockAgent<E>& agent, const LockSite& site, Grant& grant) const {
     agent.ep.flush(site.line.rank());  // L3
-    if (queue_of(agent, site).pass(agent.nodes.address(grant.node), 0)) agent.stats.handed_over(1);
-    agent.nodes.give_back(grant.node);
+    const auto node = grant.payload.as<std::uint32_t>();
+    if (queue_of(agent, site).pass(agent.nodes.address(node), 0)) agent.stats.handed_over(1);
+    agent.nodes.give_back(node);
   }
 
   template <fabric::Endpoint E>
@@ -89,7 +90,7 @@ class DMcs {
   template <fabric::Endpoint E>
   static Grant granted(LockAgent<E>& agent, Mode mode, std::uint32_t node) {
     ++(mode == Mode::kRead ? agent.stats.reads : agent.stats.writes);
-    return {.mode = mode, .token_known = false, .node = node};
+    return {.mode = mode, .token_known = false, .payload = node};
   }
 
   McsRules rules_;

@@ -15,9 +15,12 @@
 
 #include <array>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "keyway/locks/base/clock.h"
@@ -61,16 +64,40 @@ struct LockTraits {
   bool satellites = false;       // its sites need words on every rank (satellite.h)
 };
 
+/// What a kind keeps in a grant from acquire to release: a plain struct of the kind's own. Example:
+/// `.payload = node` in acquire, `grant.payload.as<std::uint32_t>()` in release.
+class GrantPayload {
+ public:
+  static constexpr std::size_t kBytes = 16;
+  template <class T>
+  static constexpr bool kFits =
+      sizeof(T) <=
+      kBytes&& std::is_trivially_copyable_v<T>&& std::has_unique_object_representations_v<T>;
+
+  GrantPayload() = default;
+  template <class T>
+  requires kFits<T> GrantPayload(const T& state) {
+    std::memcpy(words_.data(), &state, sizeof state);
+  }
+  template <class T>
+  requires kFits<T> T as()
+  const {
+    T state;
+    std::memcpy(static_cast<void*>(&state), words_.data(), sizeof state);
+    return state;
+  }
+  /// Equal for equal payloads.
+  const std::array<std::uint64_t, kBytes / 8>& words() const { return words_; }
+
+ private:
+  std::array<std::uint64_t, kBytes / 8> words_{};
+};
+
 /// Proof of holding. Give it back to release() exactly once.
 struct Grant {
   Mode mode = Mode::kWrite;
-  bool token_known = true;  // false: exclusive, and not asked for its token yet
-  std::uint32_t node = 0;   // queue node, for queued kinds
-  // Of the kinds whose queues form a tree: where the climb ended, and what the agent was told there
-  // (queue_tree.h).
-  std::uint32_t top = 0;
-  std::uint32_t turns = 0;  // of kinds with budgets: this one and those that may follow in a row
-  std::uint64_t told = 0;
+  bool token_known = true;     // false: exclusive, and not asked for its token yet
+  GrantPayload payload;        // the kind's own
   std::uint64_t token = 0;     // 0 for a shared grant
   std::uint64_t timed_ns = 0;  // when it was granted, if its times are taken (lock_agent.h)
 };

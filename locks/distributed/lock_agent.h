@@ -1,14 +1,17 @@
-// LockAgent: what an agent brings to a lock: its endpoint, its queue nodes, its counters, and the
-// maps that it has used.
+// LockAgent: what an agent brings to a lock: its endpoint, its queue nodes, its counters, and what
+// kinds have computed for it.
 //
 // *Thread safety.* Belongs to one agent, as its endpoint does, and does not outlive it.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <memory>
+
+#include "keyway/locks/base/check.h"
 #include "keyway/locks/base/histogram.h"
-#include "keyway/locks/distributed/counter_map.h"
 #include "keyway/locks/distributed/lock.h"
 #include "keyway/locks/distributed/queue_node.h"
-#include "keyway/locks/distributed/tree_path.h"
 #include "keyway/locks/fabric/endpoint.h"
 
 namespace keyway::locks {
@@ -31,20 +34,84 @@ class LockTimes {
   std::uint32_t count_ = 0;
 };
 
+/// What kinds compute once for an agent, one object of each type. The first use allocates; later
+/// ones are a look at a few words.
+class AgentCache {
+ public:
+  static constexpr std::size_t kMaxTypes = 4;
+
+  /// The object of type T; the first call makes it by make().
+  template <class T, class Make>
+  T& of(const Make& make) {
+    for (const Slot& slot : slots_) {
+      if (slot.type == &kType<T>) [[likely]]
+        return *static_cast<T*>(slot.object.get());
+    }
+    return add<T>(make);
+  }
+
+ private:
+  template <class T>
+  static constexpr char kType = 0;  // its address names the type
+  struct Slot {
+    const char* type = nullptr;
+    std::shared_ptr<void> object;
+  };
+
+  template <class T, class Make>
+  [[gnu::noinline]] T& add(const Make& make) {
+    Slot* const slot = std::find_if(slots_.begin(), slots_.end(),
+                                    [](const Slot& each) { return each.type == nullptr; });
+    KW_CHECK(slot != slots_.end());
+    slot->object = std::make_shared<T>(make());
+    slot->type = &kType<T>;
+    return *static_cast<T*>(slot->object.get());
+  }
+
+  std::array<Slot, kMaxTypes> slots_;
+};
+
+/// The widest level of the machine all of whose members the agent reaches by the `cpu` class; 1,
+/// the whole machine, where that is none.
+template <fabric::Endpoint E>
+std::uint32_t widest_local_level(const E& ep) {
+  const Topology& topology = ep.topology();
+  for (std::uint32_t level = 1; level <= topology.levels(); ++level) {
+    const auto members = topology.members(level, topology.element(ep.rank(), level));
+    if (std::all_of(members.begin(), members.end(),
+                    [&](std::uint32_t member) { return ep.is_local(member); })) {
+      return level;
+    }
+  }
+  return 1;
+}
+
 template <class E>
 class LockAgent {
  public:
   LockAgent(E& endpoint, const NodeRegion& region)
-      : ep(endpoint), nodes(endpoint, region), path(TreePath::of(endpoint, endpoint.rank())) {}
+      : ep(endpoint), nodes(endpoint, region), local_level(widest_local_level(endpoint)) {}
   LockAgent(const LockAgent&) = delete;
   LockAgent& operator=(const LockAgent&) = delete;
 
   E& ep;
   NodePool<E> nodes;
-  const TreePath path;
+  const std::uint32_t local_level;
   LockStats stats;
   LockTimes* times = nullptr;  // null: no times are taken
-  CounterMaps counter_maps;
+
+  /// What a kind has computed for this agent (AgentCache); T() where make() is not given.
+  template <class T, class Make>
+  T& cache(const Make& make) {
+    return cache_.of<T>(make);
+  }
+  template <class T>
+  T& cache() {
+    return cache_.of<T>([] { return T(); });
+  }
+
+ private:
+  AgentCache cache_;
 };
 
 }  // namespace keyway::locks

@@ -68,7 +68,7 @@ class McsWp {
     if (grant.mode == Mode::kRead) {
       leave(agent, site);
     } else {
-      release_write(agent, site, grant.node);
+      release_write(agent, site, grant.payload.as<std::uint32_t>());
     }
   }
   template <fabric::Endpoint E>
@@ -147,7 +147,7 @@ class McsWp {
   template <fabric::Endpoint E>
   static Grant granted_write(LockAgent<E>& agent, std::uint32_t node) {
     ++agent.stats.writes;
-    return {.mode = Mode::kWrite, .token_known = false, .node = node};
+    return {.mode = Mode::kWrite, .token_known = false, .payload = node};
   }
 };
 

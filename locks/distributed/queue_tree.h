@@ -40,6 +40,7 @@
 #include "keyway/locks/distributed/by_class.h"
 #include "keyway/locks/distributed/mcs_queue.h"
 #include "keyway/locks/distributed/satellite.h"
+#include "keyway/locks/distributed/tree_path.h"
 
 namespace keyway::locks {
 
@@ -98,11 +99,17 @@ struct WritersOnly {
   static void yield() {}
 };
 
+/// The agent's own path; computed once.
+template <fabric::Endpoint E>
+const TreePath& path_of(LockAgent<E>& agent) {
+  return agent.template cache<TreePath>([&] { return TreePath::of(agent.ep, agent.ep.rank()); });
+}
+
 template <fabric::Endpoint E>
 class QueueTree {
  public:
   QueueTree(LockAgent<E>& agent, const LockSite& site, const MostPassings& most_passings)
-      : agent_(agent), site_(site), most_passings_(most_passings), path_(agent.path) {}
+      : agent_(agent), site_(site), most_passings_(most_passings), path_(path_of(agent)) {}
 
   /// Takes the whole tree. kTimeout: the deadline passed, nothing is left behind (T6);
   /// kUnavailable: the agent has too few nodes. Counts `contended`.

@@ -58,7 +58,7 @@ class RmaMcs {
   template <fabric::Endpoint E>
   void release(LockAgent<E>& agent, const LockSite& site, Grant& grant) const {
     agent.ep.flush(site.line.rank());  // L3
-    tree(agent, site).descend({grant.node, grant.top, grant.told}, WritersOnly());
+    tree(agent, site).descend(grant.payload.as<TreeHold>(), WritersOnly());
   }
 
   template <fabric::Endpoint E>
@@ -78,8 +78,7 @@ class RmaMcs {
   template <fabric::Endpoint E>
   static Grant granted(LockAgent<E>& agent, Mode mode, const TreeHold& hold) {
     ++(mode == Mode::kRead ? agent.stats.reads : agent.stats.writes);
-    return {
-        .mode = mode, .token_known = false, .node = hold.node, .top = hold.top, .told = hold.told};
+    return {.mode = mode, .token_known = false, .payload = hold};
   }
 
   MostPassings most_passings_{};

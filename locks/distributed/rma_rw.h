@@ -102,7 +102,7 @@ class BasicRmaRw {
     agent.ep.flush(site.line.rank());  // L3
     if (grant.mode == Mode::kRead) return reader(agent, site).leave();
     auto counters = writer(agent, site);
-    const TreeHold hold{grant.node, grant.top, grant.told};
+    const auto hold = grant.payload.as<TreeHold>();
     if (has_closed(hold)) counters.settle();
     tree(agent, site).descend(hold, counters);
   }
@@ -118,7 +118,8 @@ class BasicRmaRw {
 
   template <fabric::Endpoint E>
   CounterMap& map(LockAgent<E>& agent) const {
-    return agent.counter_maps.of(placement_, agent.ep.topology(), agent.ep.rank());
+    auto& maps = agent.template cache<CounterMaps>();
+    return maps.of(placement_, agent.ep.topology(), agent.ep.rank());
   }
   template <fabric::Endpoint E>
   CounterReader<Word, E> reader(LockAgent<E>& agent, const LockSite& site) const {
@@ -148,11 +149,7 @@ class BasicRmaRw {
   template <fabric::Endpoint E>
   static Grant granted(LockAgent<E>& agent, const TreeHold& hold) {
     ++agent.stats.writes;
-    return {.mode = Mode::kWrite,
-            .token_known = false,
-            .node = hold.node,
-            .top = hold.top,
-            .told = hold.told};
+    return {.mode = Mode::kWrite, .token_known = false, .payload = hold};
   }
 
   std::uint64_t t_r_ = kDefaultTr;

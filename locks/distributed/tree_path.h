@@ -26,8 +26,7 @@ struct TreePath {
     bool cpu = false;
   };
   std::array<Step, Topology::kMaxLevels> steps;
-  std::uint32_t depth = 0;        // steps in use, at least 1
-  std::uint32_t local_level = 1;  // the widest level all of whose members use the `cpu` class
+  std::uint32_t depth = 0;  // steps in use, at least 1
 
   /// The path of `rank`'s agents, as `ep`'s agent sees it; the class is right for its own path.
   template <fabric::Endpoint E>
@@ -41,7 +40,6 @@ struct TreePath {
       wider = members.size();
       const bool local = std::all_of(members.begin(), members.end(),
                                      [&](std::uint32_t member) { return ep.is_local(member); });
-      if (local && (path.depth == 0 || !path.steps[path.depth - 1].cpu)) path.local_level = level;
       path.steps[path.depth++] = {.level = level, .leader = members.front(), .cpu = local};
     }
     return path;

@@ -53,7 +53,7 @@ Seen seen_with(const char* kind) {
         {rank, [&, rank](fabric::SimEndpoint& ep) {
            Counted counted(std::move(ep));
            locks::LockAgent<Counted> agent(counted, nodes);
-           const auto handed = [&] { return agent.stats.handovers_at[agent.path.local_level]; };
+           const auto handed = [&] { return agent.stats.handovers_at[agent.local_level]; };
            for (std::uint32_t i = 0; i < 20; ++i) {
              auto grant = lock.acquire(agent, site, locks::Mode::kWrite, Deadline::never());
              REQUIRE(grant.ok());

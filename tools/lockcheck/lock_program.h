@@ -257,8 +257,7 @@ class LockProgram final : public fabric::sim::Program {
     using fabric::sim::mixed;
     std::uint64_t digest = mixed(pool_digest(agents_[i]->nodes), shape_.forever ? 0 : round);
     digest = mixed(digest, endpoints_[i]->posted());
-    digest = mixed(mixed(digest, grant.node), grant.told);
-    digest = mixed(mixed(digest, grant.top), grant.turns);
+    for (const std::uint64_t word : grant.payload.words()) digest = mixed(digest, word);
     return mixed(mixed(digest, grant.token), grant.token_known ? 1 : 0);
   }
 
