@@ -11,12 +11,24 @@
 #pragma once
 
 #include "keyway/locks/distributed/alock_core.h"
+#include "keyway/locks/distributed/footprint.h"
 
 namespace keyway::locks {
 
 class ALock {
  public:
   static constexpr std::string_view kName = "alock";
+  static constexpr std::array kNames = {kName};
+  static constexpr std::array<std::string_view, 1> kChecked = {
+      "alock:local_budget=1,remote_budget=1,swap=off"};
+  /// Remote: the tail, then the victim and the other tail in one round trip, then the release.
+  static constexpr std::array kFootprints = {
+      Footprint{.kind = kName,
+                .text = kName,
+                .local_read = {.cpu = 3},
+                .remote_read = {.far_rma = 3, .orders = 1},
+                .local_write = {.cpu = 3},
+                .remote_write = {.far_rma = 3, .orders = 1}}};
 
   static Result<ALock> make(LockParams params) {
     auto rules = AlockRules::take(params);

@@ -23,12 +23,26 @@
 #pragma once
 
 #include "keyway/locks/distributed/alock_core.h"
+#include "keyway/locks/distributed/footprint.h"
 
 namespace keyway::locks {
 
 class ALockRw {
  public:
   static constexpr std::string_view kName = "alock-rw";
+  static constexpr std::array kNames = {kName};
+  static constexpr std::array<std::string_view, 0> kChecked{};
+  /// A reader counts itself and looks for a writer in one round trip; a writer enters as by ALock,
+  /// looks whether readers wait, raises its word and sees both counts in one round trip, and lowers
+  /// the word before it leaves. By the processor most of that is loads.
+  static constexpr std::array kFootprints = {
+      Footprint{.kind = kName,
+                .text = kName,
+                .readers_share = true,
+                .local_read = {.cpu = 2},
+                .remote_read = {.far_rma = 2, .orders = 1},
+                .local_write = {.cpu = 4},
+                .remote_write = {.far_rma = 5, .orders = 3}}};
 
   static Result<ALockRw> make(LockParams params) {
     auto rules = AlockRules::take(params);

@@ -8,10 +8,22 @@
 namespace keyway::locks {
 namespace {
 
+/// Makes the kind if the name is one of its; true: `made` says how it went.
 template <class L>
-Result<AnyLock> wrap(Result<L> made) {
-  if (!made.ok()) return made.status();
-  return AnyLock(AnyLock::Kinds(*made));
+bool make_if_named(const LockParams& params, Result<AnyLock>& made) {
+  if (std::find(L::kNames.begin(), L::kNames.end(), params.kind()) == L::kNames.end()) return false;
+  auto kind = L::make(params);
+  made = kind.ok() ? Result<AnyLock>(AnyLock(*kind)) : kind.status();
+  return true;
+}
+
+template <class... L>
+Result<AnyLock> make_of(KindList<L...>, const LockParams& params) {
+  Result<AnyLock> made =
+      Status(Code::kInvalidArgument, fmt::format("there is no lock kind '{}'; choose one of {}",
+                                                 params.kind(), fmt::join(AnyLock::kNames, ", ")));
+  static_cast<void>((make_if_named<L>(params, made) || ...));
+  return made;
 }
 
 }  // namespace
@@ -22,21 +34,6 @@ Result<AnyLock> AnyLock::make(std::string_view text) {
   return make(*params);
 }
 
-Result<AnyLock> AnyLock::make(const LockParams& params) {
-  const std::string& kind = params.kind();
-  if (kind == FompiRw::kName || kind == FompiRw::kNameWithBackoff)
-    return wrap(FompiRw::make(params));
-  if (kind == FompiSpin::kName || kind == FompiSpin::kNameOfRdma)
-    return wrap(FompiSpin::make(params));
-  if (kind == DMcs::kName || kind == DMcs::kNameOfRdma) return wrap(DMcs::make(params));
-  if (kind == RmaMcs::kName) return wrap(RmaMcs::make(params));
-  if (kind == RmaRw::kName) return wrap(RmaRw::make(params));
-  if (kind == ALock::kName) return wrap(ALock::make(params));
-  if (kind == ALockRw::kName) return wrap(ALockRw::make(params));
-  if (kind == McsWp::kName) return wrap(McsWp::make(params));
-  if (kind == NoLock::kName) return wrap(NoLock::make(params));
-  return Status(Code::kInvalidArgument, fmt::format("there is no lock kind '{}'; choose one of {}",
-                                                    kind, fmt::join(kNames, ", ")));
-}
+Result<AnyLock> AnyLock::make(const LockParams& params) { return make_of(List(), params); }
 
 }  // namespace keyway::locks

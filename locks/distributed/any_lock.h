@@ -1,11 +1,12 @@
 // AnyLock: a lock kind chosen while running, by name. The list of kinds is here and nowhere else.
 //
 // *What.* A closed set in a std::variant: dispatch is a switch on its index, no virtual call.
-// A new kind registers by one entry in Kinds (and, where one class has several names, by its
-// name in kNames).
+// A new kind registers by its #include and one entry in Kinds. Everything else that must be known
+// of a kind comes from its own header (ListedKind): names, footprint, and what the tests run.
 // *Thread safety.* Immutable, as every kind.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <variant>
@@ -15,6 +16,7 @@
 #include "keyway/locks/distributed/d_mcs.h"
 #include "keyway/locks/distributed/fompi_rw.h"
 #include "keyway/locks/distributed/fompi_spin.h"
+#include "keyway/locks/distributed/footprint.h"
 #include "keyway/locks/distributed/lock.h"
 #include "keyway/locks/distributed/mcs_wp.h"
 #include "keyway/locks/distributed/no_lock.h"
@@ -23,17 +25,52 @@
 
 namespace keyway::locks {
 
+/// What a kind's header says of the kind.
+template <class L>
+concept ListedKind = requires {
+  // The names by which make() knows it, as in `--lock NAME`.
+  { L::kNames.at(0) } -> std::convertible_to<std::string_view>;
+  // Texts with levers that change its protocol: the conformance suite runs them beside the names.
+  { L::kChecked.begin() } -> std::convertible_to<const std::string_view*>;
+  // At most one for each name; none: lock=auto does not choose the kind.
+  { L::kFootprints.begin() } -> std::convertible_to<const Footprint*>;
+};
+
+/// One array of several.
+template <class T, std::size_t... N>
+constexpr auto joined(const std::array<T, N>&... parts) {
+  std::array<T, (N + ... + 0)> all{};
+  auto at = all.begin();
+  ((at = std::copy(parts.begin(), parts.end(), at)), ...);
+  return all;
+}
+
+/// A list of kinds. `none` is not one of the names to choose from, though make() knows it.
+template <ListedKind... L>
+struct KindList {
+  using Variant = std::variant<L...>;
+
+  template <class Kind>
+  static constexpr auto listed_names() {
+    if constexpr (requires { Kind::kExcludesNobody; }) {
+      return std::array<std::string_view, 0>{};
+    } else {
+      return Kind::kNames;
+    }
+  }
+  static constexpr auto kNames = joined(listed_names<L>()...);
+  static constexpr auto kChecked = joined(listed_names<L>()..., L::kChecked...);
+  static constexpr auto kFootprints = joined(L::kFootprints...);
+};
+
 class AnyLock {
  public:
-  using Kinds =
-      std::variant<FompiRw, FompiSpin, DMcs, RmaMcs, RmaRw, ALock, ALockRw, McsWp, NoLock>;
-  /// The kinds to choose from; `none` is not one of them, though make() knows it.
-  static constexpr std::array kNames = {FompiRw::kName,   FompiRw::kNameWithBackoff,
-                                        FompiSpin::kName, FompiSpin::kNameOfRdma,
-                                        DMcs::kName,      DMcs::kNameOfRdma,
-                                        RmaMcs::kName,    RmaRw::kName,
-                                        ALock::kName,     ALockRw::kName,
-                                        McsWp::kName};
+  /// In the order in which lock=auto breaks ties.
+  using List = KindList<RmaRw, ALock, ALockRw, FompiRw, FompiSpin, DMcs, RmaMcs, McsWp, NoLock>;
+  using Kinds = List::Variant;
+  static constexpr auto kNames = List::kNames;
+  static constexpr auto kChecked = List::kChecked;
+  static constexpr auto kFootprints = List::kFootprints;
 
   /// From text such as "gbh" or "d-mcs"; an unknown kind's error lists the known ones.
   static Result<AnyLock> make(std::string_view text);
@@ -84,7 +121,7 @@ class AnyLock {
     return grant;
   }
 
-  Kinds kind_;
+  Kinds kind_ = FompiRw();
 };
 
 }  // namespace keyway::locks

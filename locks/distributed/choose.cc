@@ -3,63 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 
 #include "keyway/locks/distributed/any_lock.h"
 
 namespace keyway::locks {
 namespace {
-
-// A reader of RMA-RW arrives at its counter and departs from it, and the counter is near. A writer
-// takes and gives the queue's tail, closes the counters, sees them empty and opens them: three
-// sweeps. A queue's node is made ready by one flush of the agent's own memory.
-constexpr std::array kFootprints = {
-    Footprint{.kind = "rma-rw",
-              .text = "rma-rw",
-              .readers_share = true,
-              .local_read = {.near_rma = 2},
-              .remote_read = {.near_rma = 2},
-              .local_write = {.near_rma = 3, .sweeps = 3},
-              .remote_write = {.near_rma = 1, .far_rma = 2, .sweeps = 3}},
-    // Remote: the tail, then the victim and the other tail in one round trip, then the release.
-    Footprint{.kind = "alock",
-              .text = "alock",
-              .local_read = {.cpu = 3},
-              .remote_read = {.far_rma = 3, .orders = 1},
-              .local_write = {.cpu = 3},
-              .remote_write = {.far_rma = 3, .orders = 1}},
-    // A reader counts itself and looks for a writer in one round trip; a writer enters as by ALock,
-    // looks whether readers wait, raises its word and sees both counts in one round trip, and
-    // lowers the word before it leaves. By the processor most of that is loads.
-    Footprint{.kind = "alock-rw",
-              .text = "alock-rw",
-              .readers_share = true,
-              .local_read = {.cpu = 2},
-              .remote_read = {.far_rma = 2, .orders = 1},
-              .local_write = {.cpu = 4},
-              .remote_write = {.far_rma = 5, .orders = 3}},
-    Footprint{.kind = "gbh",
-              .text = "gbh:lockall=off",
-              .readers_share = true,
-              .waiting = Waiting::kBackoff,
-              .local_read = {.near_rma = 2},
-              .remote_read = {.far_rma = 2},
-              .local_write = {.near_rma = 2},
-              .remote_write = {.far_rma = 2}},
-    Footprint{.kind = "fompi-spin",
-              .text = "fompi-spin",
-              .waiting = Waiting::kPoll,
-              .local_read = {.near_rma = 2},
-              .remote_read = {.far_rma = 2},
-              .local_write = {.near_rma = 2},
-              .remote_write = {.far_rma = 2}},
-    Footprint{.kind = "d-mcs",
-              .text = "d-mcs",
-              .local_read = {.near_rma = 3},
-              .remote_read = {.near_rma = 1, .far_rma = 2},
-              .local_write = {.near_rma = 3},
-              .remote_write = {.near_rma = 1, .far_rma = 2}},
-};
 
 /// What an atomic to somewhere else costs: on one node there is no elsewhere.
 double far_ns(const PrimitiveCosts& costs) {
@@ -98,15 +46,12 @@ double handover_ns(const Footprint& kind, const Workload& workload, const Primit
 
 }  // namespace
 
-std::span<const Footprint> footprints() { return kFootprints; }
+std::span<const Footprint> footprints() { return AnyLock::kFootprints; }
 
 std::vector<const Footprint*> candidates() {
-  std::vector<const Footprint*> known;
-  for (const Footprint& kind : kFootprints) {
-    const auto& names = AnyLock::kNames;
-    if (std::find(names.begin(), names.end(), kind.kind) != names.end()) known.push_back(&kind);
-  }
-  return known;
+  std::vector<const Footprint*> kinds;
+  for (const Footprint& kind : AnyLock::kFootprints) kinds.push_back(&kind);
+  return kinds;
 }
 
 double visit_ns(const Footprint& kind, const Workload& workload, const PrimitiveCosts& costs) {

@@ -1,9 +1,8 @@
 // choose(): which lock kind costs a workload least, by a model over the costs of the primitives.
 //
-// *What.* A kind is known by its footprint: how many atomics of which sort an uncontended visit
-// takes, by reader or writer, from near or far, and what handing over costs. A workload is a share
-// of reads, a share of visits by agents of the owner's node, and how many others a visitor finds at
-// the lock on average. The cost of a visit is
+// *What.* A kind is known by its footprint (footprint.h). A workload is a share of reads, a share
+// of visits by agents of the owner's node, and how many others a visitor finds at the lock on
+// average. The cost of a visit is
 //     uncontended  +  others in conflict * (their stay + a hand-over)
 // averaged over the workload. Two readers are in conflict where the kind does not let them share; a
 // stay has in it what a writer does while it keeps the readers out.
@@ -14,13 +13,13 @@
 // *Source.* Design section 6. Counts: each kind's header.
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "keyway/locks/base/status.h"
+#include "keyway/locks/distributed/footprint.h"
 
 namespace keyway::locks {
 
@@ -41,33 +40,9 @@ struct Workload {
   double others = 0;    // agents at the lock, on average, as one comes
 };
 
-/// What one visit takes, acquire and release, when nobody is in the way.
-struct Visit {
-  double cpu = 0;       // atomics by the processor
-  double near_rma = 0;  // atomics of class `rma` on the agent's own node
-  double far_rma = 0;   // on another node, where there is one
-  double orders = 0;    // of operations posted to another node
-  double sweeps = 0;    // posted operations to every counter, and their flush
-};
-
-/// How agents wait for a lock.
-enum class Waiting : std::uint8_t {
-  kQueue,    // each for a word of its own
-  kBackoff,  // they come by, ever more rarely, and so late by about half of what they have waited
-  kPoll,     // they come by all the time, and hold up one another
-};
-
-struct Footprint {
-  std::string_view kind;  // as in AnyLock::kNames
-  std::string_view text;  // with the levers that a store uses
-  bool readers_share = false;
-  Waiting waiting = Waiting::kQueue;
-  Visit local_read, remote_read, local_write, remote_write;
-};
-
-/// The kinds among which a store chooses, in the order in which ties are broken.
+/// The kinds among which a store chooses (AnyLock::kFootprints), in the order in which ties are
+/// broken.
 std::span<const Footprint> footprints();
-/// Those that AnyLock knows in this build.
 std::vector<const Footprint*> candidates();
 
 /// The model's cost of a visit in ns.

@@ -11,6 +11,7 @@
 // join_backoff_ns (tail_swap.h).
 #pragma once
 
+#include "keyway/locks/distributed/footprint.h"
 #include "keyway/locks/distributed/grant_record.h"
 #include "keyway/locks/distributed/lock.h"
 #include "keyway/locks/distributed/mcs_queue.h"
@@ -21,6 +22,15 @@ class DMcs {
  public:
   static constexpr std::string_view kName = "d-mcs";
   static constexpr std::string_view kNameOfRdma = "rdma-mcs";
+  static constexpr std::array kNames = {kName, kNameOfRdma};
+  static constexpr std::array<std::string_view, 0> kChecked{};
+  static constexpr std::array kFootprints = {
+      Footprint{.kind = kName,
+                .text = kName,
+                .local_read = {.near_rma = 3},
+                .remote_read = {.near_rma = 1, .far_rma = 2},
+                .local_write = {.near_rma = 3},
+                .remote_write = {.near_rma = 1, .far_rma = 2}}};
 
   static Result<DMcs> make(LockParams params) {
     DMcs lock;

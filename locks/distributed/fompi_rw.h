@@ -17,6 +17,7 @@
 // for locks that are never taken all at once, such as the store's stripes).
 #pragma once
 
+#include "keyway/locks/distributed/footprint.h"
 #include "keyway/locks/distributed/grant_record.h"
 #include "keyway/locks/distributed/lock.h"
 
@@ -26,6 +27,16 @@ class FompiRw {
  public:
   static constexpr std::string_view kName = "fompi-rw";
   static constexpr std::string_view kNameWithBackoff = "gbh";
+  static constexpr std::array kNames = {kName, kNameWithBackoff};
+  static constexpr std::array<std::string_view, 1> kChecked = {"gbh:lockall=off"};
+  static constexpr std::array kFootprints = {Footprint{.kind = kNameWithBackoff,
+                                                       .text = "gbh:lockall=off",
+                                                       .readers_share = true,
+                                                       .waiting = Waiting::kBackoff,
+                                                       .local_read = {.near_rma = 2},
+                                                       .remote_read = {.far_rma = 2},
+                                                       .local_write = {.near_rma = 2},
+                                                       .remote_write = {.far_rma = 2}}};
   /// GBH's default back-off: from about one remote atomic to about a hundred of them.
   static constexpr fabric::Backoff kDefaultBackoff{500, 50'000};
 

@@ -9,6 +9,7 @@
 // (section 6), the same algorithm: local memory through the network card as well.
 #pragma once
 
+#include "keyway/locks/distributed/footprint.h"
 #include "keyway/locks/distributed/grant_record.h"
 #include "keyway/locks/distributed/lock.h"
 
@@ -18,6 +19,16 @@ class FompiSpin {
  public:
   static constexpr std::string_view kName = "fompi-spin";
   static constexpr std::string_view kNameOfRdma = "rdma-spin";
+  static constexpr std::array kNames = {kName, kNameOfRdma};
+  static constexpr std::array<std::string_view, 1> kChecked = {
+      "fompi-spin:backoff_min_ns=50,backoff_max_ns=2000"};
+  static constexpr std::array kFootprints = {Footprint{.kind = kName,
+                                                       .text = kName,
+                                                       .waiting = Waiting::kPoll,
+                                                       .local_read = {.near_rma = 2},
+                                                       .remote_read = {.far_rma = 2},
+                                                       .local_write = {.near_rma = 2},
+                                                       .remote_write = {.far_rma = 2}}};
 
   static Result<FompiSpin> make(LockParams params) {
     FompiSpin lock;

@@ -43,14 +43,15 @@ class AgentCache {
   /// The object of type T; the first call makes it by make().
   template <class T, class Make>
   T& of(const Make& make) {
-    for (const Slot& slot : slots_) {
-      if (slot.type == &kType<T>) [[likely]]
-        return *static_cast<T*>(slot.object.get());
+    for (std::size_t i = 0; i < kSeenAtOnce; ++i) {
+      if (slots_[i].type == &kType<T>) [[likely]]
+        return *static_cast<T*>(slots_[i].object.get());
     }
-    return add<T>(make);
+    return find_or_add<T>(make);
   }
 
  private:
+  static constexpr std::size_t kSeenAtOnce = 2;  // no kind uses more
   template <class T>
   static constexpr char kType = 0;  // its address names the type
   struct Slot {
@@ -59,12 +60,15 @@ class AgentCache {
   };
 
   template <class T, class Make>
-  [[gnu::noinline]] T& add(const Make& make) {
-    Slot* const slot = std::find_if(slots_.begin(), slots_.end(),
-                                    [](const Slot& each) { return each.type == nullptr; });
+  [[gnu::noinline]] T& find_or_add(const Make& make) {
+    Slot* const slot = std::find_if(slots_.begin(), slots_.end(), [](const Slot& each) {
+      return each.type == nullptr || each.type == &kType<T>;
+    });
     KW_CHECK(slot != slots_.end());
-    slot->object = std::make_shared<T>(make());
-    slot->type = &kType<T>;
+    if (slot->type == nullptr) {
+      slot->object = std::make_shared<T>(make());
+      slot->type = &kType<T>;
+    }
     return *static_cast<T*>(slot->object.get());
   }
 

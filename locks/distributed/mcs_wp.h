@@ -33,6 +33,7 @@
 // has passed; and whoever gives up is stepped over (queue_node.h).
 #pragma once
 
+#include "keyway/locks/distributed/footprint.h"
 #include "keyway/locks/distributed/grant_record.h"
 #include "keyway/locks/distributed/lock.h"
 #include "keyway/locks/distributed/mcs_queue.h"
@@ -42,6 +43,9 @@ namespace keyway::locks {
 class McsWp {
  public:
   static constexpr std::string_view kName = "mcs-wp";
+  static constexpr std::array kNames = {kName};
+  static constexpr std::array<std::string_view, 0> kChecked{};
+  static constexpr std::array<Footprint, 0> kFootprints{};
 
   static Result<McsWp> make(LockParams params) {
     if (auto rest = params.require_all_taken(); !rest.ok()) return rest;

@@ -7,6 +7,7 @@
 // *Source.* Design section 13: the floor first.
 #pragma once
 
+#include "keyway/locks/distributed/footprint.h"
 #include "keyway/locks/distributed/lock_agent.h"
 
 namespace keyway::locks {
@@ -14,7 +15,11 @@ namespace keyway::locks {
 class NoLock {
  public:
   static constexpr std::string_view kName = "none";
-  static constexpr bool kExcludesNobody = true;  // so it cannot be switched (stripe_lock.h)
+  static constexpr std::array kNames = {kName};
+  static constexpr std::array<std::string_view, 0> kChecked{};
+  static constexpr std::array<Footprint, 0> kFootprints{};
+  static constexpr bool kExcludesNobody =
+      true;  // so it cannot be switched, and AnyLock does not list it
 
   static Result<NoLock> make(LockParams params) {
     if (auto rest = params.require_all_taken(); !rest.ok()) return rest;

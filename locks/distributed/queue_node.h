@@ -59,6 +59,18 @@ inline constexpr std::uint64_t kBeforeOffset = 24;
 inline constexpr std::uint64_t kGrantOffset = 40;
 inline constexpr std::uint64_t kNextTurnOffset = 48;
 inline constexpr std::uint64_t kStandOffset = 56;
+/// What a word of a node is called, by its offset there, for people.
+constexpr const char* node_word_name(std::uint64_t offset) {
+  switch (offset) {
+    case kNextOffset: return "next";
+    case kStatusOffset: return "status";
+    case kBeforeOffset: return "before";
+    case kGrantOffset: return "grant";
+    case kNextTurnOffset: return "next turn";
+    case kStandOffset: return "stand";
+    default: return "unused";
+  }
+}
 inline constexpr std::uint32_t kDefaultNodesPerAgent = 256;
 /// Nodes that a dump looks at in one queue or list, which may move on while it is walked.
 inline constexpr std::size_t kMaxDumped = 256;

@@ -13,6 +13,7 @@
 // that a machine does not have say nothing.
 #pragma once
 
+#include "keyway/locks/distributed/footprint.h"
 #include "keyway/locks/distributed/grant_record.h"
 #include "keyway/locks/distributed/queue_tree.h"
 
@@ -21,6 +22,9 @@ namespace keyway::locks {
 class RmaMcs {
  public:
   static constexpr std::string_view kName = "rma-mcs";
+  static constexpr std::array kNames = {kName};
+  static constexpr std::array<std::string_view, 1> kChecked = {"rma-mcs:t_l=1"};
+  static constexpr std::array<Footprint, 0> kFootprints{};
   /// The paper does not tell what it gave RMA-MCS. Of what it gave RMA-RW at level 2, 10, 25 and
   /// 50, the last has the most throughput (section 5.2.2, figure 4c).
   static constexpr std::uint64_t kDefaultPassings = 50;

@@ -41,6 +41,7 @@
 #pragma once
 
 #include "keyway/locks/distributed/counter_map.h"
+#include "keyway/locks/distributed/footprint.h"
 #include "keyway/locks/distributed/grant_record.h"
 #include "keyway/locks/distributed/lock.h"
 #include "keyway/locks/distributed/queue_tree.h"
@@ -56,6 +57,20 @@ template <class Word>
 class BasicRmaRw {
  public:
   static constexpr std::string_view kName = "rma-rw";
+  static constexpr std::array kNames = {kName};
+  static constexpr std::array<std::string_view, 2> kChecked = {
+      "rma-rw:t_r=1,t_l1=1", "rma-rw:t_r=2,t_l1=2,counters_per_node=2"};
+  /// A reader arrives at its counter and departs from it, and the counter is near. A writer takes
+  /// and gives the queue's tail, closes the counters, sees them empty and opens them: three sweeps.
+  /// A queue's node is made ready by one flush of the agent's own memory.
+  static constexpr std::array kFootprints = {
+      Footprint{.kind = kName,
+                .text = kName,
+                .readers_share = true,
+                .local_read = {.near_rma = 2},
+                .remote_read = {.near_rma = 2},
+                .local_write = {.near_rma = 3, .sweeps = 3},
+                .remote_write = {.near_rma = 1, .far_rma = 2, .sweeps = 3}}};
   static constexpr std::uint64_t kDefaultTr = 1000;
   static constexpr std::uint64_t kDefaultTl1 = 20;
   static constexpr std::uint64_t kDefaultPassings = 50;

@@ -1,6 +1,7 @@
 // Checks: giving up. L2: whoever gives up leaves nothing behind that could hold up others.
 #pragma once
 
+#include "keyway/locks/distributed/queue_tree.h"
 #include "tests/conformance/check_exclusion.h"
 
 namespace keyway::conformance {
@@ -97,7 +98,8 @@ Outcome check_node_supply(const L& lock, const Setting& setting) {
     };
     for (std::uint32_t round = 0; round < 4; ++round) {
       if (me.is(0)) {  // all in use
-        const std::uint32_t most = shape.nodes_per_agent / (tree ? locks::path_of(me.agent()).depth : 1);
+        const std::uint32_t most =
+            shape.nodes_per_agent / (tree ? locks::path_of(me.agent()).depth : 1);
         std::vector<decltype(me.hold(lock, 0, Mode::kWrite))> held;
         for (std::uint32_t k = 1; k <= most; ++k) {
           held.push_back(me.hold_at_once(lock, k, Mode::kWrite));

@@ -46,15 +46,8 @@ std::string LockWatch::name(Address a) const {
   if (in_nodes(a)) {
     const std::uint64_t in_region = a.offset() - nodes_.offset;
     const std::uint64_t node = in_region / locks::kNodeBytes % nodes_.nodes_per_agent;
-    const std::uint64_t in_node = word_of_node(a);
-    const char* word = in_node == locks::kNextOffset       ? "next"
-                       : in_node == locks::kStatusOffset   ? "status"
-                       : in_node == locks::kBeforeOffset   ? "before"
-                       : in_node == locks::kGrantOffset    ? "grant"
-                       : in_node == locks::kNextTurnOffset ? "next turn"
-                       : in_node == locks::kStandOffset    ? "stand"
-                                                           : "unused";
-    return fmt::format("agent {}'s node {}, {}", owner(a), node, word);
+    return fmt::format("agent {}'s node {}, {}", owner(a), node,
+                       locks::node_word_name(word_of_node(a)));
   }
   if (a.rank() == 0 && a.offset() == record_) return "the record";
   if (a.rank() == 0 && a.offset() >= line_ && a.offset() < line_ + locks::kLockLineBytes) {
