@@ -22,6 +22,7 @@
 #include "keyway/locks/distributed/no_lock.h"
 #include "keyway/locks/distributed/rma_mcs.h"
 #include "keyway/locks/distributed/rma_rw.h"
+#include "keyway/locks/distributed/rw_ticket.h"
 
 namespace keyway::locks {
 
@@ -66,7 +67,8 @@ struct KindList {
 class AnyLock {
  public:
   /// In the order in which lock=auto breaks ties.
-  using List = KindList<RmaRw, ALock, ALockRw, FompiRw, FompiSpin, DMcs, RmaMcs, McsWp, NoLock>;
+  using List =
+      KindList<RmaRw, ALock, ALockRw, FompiRw, FompiSpin, DMcs, RmaMcs, McsWp, RwTicket, NoLock>;
   using Kinds = List::Variant;
   static constexpr auto kNames = List::kNames;
   static constexpr auto kChecked = List::kChecked;

@@ -58,9 +58,10 @@ struct LockSite {
 struct LockTraits {
   std::string_view name;         // as in `--lock NAME`
   bool readers_share = false;    // readers enter together
-  bool fifo = false;             // exclusive grants in the order of their first atomic
+  // Exclusive grants in the order of their first atomic; with starvation_free, shared grants too.
+  bool fifo = false;
   bool queued = false;           // waits on a word of its own and needs a queue node
-  bool starvation_free = false;  // whoever waits is granted in the end; fifo implies it
+  bool starvation_free = false;  // each waiter is granted in the end
   bool satellites = false;       // its sites need words on every rank (satellite.h)
 };
 

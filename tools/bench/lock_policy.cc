@@ -1,7 +1,9 @@
 // bench_lock_policy: the store on a simulated machine under one lock kind, or under lock=auto.
 //
+//   bench_lock_policy kinds
 //   bench_lock_policy MACHINE NODES RANKS_PER_NODE STRIPES WARM_UP MEASURED SEED PARTS LOCK...
 //
+// `kinds` lists those that lock=auto chooses among, one a line.
 // PARTS: VISITS:READS:LOCAL of each, shares from 0 to 1, with commas between. Prints one JSON line
 // for each LOCK (tools/policy/policy_run.h says what is in it).
 #include <fmt/core.h>
@@ -12,6 +14,7 @@
 #include <string>
 #include <string_view>
 
+#include "keyway/locks/distributed/choose.h"
 #include "keyway/locks/fabric/sim/machine_file.h"
 #include "keyway/tools/policy/policy_run.h"
 #include "keyway/workloads/machine_files.h"
@@ -61,8 +64,12 @@ int fail(std::string_view what) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == "kinds") {
+    for (const locks::Footprint& kind : locks::footprints()) fmt::print("{}\n", kind.text);
+    return 0;
+  }
   if (argc < 10) {
-    return fail("usage: MACHINE NODES RANKS_PER_NODE STRIPES WARM_UP MEASURED SEED PARTS LOCK...");
+    return fail("usage: kinds, or MACHINE NODES RANKS_PER_NODE STRIPES WARM_UP MEASURED SEED PARTS LOCK...");
   }
   const auto number = [&](int i) { return std::strtoull(argv[i], nullptr, 10); };
   auto machine = fabric::sim::parse_machine(workloads::machine_text(argv[1]));

@@ -133,7 +133,8 @@ class LockProgram final : public fabric::sim::Program {
   /// of them can do so for ever, if nothing but the order of their operations is looked at.
   fabric::sim::Promises promises() const override {
     const locks::LockTraits traits = lock_.traits();
-    if (traits.fifo && traits.readers_share && shape_.readers != 0) {  // for writers, then
+    const bool for_writers = traits.fifo && traits.readers_share && !traits.starvation_free;
+    if (for_writers && shape_.readers != 0) {
       return {.starvation_freedom = true, .promised_from = shape_.readers + shape_.alls};
     }
     if (traits.fifo) return {.starvation_freedom = true, .most_bypass = agents() - 1};

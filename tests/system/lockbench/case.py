@@ -8,7 +8,7 @@ import sys
 import unittest
 
 BENCHES = ("lb", "ecsb", "sob", "wcsb", "warb", "table", "dht")
-LOCKS = ("fompi-rw", "gbh", "fompi-spin", "d-mcs", "mcs-wp")
+LOCKS = ("fompi-rw", "gbh", "fompi-spin", "d-mcs", "mcs-wp", "rw-ticket")
 
 
 def busy(bench, agents, ranks):

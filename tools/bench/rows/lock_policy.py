@@ -10,7 +10,7 @@ PROGRAM = common.BUILD / "tools/bench/bench_lock_policy"
 NODES, RANKS_PER_NODE, STRIPES, SEED = 16, 4, 2, 1
 MACHINES = ("piz-daint",) if common.TINY else ("piz-daint", "alock-cluster")
 # Those that lock=auto chooses among.
-KINDS = ("rma-rw", "alock", "alock-rw", "gbh:lockall=off", "fompi-spin", "d-mcs")
+KINDS = tuple(common.output_of([PROGRAM, "kinds"]).split())
 WARM_UP, WARM_UP_OF_FIXED = (500, 100) if common.TINY else (6000, 300)
 MEASURED = 5000 if common.TINY else 50_000
 
