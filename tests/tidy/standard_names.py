@@ -88,7 +88,8 @@ _BY_HEADER = {
                    " underlying_type_t type_identity_t make_unsigned_t is_default_constructible_v add_const_t"
                    " is_standard_layout_v is_final_v is_empty_v is_constant_evaluated has_virtual_destructor_v"
                    " is_floating_point_v is_pointer_v is_reference_v is_lvalue_reference_v is_arithmetic_v"
-                   " is_copy_assignable_v is_trivially_destructible_v is_class_v remove_pointer_t",
+                   " is_copy_assignable_v is_trivially_destructible_v is_class_v remove_pointer_t"
+                   " has_unique_object_representations_v",
     "unordered_map": "unordered_map unordered_multimap erase_if hash pair equal_to " + _COMMON,
     "unordered_set": "unordered_set erase_if hash equal_to " + _COMMON,
     "utility": "move forward exchange swap pair make_pair declval in_place as_const index_sequence"

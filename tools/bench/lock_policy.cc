@@ -69,7 +69,9 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (argc < 10) {
-    return fail("usage: kinds, or MACHINE NODES RANKS_PER_NODE STRIPES WARM_UP MEASURED SEED PARTS LOCK...");
+    return fail(
+        "usage: kinds, or MACHINE NODES RANKS_PER_NODE STRIPES WARM_UP MEASURED SEED PARTS "
+        "LOCK...");
   }
   const auto number = [&](int i) { return std::strtoull(argv[i], nullptr, 10); };
   auto machine = fabric::sim::parse_machine(workloads::machine_text(argv[1]));
