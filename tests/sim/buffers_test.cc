@@ -13,13 +13,13 @@ using fabric::cpu;
 using fabric::rma;
 using fabric::sim::Explorer;
 using test::explored;
+using test::kBuffers;
 using test::kSmall;
+using test::kTwice;
 using test::Scripted;
 
 namespace {
 
-constexpr fabric::sim::ExploreOptions kBuffers{.store_buffers = true};
-constexpr fabric::sim::ExploreOptions kTwice{.double_stores = true};
 constexpr std::uint64_t kAll = 100'000;
 // Agents 0 and 2 live at the rank of these.
 const fabric::Address kX{0, fabric::kReservedBytes}, kY{0, fabric::kReservedBytes + 16};

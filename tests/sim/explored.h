@@ -22,6 +22,12 @@ inline constexpr bool kSmall = false;
 
 /// With atomics of the two classes that are not atomic with one another.
 inline constexpr fabric::sim::ExploreOptions kSplitRma{.split_rma = true};
+/// With store buffers; with stores that happen twice.
+inline constexpr fabric::sim::ExploreOptions kBuffers{.store_buffers = true};
+inline constexpr fabric::sim::ExploreOptions kTwice{.double_stores = true};
+
+inline constexpr lockcheck::Manner kWait = lockcheck::Manner::kWait;
+inline constexpr lockcheck::Manner kTimed = lockcheck::Manner::kTimed;
 
 /// A kind, by its text.
 template <class L>

@@ -8,10 +8,10 @@
 using namespace keyway;
 using namespace keyway::lockcheck;
 using test::kSmall;
+using test::kTimed;
+using test::kWait;
 
 namespace {
-
-constexpr Manner kWait = Manner::kWait, kTimed = Manner::kTimed;
 
 const LockShape kThreeLevels{
     .writers = 2, .ranks = 8, .homes = {0, 1}, .topology = "racks=2,nodes=4", .nodes = 4};

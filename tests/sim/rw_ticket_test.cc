@@ -15,16 +15,16 @@
 
 using namespace keyway;
 using namespace keyway::lockcheck;
+using test::kBuffers;
 using test::kSmall;
+using test::kTimed;
+using test::kTwice;
+using test::kWait;
 
 namespace {
 
-constexpr Manner kWait = Manner::kWait, kTimed = Manner::kTimed;
-constexpr fabric::sim::ExploreOptions kBuffers{.store_buffers = true};
-constexpr fabric::sim::ExploreOptions kTwice{.double_stores = true};
-
-fabric::sim::ExploreReport explored(const LockShape& shape,
-                                    const fabric::sim::ExploreOptions& options = {}) {
+fabric::sim::ExploreReport ticket_explored(const LockShape& shape,
+                                           const fabric::sim::ExploreOptions& options = {}) {
   return test::explored("rw-ticket", shape, options);
 }
 
@@ -33,41 +33,44 @@ void explored_with_one_timed(LockShape shape) {
   for (std::uint32_t timed = 0; timed < 3; ++timed) {
     shape.manners = {kWait, kWait, kWait};
     shape.manners[timed] = kTimed;
-    explored(shape);
+    ticket_explored(shape);
   }
 }
 
 }  // namespace
 
 TEST_CASE("rw-ticket: readers and writers, every order") {
-  explored({.readers = 1, .writers = 1});
-  explored({.readers = 0, .writers = 2, .ask_token = true});
-  explored({.readers = 1, .writers = 1, .rounds = 2});
-  explored({.readers = 2, .writers = 1});
+  ticket_explored({.readers = 1, .writers = 1});
+  ticket_explored({.readers = 0, .writers = 2, .ask_token = true});
+  ticket_explored({.readers = 1, .writers = 1, .rounds = 2});
+  ticket_explored({.readers = 2, .writers = 1});
   if (kSmall) return;
-  explored({.readers = 1, .writers = 2});
-  explored({.readers = 0, .writers = 3});
+  ticket_explored({.readers = 1, .writers = 2});
+  ticket_explored({.readers = 0, .writers = 3});
 }
 
 TEST_CASE("rw-ticket: one agent with a deadline among two patient ones, every order") {
-  if (kSmall) return explored({.readers = 1, .writers = 1, .manners = {kWait, kTimed}}), void();
+  if (kSmall) {
+    ticket_explored({.readers = 1, .writers = 1, .manners = {kWait, kTimed}});
+    return;
+  }
   explored_with_one_timed({.readers = 2, .writers = 1});
   explored_with_one_timed({.readers = 1, .writers = 2});
 }
 
 TEST_CASE("rw-ticket: deadlines that pass and tries that fail leave nothing behind") {
   for (const Manner manner : {Manner::kTimed, Manner::kTry}) {
-    explored({.readers = 1, .writers = 1, .manner = manner});
-    explored({.readers = 0, .writers = 2, .manner = manner});
-    if (!kSmall) explored({.readers = 1, .writers = 1, .rounds = 2, .manner = manner});
+    ticket_explored({.readers = 1, .writers = 1, .manner = manner});
+    ticket_explored({.readers = 0, .writers = 2, .manner = manner});
+    if (!kSmall) ticket_explored({.readers = 1, .writers = 1, .rounds = 2, .manner = manner});
   }
-  explored({.readers = 2, .writers = 1, .manner = Manner::kTry});
+  ticket_explored({.readers = 2, .writers = 1, .manner = Manner::kTry});
 }
 
 // RT1: nobody is passed by a later ticket, so each other agent enters once at most meanwhile.
 TEST_CASE("rw-ticket: first come, first served, for ever") {
   const auto bypass = [](const LockShape& shape) {
-    const auto waiting = explored(shape).waiting.value();
+    const auto waiting = ticket_explored(shape).waiting.value();
     CHECK_FALSE(waiting.starvation);
     CHECK_FALSE(waiting.livelock);
     CHECK_FALSE(waiting.unbounded);
@@ -80,16 +83,16 @@ TEST_CASE("rw-ticket: first come, first served, for ever") {
 
 TEST_CASE("rw-ticket: two readers and a writer, with store buffers and with double stores") {
   for (const auto& options : {kBuffers, kTwice}) {
-    explored({.readers = 1, .writers = 1, .rounds = 2}, options);
-    if (!kSmall) explored({.readers = 2, .writers = 1}, options);
+    ticket_explored({.readers = 1, .writers = 1, .rounds = 2}, options);
+    if (!kSmall) ticket_explored({.readers = 2, .writers = 1}, options);
   }
 }
 
 TEST_CASE("rw-ticket: more agents, every order", "[.long][rw-ticket]") {
-  explored({.readers = 1, .writers = 2, .forever = true});
-  explored({.readers = 2, .writers = 2});
+  ticket_explored({.readers = 1, .writers = 2, .forever = true});
+  ticket_explored({.readers = 2, .writers = 2});
   for (const auto& options : {kBuffers, kTwice}) {
-    explored({.readers = 1, .writers = 2}, options);
+    ticket_explored({.readers = 1, .writers = 2}, options);
   }
 }
 
