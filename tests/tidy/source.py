@@ -10,7 +10,7 @@ CODE_FOLDERS = ("kvstore", "locks", "server", "client", "tools", "workloads", "t
 LIBRARY_FOLDERS = ("kvstore", "locks", "client", "workloads")
 CXX = (".h", ".cc")
 
-_NOISE = re.compile(
+NOISE = re.compile(
     r"""(?P<raw>R"(?P<tag>[^()\s\\]{0,16})\(.*?\)(?P=tag)")
       | (?P<string>"(?:\\.|[^"\\\n])*")
       | (?P<char>(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+')
@@ -47,7 +47,7 @@ class File:
         """C++ without comments, and with every string empty except in #include lines."""
         kept = [line if line.lstrip().startswith("#include") else None
                 for line in self.text.split("\n")]
-        stripped = _NOISE.sub(_blank, self.text).split("\n")
+        stripped = NOISE.sub(_blank, self.text).split("\n")
         return "\n".join(k if k is not None else s for k, s in zip(kept, stripped))
 
     @property

@@ -1,0 +1,83 @@
+"""prose.py counts what it must in each kind of file, nothing else, and fails above a limit."""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import prose
+from source import File
+
+# (path, text, rates' counts: sentences, openings, persons, archaic phrases)
+COUNTED = [
+    ("locks/a.h", "// What waits is woken. The releaser wakes it.\nint a;\n", (2, 1, 0, 0)),
+    ("locks/a.h", "// *What.* A lock. *Thread safety.* Any agent.\n", (3, 0, 0, 0)),
+    ("locks/a.h", "// One sentence over\n// two lines: what a colon ends.\n", (2, 1, 0, 0)),
+    ("locks/a.h", "// Ends here\n\n// Where a gap ends it.\n", (2, 1, 0, 0)),
+    ("locks/a.h", "int a;  // an end\nint b;  // that of a line\n", (2, 1, 0, 0)),
+    ("locks/a.h", 'auto a = "// Who?";\n', (0, 0, 0, 0)),
+    ("locks/a.h", "// `Who` is a name; a version 1.2 is no end.\n", (1, 0, 0, 0)),
+    ("tests/a.pml", "/* Of these,\n * someone who waits. */\n", (1, 1, 1, 0)),
+    ("tests/a.py", '"""Whose turn it is."""\n\na = "# Who"  # Hangs on it.\n', (2, 1, 1, 1)),
+    ("tools/a.sh", "#!/bin/sh\n# It goes on.\necho $#  # as ever\n", (2, 0, 0, 2)),
+    ("tools/CMakeLists.txt", "add(a)  # It has to be. It had to be.\n", (2, 0, 0, 1)),
+    ("locks/README.md", "# What it is\n\n- one\n- of two\n\n```\nwho\n```\n", (3, 2, 0, 0)),
+    ("docs/a.md", "| a | that b |\n|---|---|\n| [who](where.md) | d |\n", (4, 2, 1, 0)),
+    ("tools/a.txt", "What of it?", (0, 0, 0, 0)),
+]
+
+PLAIN = "// The sweep removes expired elements.\n"
+ODD = "// What has expired is removed.\n"
+
+
+class ProseIsCounted(unittest.TestCase):
+    def test_each_kind_of_file(self):
+        for path, text, expected in COUNTED:
+            with self.subTest(path=path, text=text):
+                found = sum(map(prose.measure, prose.blocks_of(File(path, text))), prose.Figures())
+                self.assertEqual(
+                    (found.sentences, found.openings, found.persons, found.archaic), expected)
+
+
+class LimitsHold(unittest.TestCase):
+    def judge(self, text, exempt):
+        figures = {("locks", "comments"): prose.measure(prose.Block(1, text.removeprefix("// ")))}
+        return list(prose.judge(figures, exempt))
+
+    def test_a_part_above_its_limit_fails(self):
+        self.assertEqual(self.judge(PLAIN, {}), [])
+        self.assertEqual(len(self.judge(ODD, {})), 1)
+
+    def test_an_exemption_holds_up_to_its_limit(self):
+        self.assertEqual(self.judge(ODD, {("locks", "comments"): (100, 0, 0)}), [])
+        self.assertEqual(len(self.judge(ODD, {("locks", "comments"): (99, 0, 0)})), 1)
+
+    def test_an_exemption_without_a_use_fails(self):
+        found = self.judge(PLAIN, {("locks", "comments"): (100, 0, 0)})
+        self.assertEqual(found, ["locks comments: needs no exemption any more; remove it"])
+
+
+class TheProgramFails(unittest.TestCase):
+    def run_prose(self, text, *options):
+        with tempfile.TemporaryDirectory() as root:
+            file = pathlib.Path(root) / "locks" / "a.h"
+            file.parent.mkdir()
+            file.write_text(text)
+            script = pathlib.Path(__file__).with_name("prose.py")
+            return subprocess.run([sys.executable, "-B", script, root, *options],
+                                  capture_output=True, text=True, check=False)
+
+    def test_a_folder_above_its_limit_fails(self):
+        done = self.run_prose(ODD)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("locks comments: at most", done.stdout)
+
+    def test_list_shows_the_places(self):
+        done = self.run_prose(PLAIN + ODD, "--list", "locks")
+        self.assertEqual((done.returncode, done.stdout),
+                         (0, "locks/a.h:1: What: What has expired is removed\n"))
+
+
+if __name__ == "__main__":
+    unittest.main()
