@@ -26,7 +26,6 @@ EXEMPT = {
     ("docs", "Markdown"): (2.0, 1.5, 1.5),
     ("kvstore", "Markdown"): (4.0, 2.5, 2.5),
     ("kvstore", "comments"): (7.5, 3.0, 4.5),
-    ("locks", "Markdown"): (9.5, 4.5, 2.0),
     ("locks", "comments"): (7.5, 5.5, 4.0),
     ("server", "Markdown"): (8.5, 6.0, 6.5),
     ("server", "comments"): (10.5, 5.5, 6.0),
