@@ -1,4 +1,4 @@
-// Words to and from bytes, for what ranks of one job send each other (one byte order).
+// Conversion of words to and from bytes, for messages between ranks of one job (one byte order).
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ inline void append_word(std::string& out, std::uint64_t word) {
   out.append(reinterpret_cast<const char*>(&word), sizeof word);
 }
 
-/// Takes a word off the front of `in`; false when too few bytes are left.
+/// Removes a word from the front of `in`; false when too few bytes are left.
 inline bool take_word(std::string_view& in, std::uint64_t& word) {
   if (in.size() < sizeof word) return false;
   std::memcpy(&word, in.data(), sizeof word);

@@ -1,9 +1,8 @@
 // Clocks and deadlines.
 //
-// A Deadline is data: "never", "at this time" or "within this span". The
-// endpoint turns it into a time of its own clock when a wait really begins, so
-// that an uncontended acquire reads no clock, and the simulated machine can
-// wait in virtual time.
+// A Deadline is data: "never", "at this time" or "within this span". The endpoint turns it into a
+// time of its own clock when a wait begins, so that an uncontended acquire reads no clock, and the
+// simulated machine can wait in virtual time.
 #pragma once
 
 #include <chrono>
@@ -26,16 +25,16 @@ inline std::uint64_t wall_ms() {
                                         .count());
 }
 
-/// When to give up waiting. Value type.
+/// The time at which a wait gives up. Value type.
 class Deadline {
  public:
-  /// Waits for as long as it takes. Only for callers that have a deadline above them.
+  /// No limit. Only for callers with a deadline above them.
   static constexpr Deadline never() { return Deadline(Kind::kNever, 0); }
-  /// Gives up at the first look: a try.
+  /// Gives up at the first check: a try.
   static constexpr Deadline now() { return Deadline(Kind::kWithin, 0); }
   /// At an absolute time, in ns of the endpoint's clock.
   static constexpr Deadline at_ns(std::uint64_t ns) { return Deadline(Kind::kAt, ns); }
-  /// Within a span that begins when the wait begins; a span beyond 292 years is that long.
+  /// Within a span that begins when the wait begins; spans above 292 years are cut to that.
   template <class Rep, class Period>
   static constexpr Deadline within(std::chrono::duration<Rep, Period> span) {
     using std::chrono::nanoseconds;
@@ -48,7 +47,8 @@ class Deadline {
     return Deadline(Kind::kWithin, static_cast<std::uint64_t>(ns));
   }
 
-  /// This deadline with its span begun at `now_ns`: pass the result to several waits that share it.
+  /// This deadline with its span started at `now_ns`: pass the result to several waits that share
+  /// it.
   constexpr Deadline started(std::uint64_t now_ns) const {
     if (kind_ != Kind::kWithin) return *this;
     return at_ns(ns_ > kEndOfTime - now_ns ? kEndOfTime : now_ns + ns_);

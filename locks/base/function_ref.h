@@ -1,7 +1,8 @@
-// FunctionRef: a function to be called before the call that takes it has returned.
+// FunctionRef: a reference to a function that is called only during the call that receives it.
 //
-// *What.* A reference to something callable, for interfaces that are compiled once. Unlike
-// std::function it copies nothing and never allocates; so it must not outlive what it refers to.
+// *What.* A reference to a callable, for interfaces that are compiled once. Unlike std::function it
+// copies nothing and never allocates; so it must not outlive the callable.
+// *Thread safety.* A value; the callable's own rules apply.
 // *Thread safety.* A value; the callable's own rules hold.
 #pragma once
 
@@ -20,7 +21,7 @@ class FunctionRef<R(Args...)> {
   template <class F>
   requires(!std::is_same_v<std::remove_cvref_t<F>, FunctionRef> &&
            std::is_invocable_r_v<R, F&, Args...>)
-      FunctionRef(F&& callable)  // as std::function: whatever can be called is one
+      FunctionRef(F&& callable)  // implicit, as in std::function
       : object_(const_cast<void*>(static_cast<const void*>(std::addressof(callable)))),
         call_([](void* object, Args... args) -> R {
           return (*static_cast<std::remove_reference_t<F>*>(object))(std::forward<Args>(args)...);

@@ -1,7 +1,7 @@
 // give_back(): empties a buffer, and returns its memory when it has grown large.
 //
-// *Source.* `buffer = {}` and `text = std::string()` are no substitute: the first assigns an empty
-// list and the second copies no bytes, and both keep the memory.
+// *Source.* `buffer = {}` and `text = std::string()` do not free memory: the first assigns an empty
+// list and the second copies no bytes, and both keep the capacity.
 #pragma once
 
 #include <cstddef>

@@ -1,9 +1,11 @@
 // A latency histogram in the style of HdrHistogram.
 //
-// *What*. Counts of values from 0 to 2^44 ns (about 4.9 hours), in buckets that are
-// exact below 512 and then 1/256 of their octave wide: a value read back is at most
-// 0.4% above the one recorded. Sum, least and largest are exact. Larger values
-// count as the largest.
+// *What*. Counts of values from 0 to 2^44 ns (about 4.9 hours), in buckets that are exact below 512
+// and then 1/256 of their octave wide: a value read back is at most 0.4% above the recorded value.
+// Sum, minimum and maximum are exact. Larger values count as the maximum.
+// *Thread safety*. One thread records; any thread may read meanwhile and sees each counter at some
+// recent moment. merge() and clear() are for the recording thread.
+// *Invariants*. I1: count() is the sum of all buckets. I2: recording never allocates.
 // *Thread safety*. One thread records; any thread may read meanwhile and sees each
 // counter at some recent moment. merge() and clear() are for the recording thread.
 // *Invariants*. I1: count() is the sum of all buckets. I2: recording never allocates.
@@ -42,23 +44,23 @@ class Histogram {
 
   std::uint64_t count() const { return load(count_); }
   std::uint64_t sum() const { return load(sum_); }
-  /// 0 when nothing was recorded.
+  /// 0 if nothing was recorded.
   std::uint64_t min() const { return count() == 0 ? 0 : load(min_); }
   std::uint64_t max() const { return load(max_); }
   double mean() const;
-  /// The least value, up to the bucket's width, that `percent` % of all values do not exceed.
+  /// The smallest value, up to the bucket's width, that is at least `percent` % of all values.
   std::uint64_t percentile(double percent) const;
 
-  /// Adds all of `other`, which its owner may still be recording into.
+  /// Adds all counts of `other`; its owner may still be recording.
   void merge(const Histogram& other);
-  /// What this has recorded beyond `earlier`, a copy of it. Least and largest are those
-  /// of the buckets, as the exact ones of an interval are not known.
+  /// The values recorded since `earlier`, a copy of this. Minimum and maximum are bounds of
+  /// buckets, because the exact ones of an interval are not known.
   Histogram since(const Histogram& earlier) const;
   void clear();
 
   /// Appends a compact form for another rank.
   void serialize(std::string& out) const;
-  /// Takes serialize()'s bytes off the front of `in` and adds them; false if they are not such.
+  /// Removes serialize()'s bytes from the front of `in` and adds them; false if they are malformed.
   bool deserialize(std::string_view& in);
 
   static constexpr std::size_t bucket_of(std::uint64_t value) { return Buckets::of(value); }
@@ -66,8 +68,8 @@ class Histogram {
   static constexpr std::uint64_t upper_of(std::size_t bucket) { return Buckets::upper(bucket); }
 
  private:
-  // Relaxed: counters for people; nothing is published through them. A load and a store, not
-  // a read-modify-write, because only one thread writes.
+  // Relaxed: statistics only; they publish nothing else. A load and a store instead of a
+  // read-modify-write, because only one thread writes.
   static std::uint64_t load(const std::uint64_t& word) {
     return std::atomic_ref<std::uint64_t>(const_cast<std::uint64_t&>(word))
         .load(std::memory_order_relaxed);

@@ -32,7 +32,7 @@ spdlog::logger& logger() {
     made->set_pattern(std::string(kPattern) + ": %v");
     const char* set = std::getenv("KEYWAY_LOG");
     const std::string wanted = set == nullptr ? "" : set;
-    // spdlog takes a word that it does not know for "off".
+    // spdlog reads an unknown word as "off".
     const auto level = spdlog::level::from_str(wanted);
     const bool known = level != spdlog::level::off || wanted == "off";
     made->set_level(known ? level : kDefaultLevel);

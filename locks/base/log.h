@@ -1,6 +1,5 @@
-// Logging for people who run Keyway: one line on stderr, off by default below "warning".
-// Libraries log through this and never print. The level comes from KEYWAY_LOG
-// (trace, debug, info, warning, error, off).
+// Logging for operators: one line on stderr, off by default below "warning". Libraries log through
+// this and never print. KEYWAY_LOG sets the level (trace, debug, info, warning, error, off).
 #pragma once
 
 #include <string_view>
@@ -11,9 +10,9 @@ enum class Level { kTrace, kDebug, kInfo, kWarning, kError };
 
 /// Writes one line; the caller formats. Thread-safe. Not for hot paths.
 void write(Level level, std::string_view line);
-/// Whether a line of this level would be written: ask before formatting an expensive one.
+/// Whether a line of this level would be written: call it before formatting an expensive line.
 bool enabled(Level level);
-/// A word put before every line of this process, such as "rank 3".
+/// A prefix for every line of this process, such as "rank 3".
 void set_origin(std::string_view origin);
 
 inline void debug(std::string_view line) { write(Level::kDebug, line); }

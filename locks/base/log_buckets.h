@@ -1,4 +1,4 @@
-// Buckets of values whose width grows with the value, as HdrHistogram has them.
+// Buckets that widen with the value, as in HdrHistogram.
 //
 // *What.* Values from 0 to 2^kValueBits - 1, in buckets that are exact below 2^(kSubBits + 1) and
 // then 1/2^kSubBits of their octave wide. *Thread safety.* Functions of their arguments.

@@ -1,7 +1,8 @@
 // Mutex, MutexLock, CondVar: the standard ones, which clang's thread-safety analysis understands.
 //
-// *What.* The standard library's types carry no annotations, so clang could not tell who holds
-// them. A member says which mutex guards it, a function which mutex its caller holds:
+// *What.* The standard library's types carry no annotations, so clang cannot follow which locks are
+// held. A member names the mutex that guards it, and a function names the mutex that its caller
+// holds:
 //
 //   class Inbox {
 //    public:
@@ -18,8 +19,10 @@
 //     std::vector<std::string> letters_ KW_GUARDED_BY(mutex_);
 //   };
 //
-// `./keyway test --all` compiles with -Werror=thread-safety; other compilers see no annotation.
-// A lambda is a function of its own to the analysis: wait in a loop, not with a predicate.
+// `./keyway test --all` compiles with -Werror=thread-safety; other compilers see no annotation. The
+// analysis treats a lambda as a separate function: wait in a loop, not with a predicate.
+// *Thread safety.* As the standard types.
+// *Source.* Clang 14, Thread Safety Analysis.
 // *Thread safety.* As the standard types.
 // *Source.* Clang 14, Thread Safety Analysis.
 #pragma once
@@ -35,9 +38,9 @@
 #endif
 #define KW_CAPABILITY(name) KW_THREAD_ATTRIBUTE(capability(name))
 #define KW_SCOPED_CAPABILITY KW_THREAD_ATTRIBUTE(scoped_lockable)
-/// A member that is read and written with the mutex held.
+/// A member that is accessed only with the mutex held.
 #define KW_GUARDED_BY(mutex) KW_THREAD_ATTRIBUTE(guarded_by(mutex))
-/// A function whose caller holds the mutex.
+/// A function that requires its caller to hold the mutex.
 #define KW_REQUIRES(mutex) KW_THREAD_ATTRIBUTE(requires_capability(mutex))
 #define KW_ACQUIRE(...) KW_THREAD_ATTRIBUTE(acquire_capability(__VA_ARGS__))
 #define KW_RELEASE(...) KW_THREAD_ATTRIBUTE(release_capability(__VA_ARGS__))
@@ -60,7 +63,7 @@ class KW_CAPABILITY("mutex") Mutex {
 class KW_SCOPED_CAPABILITY MutexLock {
  public:
   explicit MutexLock(Mutex& mutex) KW_ACQUIRE(mutex) : mutex_(mutex) { mutex_.lock(); }
-  /// Of a mutex that try_lock() has taken.
+  /// Adopts a mutex that try_lock() has locked.
   MutexLock(Mutex& mutex, std::adopt_lock_t) KW_REQUIRES(mutex) : mutex_(mutex) {}
   ~MutexLock() KW_RELEASE() { mutex_.unlock(); }
   MutexLock(const MutexLock&) = delete;
@@ -72,13 +75,13 @@ class KW_SCOPED_CAPABILITY MutexLock {
 
 class CondVar {
  public:
-  /// Lets go of the mutex until it is notified, or for no reason.
+  /// Releases the mutex and waits for a notification; may also wake spuriously.
   void wait(Mutex& mutex) KW_REQUIRES(mutex) {
     std::unique_lock held(mutex.mutex_, std::adopt_lock);
     changed_.wait(held);
     held.release();
   }
-  /// The same, until `end` at most; false when that has come.
+  /// The same, but at most until `end`; false when that time has passed.
   template <class Clock, class Span>
   bool wait_until(Mutex& mutex, std::chrono::time_point<Clock, Span> end) KW_REQUIRES(mutex) {
     std::unique_lock held(mutex.mutex_, std::adopt_lock);

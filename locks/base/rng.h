@@ -1,4 +1,4 @@
-// A small, fast, seeded random source: the same seed gives the same run on every machine.
+// A small, fast, seeded random number generator: the same seed gives the same run on every machine.
 //
 // Source: Blackman and Vigna, "Scrambled linear pseudorandom number generators"
 // (xoshiro256++), seeded through splitmix64 as its authors advise. The standard
@@ -43,7 +43,7 @@ class Rng {
     return result;
   }
 
-  /// Uniform in [0, bound), without modulo bias to speak of (2^-64 * bound). bound > 0.
+  /// Uniform in [0, bound), with a negligible modulo bias (2^-64 * bound). bound > 0.
   constexpr std::uint64_t below(std::uint64_t bound) {
     return static_cast<std::uint64_t>((static_cast<Wide>((*this)()) * bound) >> 64);
   }

@@ -1,8 +1,8 @@
-// Status and Result<T>: how an expected failure travels.
+// Status and Result<T>: the return types of functions that can fail in expected ways.
 //
-// A Status is a code and, off the hot path, a sentence for a person that says
-// what to do. Codes without a sentence (not found, exists) never allocate.
-// Broken invariants do not travel: they end in KW_CHECK (check.h).
+// A Status is a code and, off the hot path, a sentence for a person that says what to do. Codes
+// without a sentence (not found, exists) never allocate. A broken invariant is not a Status: it
+// ends in KW_CHECK (check.h).
 #pragma once
 
 #include <cstdint>
@@ -18,17 +18,17 @@ namespace keyway {
 
 enum class Code : std::uint8_t {
   kOk = 0,
-  kNotFound,         // the key is not there
-  kExists,           // insert-if-absent met an element
-  kMismatch,         // compare-and-set met another value
-  kInvalidArgument,  // the caller's input is out of bounds or makes no sense
-  kNotANumber,       // increment met a value that is no 64-bit integer, or would overflow
+  kNotFound,         // the key does not exist
+  kExists,           // insert-if-absent found an element
+  kMismatch,         // compare-and-set found another value
+  kInvalidArgument,  // the caller's input is out of range or malformed
+  kNotANumber,       // increment found a value that is not a 64-bit integer, or would overflow
   kOutOfSpace,       // the volume's heap cannot hold the element
-  kTimeout,          // the deadline passed; the message says who holds what
+  kTimeout,          // the deadline passed; the message names the holder
   kBusy,             // a try-operation found the lock taken
   kUnavailable,      // a peer, a library or a file cannot be reached
   kCorruption,       // a checksum does not match
-  kUnsupported,      // this build or this store cannot do that
+  kUnsupported,      // this build or this store does not support the call
 };
 
 /// The code's name as documentation and reports print it, e.g. "NOT_FOUND".
@@ -63,7 +63,7 @@ class [[nodiscard]] Status {
   std::unique_ptr<std::string> message_;
 };
 
-/// A value or the Status that says why there is none.
+/// A value, or the Status that explains why there is none.
 template <class T>
 class [[nodiscard]] Result {
  public:
@@ -76,7 +76,7 @@ class [[nodiscard]] Result {
   const Status& status() const { return status_; }
   Code code() const { return status_.code(); }
 
-  /// The value; a caller that has not looked at ok() first stops with the message.
+  /// The value; if the caller has not checked ok(), a failure ends the process with the message.
   T& value() & {
     require();
     return *value_;

@@ -1,4 +1,4 @@
-// Numbers, sizes and times as people write them in URIs and options.
+// Parses and formats numbers, sizes and times of URIs and options.
 //
 // *Thread safety.* Functions of their arguments.
 #pragma once
@@ -13,7 +13,7 @@
 
 namespace keyway {
 
-/// All of the text, as decimal digits; nothing where it is something else, or does not fit.
+/// The whole text as decimal digits; nothing if it is malformed or out of range.
 template <class T>
 std::optional<T> whole_number(std::string_view text) {
   T value = 0;
@@ -35,7 +35,7 @@ inline std::optional<std::uint64_t> size_in_bytes(std::string_view text) {
   return *value << shift;
 }
 
-/// "250ms", "10s"; up to a year, and not nothing.
+/// "250ms", "10s"; above 0 and at most a year.
 inline std::optional<std::chrono::milliseconds> time_span(std::string_view text) {
   std::uint64_t factor = 1;
   if (text.ends_with("ms")) {
@@ -52,7 +52,7 @@ inline std::optional<std::chrono::milliseconds> time_span(std::string_view text)
   return std::chrono::milliseconds(*value * factor);
 }
 
-/// Sets the field to what was read, where that was a value. Whether it was.
+/// Sets the field to the value that was read, if there is one. Returns whether there is.
 template <class T, class Read>
 bool set_from(T& field, const std::optional<Read>& read) {
   if (read) field = *read;

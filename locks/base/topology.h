@@ -24,7 +24,7 @@ class Topology {
     std::uint32_t elements = 1;
   };
 
-  /// The levels there are names for: machine, rack, node, numa, core. No topology has more.
+  /// The named levels: machine, rack, node, numa, core. No topology has more.
   static constexpr std::uint32_t kMaxLevels = 5;
 
   /// All ranks on one node: two levels, machine and node.
@@ -59,7 +59,7 @@ class Topology {
     return std::span(of.ranks).subspan(of.first[element],
                                        of.first[element + 1] - of.first[element]);
   }
-  /// The rank that holds what an element has in common: its first.
+  /// The first rank of an element; it holds the words that the element's ranks share.
   std::uint32_t leader(std::uint32_t i, std::uint32_t element) const {
     return members(i, element).front();
   }
@@ -84,7 +84,7 @@ class Topology {
   std::vector<Members> members_;  // by level
 };
 
-/// What hwloc says of this host: counts, and where the calling thread runs.
+/// The shape of this host, from hwloc.
 struct HostShape {
   std::uint32_t cores = 1;  // hardware threads this process may use
   std::uint32_t numa_nodes = 1;

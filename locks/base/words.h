@@ -1,4 +1,4 @@
-// Words that ASCII's two cases do not tell apart.
+// Comparisons of words that ignore ASCII case.
 //
 // *Thread safety.* Functions of their arguments.
 #pragma once
