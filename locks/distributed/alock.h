@@ -1,10 +1,10 @@
-// ALock: local agents by the `cpu` class alone, remote ones by `rma` alone, and no loopback.
+// ALock: local agents use the `cpu` class only, remote agents `rma` only; no loopback.
 //
-// *What.* Mutual exclusion; readers are treated as writers. AlockCore, and the grant's record. A
-// dump names the holder and both queues. While one cohort waits, the other is granted at most as
-// often in a row as its budget says, and each queue is first come, first served. No agent starves.
-// With swap=off, as the paper does it, since RDMA verbs have no swap, none does that has joined its
-// queue, but the way into the remote queue is a loop that is lock-free only (tail_swap.h).
+// *What.* Mutual exclusion; readers are treated as writers. It consists of AlockCore and the
+// grant's record. A dump names the holder and both queues. While one cohort waits, the other cohort
+// gets at most its budget of grants in a row. Each queue is first come, first served. No agent
+// starves. With swap=off, as in the paper (RDMA verbs have no swap), this holds for agents that
+// have joined their queue; joining the remote queue is a loop that is only lock-free (tail_swap.h).
 // *Thread safety.* As lock.h says.
 // *Invariants.* A1 to A6 of alock_core.h, P1 to P3 of plain_queue.h.
 // *Source.* SPAA'24; alock_core.h tells where it deviates.

@@ -5,7 +5,7 @@
 namespace keyway::locks {
 namespace {
 
-/// The greatest budget: turns and a bit are a grant's payload, and nobody waits longer gladly.
+/// The maximum budget: turns and one bit are a grant's payload, and longer waits serve no purpose.
 constexpr std::uint64_t kMaxTurns = 1'000'000;
 
 Result<std::uint32_t> take_budget(LockParams& params, const std::string& lever,

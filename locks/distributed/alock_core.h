@@ -1,33 +1,35 @@
-// AlockCore: ALock's way to exclusive access, the piece that ALock and its reader-writer form
-// share.
+// AlockCore: exclusive access as in ALock; the part that ALock and its reader-writer form share.
 //
-// *What.* Two cohorts: agents that reach the lock's line by the `cpu` class (local) and the others
-// (remote). Each has a queue; the agents at the front of both, the leaders, settle by Peterson's
-// algorithm who goes first, with the queues' tails as its flags. A front hands its queue on with
-// the turns that its cohort has left; with none left the next one is a leader anew and yields
-// first.
+// *What.* There are two cohorts: agents that reach the lock's line by the `cpu` class (local), and
+// the other agents (remote). Each cohort has a queue. The agents at the front of both queues, the
+// leaders, decide by Peterson's algorithm which of them enters first, with the queues' tails as its
+// flags. A front passes its queue on with the remaining turns of its cohort. If no turns remain,
+// the next agent becomes a leader again and yields first.
 // *Words of the line.* 0 local tail, 3 remote tail, 4 victim: the node of the leader that yielded
 // last | its cohort's number in the low bits. 0 is nobody.
 // *Thread safety.* As lock.h says.
 // *Invariants.*
-//   A1  A leader enters when the other tail is null or the victim is not of its cohort; it waits
-//       while the other cohort is there *and* it is the victim. (The paper's Algorithm 4 prints
-//       *or*.)
+//   A1  A leader enters when the other tail is null or the victim belongs to the other cohort. It
+//       waits while the other cohort is present *and* this leader is the victim. (The paper's
+//       Algorithm 4 prints *or*.)
 //   A2  Budgets are at least 1: a hand-over with no turns left makes a leader. (With a budget of 0
 //       the paper passes on -1, its value for waiting.)
-//   A3  The victim is stored by a leader only, so after its swap of the tail has completed, not in
-//       one doorbell with it.
-//   A4  The victim is changed by plain stores, and each tail by read-modify-writes of its own
-//       cohort's class: of the other class there are only loads on it.
-//   A5  No operation of class `rma` on a local address, ever.
-//   A6  Past a leader that has yielded the other cohort is granted at most its budget of turns:
-//       what is left of those under way, or all of them to a leader that yielded before. One that
-//       has joined its queue and not yet yielded may be passed by those under way before that.
-//   Where the fabric has one class, all agents of the job reach every line by it: all are local,
-//   the remote tail stays null, and A1 holds for whoever comes, so Peterson's part is left out.
-//   O5 (an rma store that happens twice) may undo a local leader's yielding to a remote one that
-//   has been seen but is not complete: the remote one is the victim then and waits for a turn more.
-//   Both enter by A1 on what the words hold in the end, so no two at a time.
+//   A3  Only a leader stores the victim, so this happens after its swap of the tail has completed,
+//       not in one doorbell with it.
+//   A4  Only plain stores change the victim. Only read-modify-writes of a tail's own cohort's class
+//       change that tail; the other class only loads it.
+//   A5  Agents never use class `rma` on a local address.
+//   A6  After a leader has yielded, the other cohort gets at most its budget of grants before it:
+//       the rest of the turns in progress, or a full budget if the other leader had yielded
+//       earlier. An agent that has joined its queue and not yet yielded may also be passed by the
+//       turns in progress before it yields. On a fabric with one class, all agents of the job reach
+//       every line by that class: all are local, the remote tail stays null, and A1 always holds,
+//       so Peterson's part is left out.
+//   On a fabric with one class, all agents of the job reach every line by it: all are local, the
+//   remote tail stays null, and A1 always holds, so Peterson's part is left out.
+//   O5 (an rma store that takes effect twice) may undo a local leader's yielding to a remote leader
+//   that was seen while its store was incomplete: the remote leader is the victim then and waits
+//   for one more turn. Both enter by A1 on the final values of the words, so never two at a time.
 // *Source.* SPAA'24, Algorithms 1 to 4, Appendix A; budgets of section 6.1. Ours: agents that
 // leave, and a leader that gives up hands its queue on with no turns left. Uncontended a remote
 // acquire is two round trips where the fabric keeps order: the tail's, and victim and other tail in
@@ -46,34 +48,34 @@ inline constexpr std::uint64_t kLocalTailOffset = 0;
 inline constexpr std::uint64_t kRemoteTailOffset = kSecondOffset;
 inline constexpr std::uint64_t kVictimOffset = 32;
 
-/// The levers of both kinds.
+/// The levers that both kinds have.
 struct AlockRules {
   std::uint32_t local_budget = 5;  // SPAA'24, section 6.1
   std::uint32_t remote_budget = 20;
   TailRules tail;           // the remote one; the local is always swapped
-  fabric::Backoff backoff;  // of a leader that looks at the line again and again
+  fabric::Backoff backoff;  // for a leader that polls the line
 
   /// local_budget, remote_budget, swap=on|off (of the remote tail), join_backoff_ns (with swap=off,
-  /// the longest; 0: none), backoff_min_ns, backoff_max_ns.
+  /// the longest; 0 disables), backoff_min_ns, backoff_max_ns.
   static Result<AlockRules> take(LockParams& params);
 };
 
-/// What a holder that came by a core keeps in its grant.
+/// The payload of a grant that came from a core.
 struct AlockHold {
   std::uint32_t node = 0;
-  std::uint32_t turns = 0;  // of the cohort: this one and those that may follow in a row
+  std::uint32_t turns = 0;  // left to the cohort, this one included
 };
 
 template <fabric::Endpoint E>
 class AlockCore {
  public:
   enum class Outcome : std::uint8_t { kEntered, kBusy, kExpired };
-  /// At the front, with exclusive access among those who came by a core.
+  /// An agent at the front with exclusive access among the agents of a core.
   struct Entry {
     Outcome outcome = Outcome::kBusy;
     std::uint32_t node = 0;
-    std::uint32_t turns = 0;  // of the cohort, this one included
-    bool held_on = false;     // handed on within the cohort, by a holder that said so
+    std::uint32_t turns = 0;  // left to the cohort, this one included
+    bool held_on = false;     // passed on within the cohort, by a holder that set it
   };
 
   AlockCore(const AlockRules& rules, LockAgent<E>& agent, fabric::Address line)
@@ -87,9 +89,9 @@ class AlockCore {
 
   Result<Entry> acquire(Deadline deadline);
   Result<Entry> try_acquire();
-  /// Hands the queue on with one turn less, or leaves it empty; true when somebody was granted.
-  /// Before it leaves the cohort's hands it calls close() once, with everything posted before
-  /// ordered. `held_on` is what the next of the cohort is told, if close() was not called.
+  /// Passes the queue on with one turn less, or leaves it empty; true if an agent was granted.
+  /// Before the lock leaves the cohort it calls close() once, after all posted operations are
+  /// ordered. If close() was not called, `held_on` is passed to the next agent of the cohort.
   template <class Close>
   bool release(std::uint32_t node, std::uint32_t turns, bool held_on, Close&& close);
 
@@ -133,7 +135,7 @@ auto AlockCore<E>::acquire(Deadline deadline) -> Result<Entry> {
   return Entry{Outcome::kEntered, *node, budget()};
 }
 
-/// A leader that has yielded; false, with the queue handed on, when the deadline has passed.
+/// A leader that has yielded; false, with the queue passed on, if the deadline passes first.
 template <fabric::Endpoint E>
 [[gnu::noinline]] bool AlockCore<E>::wait_for_turn(std::uint32_t node, Deadline deadline) {
   if (ep_.retry_until([&] { return may_enter(); }, rules_.backoff, deadline)) return true;
@@ -154,7 +156,7 @@ auto AlockCore<E>::try_acquire() -> Result<Entry> {
   return Entry{.outcome = Outcome::kBusy};
 }
 
-/// A leader lets the other cohort go first; true when nobody is there. A3, A4.
+/// A leader lets the other cohort go first; true if the other cohort is empty. A3, A4.
 template <fabric::Endpoint E>
 bool AlockCore<E>::yield(std::uint32_t node) {
   if (ep_.one_class()) return true;
@@ -173,7 +175,7 @@ bool AlockCore<E>::may_enter() {
   return other.value(both) == 0 || (victim.value(both) & kCohortMask) != cohort();
 }
 
-/// A leader that does not wait for its turn: whoever is behind it leads then.
+/// A leader that gives up: the next agent of its queue becomes the leader.
 template <fabric::Endpoint E>
 void AlockCore<E>::back_out(std::uint32_t node) {
   queue_.pass(node, 0, [](std::uint64_t payload) { return payload; });
@@ -199,7 +201,7 @@ bool AlockCore<E>::release(std::uint32_t node, std::uint32_t turns, bool held_on
   return handed;
 }
 
-/// What ALock's words say for a dump. `held` says that the holder's record is of a holder.
+/// Describes ALock's words for a dump. `held`: the grant record names a current holder.
 template <fabric::Endpoint E>
 void dump_cohorts(LockAgent<E>& agent, const LockSite& site, LockDump& dump) {
   const ByClass words(agent.ep);

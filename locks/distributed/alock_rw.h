@@ -1,23 +1,24 @@
-// RW-ALock: a reader-writer lock with ALock's asymmetry: nobody uses loopback, readers share.
+// RW-ALock: a reader-writer lock with ALock's asymmetry: no loopback, and readers share.
 //
 // *What.* Writers enter by AlockCore. Readers of each class count themselves in a word of their
-// class; the write word, stored by the writer at the front, keeps them out while it is 1, over all
-// hand-overs within a cohort. Waiting readers are let in between one write phase and the next.
+// class; the write word, stored by the writer at the front, excludes them while it is 1, across all
+// hand-overs within a cohort. Waiting readers enter between one write phase and the next.
 // *Words of the line.* As in alock_core.h, and 5 write phase (0 or 1), 6 local readers, 7 remote
 // readers: bits 31..0 inside, 63..32 waiting.
 // *Thread safety.* As lock.h says.
 // *Invariants.* A1 to A6 of alock_core.h, and
-//   W1  A reader counts itself inside and then looks at the write word; a writer stores 1 there and
-//       then looks at both counts. Each is ordered, so of two at once at least one sees the other.
-//   W2  A count is changed by read-modify-writes of its own class only, the write word by plain
-//       stores of the writer at the front.
-//   W3  The write word is raised only after both waiting counts were seen at 0.
-//   W4  A reader stays counted as waiting until it has come in. (If it stopped counting as waiting
-//       before it looks at the write word again, each next writer could raise the word in between.)
-//   By W3 and W4 a waiting reader is passed by the phase that it met and, if the next writer had
-//   looked before it was counted, by one more; a phase is at most a budget of writers. A writer
-//   waits for readers only: while the word is 1 none comes in, and while it is 0 those that wait
-//   do. So it is let in as surely as by ALock.
+//   W1  A reader counts itself inside and then reads the write word; a writer stores 1 there and
+//       then reads both counts. Each pair is ordered, so of a concurrent reader and writer at least
+//       one sees the other.
+//   W2  A count is changed only by read-modify-writes of its own class, the write word only by
+//       plain stores of the writer at the front.
+//   W3  A writer sets the write word to 1 only after it has seen both waiting counts at 0.
+//   W4  A reader stays counted as waiting until it is inside. (If it stopped counting as waiting
+//       before it reads the write word again, each next writer could set the word in between.)
+//   By W3 and W4 a waiting reader is passed by the phase during which it arrived and, if the next
+//   writer had read the counts before, by one more phase; a phase is at most one budget of writers.
+//   Beyond ALock's rules a writer waits for readers only: while the word is 1 no reader enters, and
+//   while it is 0 the waiting readers enter. So a writer enters as surely as in ALock.
 // *Source.* Ours, on SPAA'24; the order of phases is that of phase-fair locks (Brandenburg and
 // Anderson, ECRTS'09).
 #pragma once
@@ -32,9 +33,9 @@ class ALockRw {
   static constexpr std::string_view kName = "alock-rw";
   static constexpr std::array kNames = {kName};
   static constexpr std::array<std::string_view, 0> kChecked{};
-  /// A reader counts itself and looks for a writer in one round trip; a writer enters as by ALock,
-  /// looks whether readers wait, raises its word and sees both counts in one round trip, and lowers
-  /// the word before it leaves. By the processor most of that is loads.
+  /// A reader counts itself and checks for a writer in one round trip. A writer enters as in ALock,
+  /// checks for waiting readers, sets its word and reads both counts in one round trip, and clears
+  /// the word before it leaves. For local agents most of these operations are loads.
   static constexpr std::array kFootprints = {
       Footprint{.kind = kName,
                 .text = kName,
@@ -116,7 +117,7 @@ class ALockRw {
   static constexpr std::uint64_t waiting(std::uint64_t count) { return count / kWaiting; }
   static constexpr std::uint64_t minus(std::uint64_t amount) { return ~amount + 1; }
 
-  // The words of the line that are not the queues', as one agent uses them.
+  // The reader-writer words of the line, as one agent uses them.
   template <fabric::Endpoint E>
   class Line {
    public:
@@ -129,15 +130,15 @@ class ALockRw {
           mine_(ep.is_local(line.rank()) ? local_ : remote_) {}
 
     void count(std::uint64_t amount) const { words_.fetch_add(mine_, amount); }
-    /// Counts itself and then looks whether readers may be inside. W1.
+    /// Counts itself and then checks whether readers may enter. W1.
     bool comes_in(std::uint64_t amount) const {
       words_.post_add(mine_, amount);
       ep_.order(phase_.rank());
       const fabric::Pending phase = words_.post_load(phase_);
       return phase.value(ep_.flush(phase_.rank())) == 0;
     }
-    /// A reader that counts itself inside and has met a write phase. False, and not counted any
-    /// more, when the deadline has passed.
+    /// A reader that counts itself inside during a write phase. False, and no longer counted, if
+    /// the deadline passes first.
     bool waits_to_come_in(const fabric::Backoff& backoff, Deadline deadline) const {
       count(kWaiting + minus(kInside));
       while (wait_for_readers_phase(backoff, deadline)) {
@@ -151,7 +152,7 @@ class ALockRw {
       return false;
     }
 
-    /// Whether both counts, of which `part` is looked at, are 0 now.
+    /// Whether `part` of both counts is 0 now.
     bool nobody(std::uint64_t (*part)(std::uint64_t)) const {
       const fabric::Pending local = words_.post_load(local_);
       const fabric::Pending remote = words_.post_load(remote_);
@@ -204,7 +205,7 @@ class ALockRw {
     return timed_out(dump(agent, site));
   }
 
-  /// The writer at the front keeps readers out. False when the deadline passed: the word is 0.
+  /// The writer at the front excludes readers. False if the deadline passed: the word is 0.
   template <fabric::Endpoint E>
   bool begins_phase(LockAgent<E>& agent, const Line<E>& line, Deadline deadline) const {
     if (!line.nobody(waiting)) {  // W3
@@ -225,7 +226,7 @@ class ALockRw {
     auto entry = AlockCore<E>(rules_, agent, site.line).try_acquire();
     if (!entry.ok()) return entry.status();
     if (entry->outcome == Outcome::kEntered) {
-      if (line.nobody(any)) {  // W3; and readers are not held up in vain
+      if (line.nobody(any)) {  // W3; and no reader waits in vain
         line.raise();
         if (line.nobody(inside)) return exclusive(agent, site, *entry);
         line.lower();
@@ -237,7 +238,7 @@ class ALockRw {
   }
   static std::uint64_t any(std::uint64_t count) { return count; }
 
-  /// `raised`: the write word is 1, and the next writer of the cohort may find it so.
+  /// `raised`: the write word is 1 and may stay 1 for the cohort's next writer.
   template <fabric::Endpoint E>
   void leave_queue(LockAgent<E>& agent, const LockSite& site, std::uint32_t node,
                    std::uint32_t turns, bool raised) const {

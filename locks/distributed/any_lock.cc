@@ -8,7 +8,7 @@
 namespace keyway::locks {
 namespace {
 
-/// Makes the kind if the name is one of its; true: `made` says how it went.
+/// Constructs the kind if the name is one of its names; true: `made` holds the result.
 template <class L>
 bool make_if_named(const LockParams& params, Result<AnyLock>& made) {
   if (std::find(L::kNames.begin(), L::kNames.end(), params.kind()) == L::kNames.end()) return false;

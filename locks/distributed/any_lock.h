@@ -1,8 +1,8 @@
-// AnyLock: a lock kind chosen while running, by name. The list of kinds is here and nowhere else.
+// AnyLock: a lock kind selected by name at run time. This file has the only list of the kinds.
 //
-// *What.* A closed set in a std::variant: dispatch is a switch on its index, no virtual call.
-// A new kind registers by its #include and one entry in Kinds. Everything else that must be known
-// of a kind comes from its own header (ListedKind): names, footprint, and what the tests run.
+// *What.* A closed set in a std::variant: dispatch is a switch on its index, no virtual call. A new
+// kind registers by its #include and one entry in Kinds. All other data about a kind comes from its
+// own header (ListedKind): names, footprint, and the texts that tests run.
 // *Thread safety.* Immutable, as every kind.
 #pragma once
 
@@ -26,18 +26,18 @@
 
 namespace keyway::locks {
 
-/// What a kind's header says of the kind.
+/// The declarations that a kind's header must have.
 template <class L>
 concept ListedKind = requires {
   // The names by which make() knows it, as in `--lock NAME`.
   { L::kNames.at(0) } -> std::convertible_to<std::string_view>;
   // Texts with levers that change its protocol: the conformance suite runs them beside the names.
   { L::kChecked.begin() } -> std::convertible_to<const std::string_view*>;
-  // At most one for each name; none: lock=auto does not choose the kind.
+  // At most one for each name; empty: lock=auto does not choose the kind.
   { L::kFootprints.begin() } -> std::convertible_to<const Footprint*>;
 };
 
-/// One array of several.
+/// Joins several arrays.
 template <class T, std::size_t... N>
 constexpr auto joined(const std::array<T, N>&... parts) {
   std::array<T, (N + ... + 0)> all{};
@@ -46,7 +46,7 @@ constexpr auto joined(const std::array<T, N>&... parts) {
   return all;
 }
 
-/// A list of kinds. `none` is not one of the names to choose from, though make() knows it.
+/// A list of kinds. `none` is not among the listed names, but make() accepts it.
 template <ListedKind... L>
 struct KindList {
   using Variant = std::variant<L...>;

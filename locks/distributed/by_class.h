@@ -1,8 +1,8 @@
-// ByClass: words by the class that an agent has for them: `cpu` where they are local, else `rma`.
+// ByClass: accesses words by the agent's class for them: `cpu` where they are local, else `rma`.
 //
-// *What.* For kinds that never send through the network card what a processor can reach. Plain
-// loads and stores of both classes may meet on a word; what may be changed by read-modify-writes of
-// one class only is for the lock to see to (ORDERING.md, O4).
+// *What.* For kinds that never use the network card for memory that a processor can reach. Plain
+// loads and stores of both classes may be mixed on a word; the lock must ensure that only one class
+// uses read-modify-writes on a word (ORDERING.md, O4).
 // *Thread safety.* As the endpoint, which outlives it.
 #pragma once
 
@@ -37,7 +37,7 @@ class ByClass {
                       : ep_.compare_swap(fabric::rma, a, expected, desired);
   }
 
-  // Posted where they are remote. A processor has nothing to gain from posting.
+  // Posted if remote. A processor gains nothing from posting.
   fabric::Pending post_load(fabric::Address a) const {
     if (is_near(a)) return fabric::Pending::known(a.rank(), 0, ep_.load(fabric::cpu, a));
     return ep_.post_load(fabric::rma, a);

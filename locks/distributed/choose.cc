@@ -9,7 +9,7 @@
 namespace keyway::locks {
 namespace {
 
-/// What an atomic to somewhere else costs: on one node there is no elsewhere.
+/// The cost of an atomic on another node; on one node there is no other node.
 double far_ns(const PrimitiveCosts& costs) {
   return costs.nodes > 1 ? costs.rma_atomic_ns : costs.loopback_ns;
 }
@@ -24,15 +24,15 @@ double uncontended_ns(const Visit& visit, const PrimitiveCosts& costs) {
          visit.far_rma * far_ns(costs) + visit.orders * order + visit.sweeps * sweep_ns(costs);
 }
 
-/// What a holder that is in the way does with what the lock guards: about two accesses that depend
-/// on each other. A writer's sweeps keep others out as well; where readers share, who is in the way
-/// of somebody is a writer in 1 of 1 + reads cases.
+/// How long a holder keeps a contender out: about two dependent accesses to the guarded data. A
+/// writer's sweeps count as well. If readers share, a conflicting holder is a writer in 1 of 1 +
+/// reads cases.
 double stay_ns(const Footprint& kind, const Workload& workload, const PrimitiveCosts& costs) {
   return 2 * (workload.local * costs.cpu_atomic_ns + (1 - workload.local) * far_ns(costs)) +
          kind.remote_write.sweeps * sweep_ns(costs) / (1 + workload.reads);
 }
 
-/// From one holder to the next.
+/// The time from one holder to the next.
 double handover_ns(const Footprint& kind, const Workload& workload, const PrimitiveCosts& costs) {
   const double near = kind.local_write.cpu > 0 ? costs.cpu_atomic_ns : costs.loopback_ns;
   const double once = workload.local * near + (1 - workload.local) * far_ns(costs);

@@ -1,15 +1,16 @@
-// choose(): which lock kind costs a workload least, by a model over the costs of the primitives.
+// choose(): selects the cheapest lock kind for a workload, by a model over the costs of the
+// primitives.
 //
-// *What.* A kind is known by its footprint (footprint.h). A workload is a share of reads, a share
-// of visits by agents of the owner's node, and how many others a visitor finds at the lock on
-// average. The cost of a visit is
-//     uncontended  +  others in conflict * (their stay + a hand-over)
-// averaged over the workload. Two readers are in conflict where the kind does not let them share; a
-// stay has in it what a writer does while it keeps the readers out.
-// Nothing is compared with a fixed number: what is chosen follows from the costs alone.
+// *What.* A kind is described by its footprint (footprint.h). A workload is a share of reads, a
+// share of visits by agents of the owner's node, and the average number of other agents that a
+// visitor finds at the lock. The cost of a visit is
+//   uncontended  +  others in conflict * (their hold + a hand-over)
+// averaged over the workload. Two readers are in conflict if the kind does not let them share; a
+// hold includes the time in which a writer keeps the readers out. The model has no thresholds: the
+// choice follows from the costs alone.
 // *Thread safety.* Pure functions.
-// *What it leaves out.* Queues at a network card, placement below the node, T_R and budgets. It
-// orders kinds; it does not predict times.
+// *Limits.* The model ignores queues at a network card, placement below the node, T_R and budgets.
+// It orders kinds; it does not predict times.
 // *Source.* Design section 6. Counts: each kind's header.
 #pragma once
 
@@ -23,7 +24,7 @@
 
 namespace keyway::locks {
 
-/// What the primitives cost on a machine, in ns, uncontended and completed.
+/// Costs of the primitives on a machine, in ns, uncontended and completed.
 struct PrimitiveCosts {
   double cpu_atomic_ns = 20;
   double loopback_ns = 20;    // an atomic of class `rma` on a word of the agent's own node
@@ -37,11 +38,10 @@ struct PrimitiveCosts {
 struct Workload {
   double reads = 0.95;  // share of visits that read
   double local = 1;     // share of visits from the owner's node
-  double others = 0;    // agents at the lock, on average, as one comes
+  double others = 0;    // average number of agents at the lock on arrival
 };
 
-/// The kinds among which a store chooses (AnyLock::kFootprints), in the order in which ties are
-/// broken.
+/// The kinds from which a store chooses (AnyLock::kFootprints), in tie-breaking order.
 std::span<const Footprint> footprints();
 std::vector<const Footprint*> candidates();
 
@@ -52,7 +52,8 @@ double visit_ns(const Footprint& kind, const Workload& workload, const Primitive
 const Footprint& choose(std::span<const Footprint* const> among, const Workload& workload,
                         const PrimitiveCosts& costs);
 
-/// "cpu 20, loopback 500, rma 2000, posted 100, order 0; 16 nodes": what why() ends with, in ns.
+/// "cpu 20, loopback 500, rma 2000, posted 100, order 0; 16 nodes", in ns: the end of why()'s
+/// sentence.
 std::string describe(const PrimitiveCosts& costs);
 
 /// One sentence: "rma-rw 212 ns a visit, gbh 1030, d-mcs 2140 (95% reads, 25% local, 1.5 others at

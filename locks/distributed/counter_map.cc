@@ -12,7 +12,7 @@ namespace {
 
 using Rule = CounterPlacement::Rule;
 
-/// The counters of one node: its ranks in equal runs, each with its counter at its first rank.
+/// The counters of one node: equal runs of its ranks, with a counter at the first rank of each run.
 void share_out(std::span<const std::uint32_t> ranks, std::uint64_t parts,
                std::vector<std::uint32_t>& counter) {
   parts = std::min<std::uint64_t>(parts, ranks.size());
@@ -54,7 +54,7 @@ std::vector<std::uint32_t> counter_of_ranks(const CounterPlacement& placement,
     }
     return counter;
   }
-  // Where no level is called "node", all ranks share one.
+  // If no level is called "node", all ranks share one.
   const std::uint32_t level = std::max(topology.level_named("node"), 1u);
   for (std::uint32_t node = 0; node < topology.level(level).elements; ++node) {
     const auto ranks = topology.members(level, node);

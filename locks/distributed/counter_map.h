@@ -1,4 +1,5 @@
-// CounterMap: on which ranks an RMA-RW lock has its physical counters, and which is a rank's own.
+// CounterMap: the ranks that have a physical counter of an RMA-RW lock, and each rank's own
+// counter.
 //
 // *What.* CounterPlacement is the lever; counter_map() computes from the topology. An agent keeps
 // the maps that it has used (CounterMaps), so that an acquire neither computes nor allocates.
@@ -23,9 +24,9 @@ namespace keyway::locks {
 
 struct CounterPlacement {
   enum class Rule : std::uint32_t {
-    kPerNode,     // `count` counters on each node, its ranks shared out evenly among them
+    kPerNode,     // `count` counters on each node, its ranks divided evenly among them
     kEveryNodes,  // a counter for each `count` nodes in a row
-    kEveryRanks,  // a counter at every `count`-th rank, whatever the nodes: the paper's T_DC
+    kEveryRanks,  // a counter at every `count`-th rank, regardless of nodes: the paper's T_DC
   };
   Rule rule = Rule::kPerNode;
   std::uint32_t count = 1;
@@ -33,26 +34,26 @@ struct CounterPlacement {
   bool operator==(const CounterPlacement&) const = default;
 };
 
-/// The lever of a lock's parameters that says where its counters are.
+/// Reads the counter placement from a lock's parameters.
 Result<CounterPlacement> take_placement(LockParams& params);
 
 /// The rank of each rank's counter.
 std::vector<std::uint32_t> counter_of_ranks(const CounterPlacement& placement,
                                             const Topology& topology);
 
-/// The map as one rank sees it, with room for what a writer notes of each counter.
+/// The map as one rank sees it, with a writer's notes on each counter.
 struct CounterMap {
-  /// What a writer knows of a counter while it closes all of them.
+  /// A writer's notes on a counter while it closes all of them.
   struct Slot {
     enum class State : std::uint8_t { kOpen, kClosing, kClosed };  // kClosing: readers inside
     State state = State::kOpen;
-    std::uint64_t seen = 0;      // the word at the last look
-    std::uint64_t snapshot = 0;  // the word as it was closed; 0: it was empty, and has been reset
+    std::uint64_t seen = 0;      // the word as last read
+    std::uint64_t snapshot = 0;  // the word when it was closed; 0: it was empty, and has been reset
   };
 
   CounterPlacement placement;
   std::uint32_t own = 0;             // the rank of this rank's counter
-  std::vector<std::uint32_t> ranks;  // of all counters, ascending
+  std::vector<std::uint32_t> ranks;  // all counters, ascending
   std::vector<Slot> slots;           // one for each of them
 
   CounterMap(const CounterPlacement& by, const Topology& topology, std::uint32_t rank)
@@ -64,7 +65,7 @@ struct CounterMap {
   }
 };
 
-/// An agent's maps, one for each placement that it has met. Starts out empty.
+/// An agent's maps, one for each placement that it has used. Initially empty.
 class CounterMaps {
  public:
   CounterMap& of(const CounterPlacement& placement, const Topology& topology, std::uint32_t rank) {
@@ -87,7 +88,7 @@ class CounterMaps {
   }
 
   CounterMap* last_ = nullptr;
-  std::vector<std::unique_ptr<CounterMap>> maps_;  // stay where they are as more come
+  std::vector<std::unique_ptr<CounterMap>> maps_;  // addresses stay valid as the list grows
 };
 
 }  // namespace keyway::locks

@@ -1,4 +1,4 @@
-// D-MCS: the MCS queue lock in RMA memory. FIFO; each waiter polls a word of its own rank.
+// D-MCS: the MCS queue lock in RMA memory. FIFO; each waiter polls a word on its own rank.
 //
 // *What.* Mutual exclusion; readers are treated as writers. Word 0 of the line is the tail: the
 // address of the last waiter's node, 0 when free.

@@ -1,14 +1,14 @@
 // foMPI-RW: readers and a writer in one counter, with LOCKALL; with back-off it is GBH.
 //
 // *What.* A reader-writer lock without queues, best effort: it is neither fair nor free of
-// starvation, and LOCKALL and a writer in step can turn each other away while nobody holds it.
-// Word 0 of the line counts: bit 0 a writer holds it, bits 63..1 readers, so a reader adds 2. The
-// group line's word 0 (foMPI's master word) counts bits 31..0 exclusive holders and aspirants of
-// the group, bits 63..32 holders of LOCKALL; each excludes the other.
+// starvation, and LOCKALL and a writer in lockstep can fail each other's attempts while the lock is
+// free. Word 0 of the line counts: bit 0 a writer holds it, bits 63..1 readers, so a reader adds 2.
+// The group line's word 0 (foMPI's master word) counts bits 31..0 exclusive holders of the group
+// and agents that try to become one, bits 63..32 holders of LOCKALL; each excludes the other.
 // *Thread safety.* As lock.h says.
 // *Invariants.*
 //   G1  Bit 0 is set by a compare-and-swap from 0 and cleared by its setter only.
-//   G2  Every failed attempt takes back exactly what it added (L2).
+//   G2  A failed attempt subtracts exactly what it added (L2).
 //   G3  With lockall=on an exclusive holder has 1 in the master word for as long as it holds.
 // *Source.* Gerstenberger, Besta, Hoefler (SC'13) as told in the SCC paper, section 4.2. Deviation:
 // a writer releases by subtracting 1, not by storing zero: a store would wipe out the +2 of a
@@ -37,7 +37,7 @@ class FompiRw {
                                                        .remote_read = {.far_rma = 2},
                                                        .local_write = {.near_rma = 2},
                                                        .remote_write = {.far_rma = 2}}};
-  /// GBH's default back-off: from about one remote atomic to about a hundred of them.
+  /// GBH's default back-off: from about one remote atomic to about one hundred.
   static constexpr fabric::Backoff kDefaultBackoff{500, 50'000};
 
   static Result<FompiRw> make(LockParams params) {
@@ -86,9 +86,9 @@ class FompiRw {
     if (uses_master(site)) ep.fetch_add(fabric::rma, site.group, minus(kExclusive));
   }
 
-  /// LOCKALL: shared access to every lock of the group at once; one atomic, whatever their number.
-  /// Refuses a kind made with lockall=off. release_all() flushes nothing: the group may span ranks,
-  /// so the holder itself flushes what it posted, before.
+  /// LOCKALL: shared access to every lock of the group at once; one atomic, regardless of their
+  /// number. Refuses a kind made with lockall=off. release_all() flushes nothing: the group may
+  /// span ranks, so the holder must flush its posted operations before.
   template <fabric::Endpoint E>
   Status acquire_all(LockAgent<E>& agent, fabric::Address group, Deadline deadline) const {
     if (!lockall_ || group.is_null()) {

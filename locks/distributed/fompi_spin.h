@@ -1,4 +1,4 @@
-// foMPI-Spin: one word, compare-and-swap until it works. The baseline of HPDC'16.
+// foMPI-Spin: one word and a compare-and-swap loop. The baseline of HPDC'16.
 //
 // *What.* Mutual exclusion; readers are treated as writers. Word 0 of the line is 0 when free,
 // else AgentId::word() of the holder.

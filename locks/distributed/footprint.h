@@ -1,8 +1,9 @@
-// Footprint: what a visit to a lock of a kind costs, in operations. Each kind's header has its own.
+// Footprint: the cost of a visit to a lock of a kind, in operations. Each kind's header has its
+// own.
 //
-// *What.* How many atomics of which sort an uncontended visit takes, by readers and writers, from
-// near and far, and how agents wait. choose.h computes times from it. A kind without a footprint is
-// not one that `lock=auto` chooses.
+// *What.* The number of atomics of each type in an uncontended visit, for local and remote readers
+// and writers, and how agents wait. choose.h computes times from it. `lock=auto` does not choose a
+// kind without a footprint.
 // *Thread safety.* Plain data.
 // *Source.* Design section 6.
 #pragma once
@@ -12,20 +13,20 @@
 
 namespace keyway::locks {
 
-/// What one visit takes, acquire and release, when nobody is in the way.
+/// The operations of one uncontended visit, acquire and release.
 struct Visit {
   double cpu = 0;       // atomics by the processor
   double near_rma = 0;  // atomics of class `rma` on the agent's own node
   double far_rma = 0;   // on another node, where there is one
-  double orders = 0;    // of operations posted to another node
+  double orders = 0;    // between operations posted to another node
   double sweeps = 0;    // posted operations to every counter, and their flush
 };
 
 /// How agents wait for a lock.
 enum class Waiting : std::uint8_t {
-  kQueue,    // each for a word of its own
-  kBackoff,  // they come by, ever more rarely, and so late by about half of what they have waited
-  kPoll,     // they come by all the time, and hold up one another
+  kQueue,    // each polls its own word
+  kBackoff,  // each retries at growing intervals, and so is late by about half of its wait
+  kPoll,     // each retries all the time, and delays the others
 };
 
 struct Footprint {

@@ -1,14 +1,15 @@
-// The grant record: fencing token and holder, beside every lock word. One piece for all kinds.
+// The grant record: fencing token and holder, beside every lock word. All kinds share it.
 //
-// *Holder.* Where nothing else names it, whoever is granted the lock exclusively writes its name.
-// Nobody else writes that word, so on local memory a plain store will do; a remote holder posts it.
-// *Token.* Raised when a holder first asks for its token: only who presents tokens to somebody
-// pays for them. Only an exclusive holder changes the word, so a load and a store are enough: by
-// the processor on local memory; else a load that goes through the fabric and a posted store. The
-// store is over before anybody else is granted: release() completes what the holder has posted to
-// the home rank (L3), before it changes any word that could let another in. By the same rule the
-// load finds what the last one who asked has left. So each token is one more than the last, and
-// given out once (L4).
+// *Holder.* If no other word names an exclusive holder, the holder writes its name here. No other
+// agent writes that word then, so a plain store is enough on local memory; a remote holder posts
+// it.
+// *Token.* The word is incremented when a holder first asks for its token, so only agents that use
+// tokens pay for them. Only an exclusive holder changes the word, so a load and a store are enough:
+// by the processor on local memory; else a load through the fabric and a posted store. The store is
+// complete before any other agent is granted: release() completes everything that the holder has
+// posted to the home rank (L3) before it changes a word that admits another agent. By the same rule
+// the load returns the last assigned token. So each token is one more than the one before, and
+// belongs to one grant (L4).
 #pragma once
 
 #include "keyway/locks/distributed/by_class.h"
@@ -16,9 +17,9 @@
 
 namespace keyway::locks {
 
-/// Of kinds that need the holder's word: call once exclusive access is certain. `holder_word`:
-/// AgentId::word(), or its node, which leads to the queue as well. Of other kinds an exclusive
-/// grant is one whose token is not known.
+/// For kinds that need the holder's word: call it once exclusive access is certain. `holder_word`
+/// is AgentId::word(), or the holder's node, which also leads to the queue. For other kinds it
+/// returns an exclusive grant with an unknown token.
 template <fabric::Endpoint E>
 void record_grant(LockAgent<E>& agent, const LockSite& site, Grant& grant,
                   std::uint64_t holder_word) {
@@ -26,8 +27,8 @@ void record_grant(LockAgent<E>& agent, const LockSite& site, Grant& grant,
   ByClass(agent.ep).post_store(site.line + kHolderOffset, holder_word);
 }
 
-/// The fencing token of an exclusive grant, 0 of a shared one. Call while the lock is held. The
-/// first time it costs a load, through the fabric where the lock is remote, and raises the word.
+/// The fencing token of an exclusive grant; 0 for a shared one. Call it while the lock is held. The
+/// first call costs a load, through the fabric if the lock is remote, and increments the word.
 template <fabric::Endpoint E>
 std::uint64_t fencing_token(LockAgent<E>& agent, const LockSite& site, Grant& grant) {
   if (!grant.token_known) {
@@ -46,7 +47,8 @@ void dump_line(LockAgent<E>& agent, const LockSite& site, LockDump& dump) {
   dump.token = ByClass(agent.ep).load(site.line + kTokenOffset);
 }
 
-/// The same, and whether the record names the holder; returns its word, 0 when there is none.
+/// The same, and whether the record names the holder; returns the holder's word, 0 if there is
+/// none.
 template <fabric::Endpoint E>
 std::uint64_t dump_record(LockAgent<E>& agent, const LockSite& site, LockDump& dump) {
   dump_line(agent, site, dump);
@@ -55,7 +57,7 @@ std::uint64_t dump_record(LockAgent<E>& agent, const LockSite& site, LockDump& d
   return dump.holder_known ? holder : 0;
 }
 
-/// The holder of a queued kind is the agent whose node this is; null, it is not known.
+/// The holder of a queued kind is the agent that owns this node; null: unknown.
 template <fabric::Endpoint E>
 void name_holder(LockAgent<E>& agent, fabric::Address node, LockDump& dump) {
   dump.holder_known = dump.write_held && !node.is_null();

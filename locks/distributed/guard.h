@@ -1,4 +1,4 @@
-// Guards and adaptors, written once for every kind.
+// Guards and adaptors for every kind.
 //
 // *What.* LockHandle is one agent's handle on one lock: guards that release when they leave scope,
 // and the members that make it C++ Lockable, TimedLockable and SharedLockable, so that
@@ -38,8 +38,8 @@ class [[nodiscard]] Guard {
   }
   ~Guard() { release(); }
 
-  /// The fencing token (L4), 0 of a shared grant. The first time it costs a load of the lock's
-  /// home. Not after release().
+  /// The fencing token (L4); 0 for a shared grant. The first call costs a load of the lock's home
+  /// line. Not after release().
   std::uint64_t token() {
     KW_CHECK(lock_ != nullptr);
     return fencing_token(*agent_, site_, grant_);
@@ -66,7 +66,7 @@ class LockHandle {
   /// kTimeout names holder and queue.
   Result<Guard<L, E>> acquire_write(Deadline deadline) { return acquire(Mode::kWrite, deadline); }
   Result<Guard<L, E>> acquire_read(Deadline deadline) { return acquire(Mode::kRead, deadline); }
-  /// kBusy, at once, when the lock is taken.
+  /// kBusy, at once, if the lock is taken.
   Result<Guard<L, E>> try_write() { return wrap(lock_.try_acquire(agent_, site_, Mode::kWrite)); }
   Result<Guard<L, E>> try_read() { return wrap(lock_.try_acquire(agent_, site_, Mode::kRead)); }
   LockDump dump() { return lock_.dump(agent_, site_); }
@@ -107,7 +107,7 @@ class LockHandle {
   bool take(Mode mode, Deadline deadline) {
     return keep(lock_.acquire(agent_, site_, mode, deadline));
   }
-  /// lock() has no way to fail but this one: the agent has no queue node left.
+  /// lock() can fail for one reason only: the agent has no queue node left.
   void must_take(Mode mode) {
     const auto grant = lock_.acquire(agent_, site_, mode, Deadline::never());
     KW_CHECK_MSG(grant.ok(), "lock()", grant.status().message());

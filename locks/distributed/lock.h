@@ -1,15 +1,15 @@
-// The lock concept: what every kind in this folder offers, and the words they share.
+// The lock concept: the interface of every kind in this folder, and the words that all kinds share.
 //
 // *What.* A lock kind is a value that holds parameters only. The lock itself is the words at a
-// LockSite; who acquires is a LockAgent. So one kind object serves a million locks.
+// LockSite, and a LockAgent acquires it. So one kind object serves a million locks.
 // *Thread safety.* Kind objects are immutable. A LockAgent and a Grant belong to one agent.
 // *Invariants.*
-//   L1  A granted writer excludes everyone; granted readers exclude writers only.
-//   L2  A failed or timed-out acquire leaves nothing behind that could hold up others.
-//   L3  release() completes everything that the holder posted to the lock's home rank before
-//       anybody else is granted. What it posted to other ranks the holder flushes itself.
-//   L4  Every fencing token that is given out for one lock is greater than all given out before it.
-//       An exclusive grant has one token, and has it from when it is asked for it first.
+//   L1  A granted writer excludes all other agents; granted readers exclude writers only.
+//   L2  A failed or timed-out acquire leaves nothing behind that could delay other agents.
+//   L3  release() completes everything that the holder posted to the lock's home rank before any
+//       other agent is granted. The holder itself flushes operations that it posted to other ranks.
+//   L4  Each fencing token of a lock is greater than all earlier ones. An exclusive grant has one
+//       token; it is assigned when the holder first asks for it.
 // *Source.* Design section 5.
 #pragma once
 
@@ -36,8 +36,8 @@ enum class Mode : std::uint8_t { kRead, kWrite };
 /// Bytes of one lock at its home rank: one cache line, so that a lock costs one miss.
 ///   word 0  the kind's main word (a state or a queue tail)
 ///   word 1  the last fencing token that was given out
-///   word 2  of kinds whose other words do not lead to the holder: the last one, AgentId::word() or
-///           its node's address; meaningful while the lock is held
+///   word 2  for kinds with no other word that leads to the holder: the last holder,
+///           AgentId::word() or its node's address; meaningful while the lock is held
 ///   word 3  the kind's second word
 ///   words 4..7 reserved for kinds that need more
 inline constexpr std::uint64_t kLockLineBytes = 64;
@@ -45,7 +45,7 @@ inline constexpr std::uint64_t kTokenOffset = 8;
 inline constexpr std::uint64_t kHolderOffset = 16;
 inline constexpr std::uint64_t kSecondOffset = 24;
 
-/// Where a lock lives. Zeroed memory is a free lock.
+/// The place of a lock's words. Zeroed memory is a free lock.
 struct LockSite {
   fabric::Address line;   // kLockLineBytes at the lock's home rank, aligned to them
   fabric::Address group;  // line of the group of locks it belongs to (foMPI's master); may be null
@@ -54,19 +54,19 @@ struct LockSite {
   std::uint64_t satellites = 0;
 };
 
-/// What a kind promises, for tests and reports.
+/// The guarantees of a kind, for tests and reports.
 struct LockTraits {
   std::string_view name;         // as in `--lock NAME`
   bool readers_share = false;    // readers enter together
   // Exclusive grants in the order of their first atomic; with starvation_free, shared grants too.
   bool fifo = false;
-  bool queued = false;           // waits on a word of its own and needs a queue node
-  bool starvation_free = false;  // each waiter is granted in the end
+  bool queued = false;           // waits on its own word and needs a queue node
+  bool starvation_free = false;  // each waiter is eventually granted
   bool satellites = false;       // its sites need words on every rank (satellite.h)
 };
 
-/// What a kind keeps in a grant from acquire to release: a plain struct of the kind's own. Example:
-/// `.payload = node` in acquire, `grant.payload.as<std::uint32_t>()` in release.
+/// A kind's state in a grant from acquire to release: a plain struct that the kind defines.
+/// Example: `.payload = node` in acquire, `grant.payload.as<std::uint32_t>()` in release.
 class GrantPayload {
  public:
   static constexpr std::size_t kBytes = 16;
@@ -94,18 +94,18 @@ class GrantPayload {
   std::array<std::uint64_t, kBytes / 8> words_{};
 };
 
-/// Proof of holding. Give it back to release() exactly once.
+/// Proof of holding a lock. Pass it to release() exactly once.
 struct Grant {
   Mode mode = Mode::kWrite;
-  bool token_known = true;     // false: exclusive, and not asked for its token yet
+  bool token_known = true;     // false: exclusive, and its token is not assigned yet
   GrantPayload payload;        // the kind's own
   std::uint64_t token = 0;     // 0 for a shared grant
-  std::uint64_t timed_ns = 0;  // when it was granted, if its times are taken (lock_agent.h)
+  std::uint64_t timed_ns = 0;  // time of the grant, if times are taken (lock_agent.h)
 };
 static_assert(sizeof(Grant) == 40);  // it is copied at every acquire
 
-/// A picture of a lock for people: who holds it, who waits. Taken without stopping anybody, so
-/// it may be out of date in any detail.
+/// A description of a lock for people: its holder and its waiters. Agents continue meanwhile, so
+/// any detail may be out of date.
 struct LockDump {
   std::string kind;
   fabric::Address line;
@@ -114,8 +114,8 @@ struct LockDump {
   fabric::AgentId holder;
   std::uint64_t readers = 0;
   std::uint64_t all_holders = 0;  // agents that hold LOCKALL on the lock's group
-  std::uint64_t token = 0;        // the last one that was given out; the holder may not have asked
-  std::vector<fabric::AgentId> queue;  // waiting, in order, where the kind knows it
+  std::uint64_t token = 0;        // the last assigned one; the present holder may have none yet
+  std::vector<fabric::AgentId> queue;  // waiting agents, in order, if the kind knows it
 
   /// One line: "gbh at rank 2 +0x1240: written by agent 1.3 (last token 17), waiting: 0.1 2.0".
   std::string describe() const;
@@ -152,7 +152,7 @@ concept LockKind = requires(const L& lock, LockAgent<E>& agent, const LockSite& 
   { lock.dump(agent, site) } -> std::same_as<LockDump>;
 };
 
-/// The Status of an acquire that ran out of time; names holder and queue.
+/// The Status of an acquire that timed out; names holder and queue.
 Status timed_out(const LockDump& dump);
 
 }  // namespace keyway::locks

@@ -1,5 +1,5 @@
-// LockAgent: what an agent brings to a lock: its endpoint, its queue nodes, its counters, and what
-// kinds have computed for it.
+// LockAgent: an agent as seen by locks: its endpoint, its queue nodes, its counters, and the values
+// that kinds have computed for it.
 //
 // *Thread safety.* Belongs to one agent, as its endpoint does, and does not outlive it.
 #pragma once
@@ -16,8 +16,8 @@
 
 namespace keyway::locks {
 
-/// How long an agent waits for locks and holds them: of each n-th grant, as each costs looks at the
-/// clock. Only AnyLock takes times.
+/// How long an agent waits for locks and holds them. Samples each n-th grant, because each sample
+/// reads the clock. Only AnyLock takes times.
 class LockTimes {
  public:
   /// `every` is 1 at least.
@@ -34,8 +34,8 @@ class LockTimes {
   std::uint32_t count_ = 0;
 };
 
-/// What kinds compute once for an agent, one object of each type. The first use allocates; later
-/// ones are a look at a few words.
+/// Values that kinds compute once for an agent, one object of each type. The first use allocates;
+/// later uses read a few words.
 class AgentCache {
  public:
   static constexpr std::size_t kMaxTypes = 4;
@@ -75,8 +75,8 @@ class AgentCache {
   std::array<Slot, kMaxTypes> slots_;
 };
 
-/// The widest level of the machine all of whose members the agent reaches by the `cpu` class; 1,
-/// the whole machine, where that is none.
+/// The widest level of the machine on which the agent reaches all members by the `cpu` class; 1,
+/// the whole machine, if there is none.
 template <fabric::Endpoint E>
 std::uint32_t widest_local_level(const E& ep) {
   const Topology& topology = ep.topology();
@@ -104,7 +104,7 @@ class LockAgent {
   LockStats stats;
   LockTimes* times = nullptr;  // null: no times are taken
 
-  /// What a kind has computed for this agent (AgentCache); T() where make() is not given.
+  /// The value that a kind has computed for this agent (AgentCache); T() if there is no make().
   template <class T, class Make>
   T& cache(const Make& make) {
     return cache_.of<T>(make);

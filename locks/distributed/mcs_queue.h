@@ -1,22 +1,23 @@
-// McsQueue: the MCS queue in RMA memory, the piece that all queued kinds share.
+// McsQueue: the MCS queue in RMA memory, which all queued kinds share.
 //
-// *What.* Agents join at the tail word and wait on their own nodes. Whoever is at the front passes
-// the queue on with a payload, stepping over nodes whose agents have given up. The access class of
-// tail and nodes is the caller's choice: `rma` where any agent may join, `cpu` where all who join
-// share a node. It is the class of read-modify-writes; a node that is near is loaded and stored by
-// the processor in any case (ORDERING.md, O5), so an agent does not go through its network card to
-// its own memory. With `loopback` only its own rank's nodes are near, and a link to a neighbour's
-// goes through the card (RDMA MCS).
+// *What.* Agents join at the tail word and wait on their own nodes. The agent at the front passes
+// the queue on with a payload; it steps over nodes of agents that have given up. The access class
+// of tail and nodes is the caller's choice: `rma` if any agent may join, `cpu` if all agents that
+// join share a node. That class applies to read-modify-writes; the processor loads and stores a
+// near node in any case (ORDERING.md, O5), so an agent does not go through its network card to its
+// own memory. With `loopback` only its own rank's nodes are near, and a link to a neighbour's goes
+// through the card (RDMA MCS).
 // *Thread safety.* A queue object belongs to its agent; the words are shared.
 // *Invariants.*
 //   D1  The tail never names a node that is idle.
-//   D2  A node's status leaves `waiting` by one compare-and-swap, the granter's or its agent's, so
-//       a waiter that gives up and a releaser that grants cannot both succeed.
-//   D3  A node becomes idle only after whoever steps over it has read its link (queue_node.h N1).
-//   D4  While nothing moves, a walk from the tail by the words `before` leads to the front: to a
-//       node that has been granted (or lent), or had nobody before it. Only dumps look at them, so
-//       a grant need not be written down at the lock's home, and who is handed the lock by a
-//       neighbour has nothing under way to there.
+//   D2  A node's status leaves `waiting` by one compare-and-swap, of the granter or of the node's
+//       agent. So a waiter that gives up and a releaser that grants cannot both succeed.
+//   D3  A node becomes idle only after the agent that steps over it has read its link (queue_node.h
+//      N1).
+//   D4  While the queue does not change, a walk from the tail by the words `before` leads to the
+//       front: to a node that has been granted (or lent), or that had no predecessor. Only dumps
+//       read these words. So a grant need not be recorded at the lock's home, and an agent that
+//       receives the lock from a neighbour has nothing in flight to the home.
 // *Source.* HPDC'16 Listings 2 and 3. Deviations: the waiter's flag is set before the tail is
 // swapped (the listing leaves the two Puts unflushed); granting is a compare-and-swap instead of a
 // Put, so that a wait can time out; and a releaser steps over abandoned nodes.
@@ -33,12 +34,12 @@
 
 namespace keyway::locks {
 
-/// How it went to enter a queue.
+/// The result of entering a queue.
 struct Entered {
   enum class How : std::uint8_t {
     kFirst,    // it was empty
-    kHanded,   // whoever was in front has passed it on, with a payload
-    kExpired,  // the deadline passed; the node has been given up
+    kHanded,   // the predecessor has passed it on, with a payload
+    kExpired,  // the deadline passed; the node is abandoned
   };
   How how = How::kFirst;
   std::uint64_t payload = 0;
@@ -46,7 +47,7 @@ struct Entered {
 
 struct McsRules {
   TailRules tail;
-  bool loopback = false;  // what is local to others goes through the card as well
+  bool loopback = false;  // words local to other agents go through the card as well
 };
 
 template <fabric::Endpoint E, class Access>
@@ -55,43 +56,45 @@ class McsQueue {
   McsQueue(LockAgent<E>& agent, Access access, fabric::Address tail, const McsRules& rules = {})
       : agent_(agent), access_(access), tail_(tail), rules_(rules) {}
 
-  /// A node of the agent's, ready to be enqueued.
+  /// A node of the agent, ready to be enqueued.
   Result<std::uint32_t> prepare();
-  /// Joins, and waits for the front. After kExpired nothing is left to do: the node is in limbo, or
-  /// never stood in the queue.
+  /// Joins, and waits for the front. After kExpired the caller has nothing left to do: the node is
+  /// in limbo, or never was in the queue.
   Entered enter(std::uint32_t node, Deadline deadline);
-  /// Joins if nobody is there.
+  /// Joins if the queue is empty.
   bool try_enter(std::uint32_t node) {
     const fabric::Address me = agent_.nodes.address(node);
     if (agent_.ep.compare_swap(access_, tail_, 0, me.word()) != 0) return false;
     stands_behind(me, 0);
     return true;
   }
-  /// The agent's own node `me` has been told who is in front of it: 0, it is at the front. D4.
+  /// Records the predecessor of the agent's own node `me`; 0: it is at the front. D4.
   void stands_behind(fabric::Address me, std::uint64_t before) {
     agent_.ep.store(fabric::cpu, me + kBeforeOffset, before);
   }
-  /// Who has linked itself behind `node`, or null; it may have given up since.
+  /// The successor that has linked itself behind `node`, or null; it may have given up since.
   fabric::Address linked(fabric::Address node);
-  /// From the front, where `node` stands: hands the queue to the first waiter that has not given
+  /// Called at the front, which `node` is: passes the queue to the first waiter that has not given
   /// up, or leaves it empty (false). Nodes that it steps over become idle; `node` itself stays.
   bool pass(fabric::Address node, std::uint64_t payload) {
     const fabric::Address next = linked(node);
     const fabric::Address last = next.is_null() ? node : hand_over(node, next, payload);
     return last.is_null() || finish(node, last, payload);
   }
-  /// pass() in two parts, for who has something to do when nobody is there to take the queue.
-  /// hand_over() tries those that are linked, `next` and on; null when one of them has taken it.
-  /// Else the queue is still the caller's, and `last`, one of those who gave up, is in front.
+  /// pass() in two parts, for callers that must act when no agent takes the queue. hand_over()
+  /// tries the linked nodes, from `next` on; it returns null if one of them has taken the queue.
+  /// Otherwise the queue is still the caller's, and the result `last`, an abandoned node, is in
+  /// front.
   fabric::Address hand_over(fabric::Address node, fabric::Address next, std::uint64_t payload);
-  /// The rest: empties the queue (false), or hands it to who has come meanwhile.
+  /// The second part: empties the queue (false), or passes it to an agent that has joined
+  /// meanwhile.
   bool finish(fabric::Address node, fabric::Address last, std::uint64_t payload);
 
  private:
-  /// How long a releaser waits for a link before it says so in the log, and goes on waiting.
+  /// How long a releaser waits for a link before it logs a warning and continues to wait.
   static constexpr std::chrono::seconds kLinkPatience{30};
 
-  // Of nodes.
+  // For nodes.
   std::uint64_t load(fabric::Address a) const {
     return rules_.loopback ? agent_.ep.load(access_, a) : ByClass(agent_.ep).load(a);
   }
@@ -99,12 +102,12 @@ class McsQueue {
     rules_.loopback ? agent_.ep.store(access_, a, v) : ByClass(agent_.ep).store(a, v);
   }
 
-  /// True when the waiter has given up; false when the grant came first. D2.
+  /// True if the waiter has given up; false if the grant came first. D2.
   bool abandon(fabric::Address me) {
     return agent_.ep.compare_swap(access_, me + kStatusOffset, kNodeWaiting, kNodeAbandoned) ==
            kNodeWaiting;
   }
-  /// Somebody has swapped the tail and is about to write its address here.
+  /// An agent has swapped the tail and is about to write its address here.
   std::uint64_t wait_for_link(fabric::Address at);
 
   // The tail's operations, for swap_tail.
@@ -129,7 +132,7 @@ Result<std::uint32_t> McsQueue<E, Access>::prepare() {
   auto taken = agent_.nodes.take();
   if (!taken.ok()) return taken;
   const fabric::Address me = agent_.nodes.address(*taken);
-  // Both in place before the tail can lead anybody here.
+  // Both must be in place before the tail can lead another agent here.
   agent_.ep.store(fabric::cpu, me + kNextOffset, 0);
   agent_.ep.store(fabric::cpu, me + kStatusOffset, kNodeWaiting);
   return taken;
@@ -166,7 +169,7 @@ fabric::Address McsQueue<E, Access>::linked(fabric::Address node) {
   const bool own = node.rank() == ep.rank();
   const fabric::Address link = node + kNextOffset;
   std::uint64_t next = own ? ep.load(fabric::cpu, link) : load(link);
-  // O5: our node is used again, and its link stored over, when we have left.
+  // O5: after we have left, our node is used again and its link overwritten.
   if (next != 0 && own && !ep.one_class()) {
     const auto any = [](std::uint64_t) { return true; };
     next = ep.wait_until(link, any, Deadline::never()).value;
@@ -219,9 +222,9 @@ std::uint64_t McsQueue<E, Access>::wait_for_link(fabric::Address at) {
   }
 }
 
-/// For a dump: the node at the front of the queue of `tail`, and behind the others in `waiting` the
-/// agents that wait, in order. Null when nobody stands there, or the front was not found: the queue
-/// may move on, and nodes join it anew, while we walk it (D4). So the walk is bounded.
+/// For a dump: the node at the front of the queue of `tail`; `waiting` gets the waiting agents, in
+/// order. Null if the queue is empty or the front was not found: the queue may change while we walk
+/// it, and nodes may join it again (D4). So the walk is bounded.
 template <fabric::Endpoint E>
 fabric::Address dump_queue(LockAgent<E>& agent, fabric::Address tail,
                            std::vector<fabric::AgentId>& waiting) {

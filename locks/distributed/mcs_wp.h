@@ -1,36 +1,37 @@
 // MCS-WP: the reader-writer queue lock of Mellor-Crummey and Scott that prefers writers.
 //
-// *What.* Readers share, and take and leave the free lock by one atomic each. Writers stand in an
-// MCS queue. While one of them is active, or is at the front of its queue and waits for readers to
-// leave, whoever asks to read waits on a list; when the last writer has left, the list is let in.
-// Each waiter polls its own node and nothing else.
-//   Promised to writers: first come, first served among themselves; a writer at the front waits for
-//   readers who were inside, or being let in, when it said that it waits, and for no others.
-//   Not promised to readers: while writers keep coming, readers wait. They can starve.
+// *What.* Readers share; they acquire and release a lock without writers by one atomic each.
+// Writers wait in an MCS queue. While a writer is active, or is at the front of its queue and waits
+// for readers to leave, new readers wait on a list. When the last writer has left, the whole list
+// enters. Each waiter polls only its own node. Guarantees for writers: first come, first served
+// among themselves; a writer at the front waits only for readers that were inside, or were being
+// granted, when it set its `waits` bit. No guarantee for readers: while writers keep arriving,
+// readers wait. They can starve.
 // *Thread safety.* As lock.h says.
-// *Words of the line.* 0 state, 1 token, 3 tail of the writers' queue, 4 head
-// of the readers' list, 5 the writer at the front that waits. State: bit 0 a writer is active, bit
-// 1 a writer waits at the front, bits 29..2 readers inside, bits 63..30 readers listed.
+// *Words of the line.* 0 state, 1 token, 3 tail of the writers' queue, 4 head of the readers' list,
+// 5 the writer that waits at the front. State: bit 0 a writer is active, bit 1 a writer waits at
+// the front, bits 29..2 readers inside, bits 63..30 readers listed.
 // *Invariants.*
-//   W1  `waits` is set and taken back by the front of the writers' queue only, after the front has
-//       put its node in word 5. It turns into `active` by one compare-and-swap that finds no reader
-//       inside and no writer active: the claim. Whoever makes the claim grants the writer of word
-//       5, which stays there until it is granted. A front that gives up takes `waits` back, and is
-//       granted if the claim came first.
-//   W2  `active` goes from a writer to the next in the queue, or is cleared when the queue is
-//   empty. W3  A reader is counted inside before it is granted, either by an addition that finds no
-//       writer, or by somebody who is counted inside himself.
-//   W4  A reader that waits is in the list before it is listed in the state. Whoever clears a
-//       writer's bit finds it listed and lets the list in, or the reader finds no bit and does so
-//       itself. So nobody waits in the list of a lock without writers.
-//   W5  A reader's status leaves `waiting` by one compare-and-swap, its granter's or its own. One
-//       that has given up stays listed until somebody steps over its node, which its link allows.
+//   W1  Only the front of the writers' queue sets and clears `waits`, after it has put its node in
+//       word 5. `waits` turns into `active` by one compare-and-swap that finds no reader inside and
+//       no writer active: the claim. The agent that makes the claim grants the writer of word 5,
+//       which stays there until it is granted. A front that gives up clears `waits`; if the claim
+//       came first, it is granted.
+//   W2  `active` passes from a writer to the next in the queue, or is cleared when the queue is
+//       empty.
+//   W3  A reader is counted inside before it is granted, either by an addition that finds no
+//       writer, or by an agent that is counted inside itself.
+//   W4  A waiting reader is in the list before it is listed in the state. Either the agent that
+//       clears a writer's bit finds it listed and grants the list, or the reader finds no bit and
+//       does so itself. So no reader waits in the list of a lock without writers.
+//   W5  A reader's status leaves `waiting` by one compare-and-swap, its granter's or its own. A
+//       reader that has given up stays listed until an agent steps over its node by its link.
 // *Source.* Mellor-Crummey and Scott, PPoPP'91, the third of its reader-writer locks; SCC paper,
-// section 4.3. Deviations: additions and compare-and-swaps on one word instead of loops of the
-// latter, so that readers do not turn each other away; readers are counted in the list, so that a
-// writer leaves without looking there; the writer is claimed by a compare-and-swap, since a reader
-// may be counted for a moment and wait after all; the front passes its place on when its deadline
-// has passed; and whoever gives up is stepped over (queue_node.h).
+// section 4.3. Deviations: additions and single compare-and-swaps on one word instead of loops of
+// the latter, so that readers do not fail each other's attempts; the list's readers are counted, so
+// that a writer leaves without reading the list; the writer is claimed by a compare-and-swap,
+// because a reader may be counted for a moment and wait after all; the front passes its place on
+// when its deadline has passed; and abandoned nodes are stepped over (queue_node.h).
 #pragma once
 
 #include "keyway/locks/distributed/footprint.h"
@@ -94,7 +95,7 @@ class McsWp {
   static fabric::Address list_word(const LockSite& site) { return site.line + kListOffset; }
   static fabric::Address front_word(const LockSite& site) { return site.line + kFrontOffset; }
 
-  /// What the queue is passed on with: the lock, or its front only.
+  /// The payload with which the queue is passed on: the lock, or its front only.
   enum Passed : std::uint64_t { kTheFront = 0, kTheLock = 1 };
   template <fabric::Endpoint E>
   static McsQueue<E, fabric::RmaClass> writers(LockAgent<E>& agent, const LockSite& site) {
@@ -145,7 +146,7 @@ class McsWp {
   /// True when `state`, or what it has become, was turned into `active` here. W1.
   template <fabric::Endpoint E>
   static bool claim(LockAgent<E>& agent, const LockSite& site, std::uint64_t state);
-  /// What everybody owes who may have made the last reader or writer leave.
+  /// The duty of every agent that may have made the last reader or writer leave.
   template <fabric::Endpoint E>
   static void let_writer_in(LockAgent<E>& agent, const LockSite& site, std::uint64_t state);
   template <fabric::Endpoint E>

@@ -20,7 +20,7 @@ Result<Grant> McsWp::acquire_read(LockAgent<E>& agent, const LockSite& site,
   }
   const fabric::Address me = agent.nodes.address(*taken);
   const std::uint64_t next = ep.swap(fabric::rma, list_word(site), me.word());
-  ep.store(fabric::rma, me + kNextOffset, next);  // W5: whoever steps over us will need it
+  ep.store(fabric::rma, me + kNextOffset, next);  // W5: the agent that steps over us needs it
   // W4: in one step from counted to listed, and a look at the writers' bits.
   constexpr std::uint64_t kChange = kListed - kReader;
   const std::uint64_t state = ep.fetch_add(fabric::rma, state_word(site), kChange) + kChange;
@@ -38,7 +38,7 @@ Result<Grant> McsWp::acquire_read(LockAgent<E>& agent, const LockSite& site,
     return timed_out(dump(agent, site));
   }
   grant_next(agent, site, next);
-  agent.nodes.give_back(*taken);  // whoever granted us was the last to look at it
+  agent.nodes.give_back(*taken);  // the granter was the last to access it
   return granted_read(agent);
 }
 
@@ -69,7 +69,7 @@ template <fabric::Endpoint E>
 void McsWp::let_readers_in(LockAgent<E>& agent, const LockSite& site) {
   E& ep = agent.ep;
   if ((ep.fetch_add(fabric::rma, state_word(site), kReader) & kWriters) != 0) {
-    return leave(agent, site);  // W4: that writer will find them listed
+    return leave(agent, site);  // W4: the writer will find the readers listed
   }
   // W3: we are counted, and our count goes to the first of them.
   if (!hand_count(agent, site, ep.swap(fabric::rma, list_word(site), 0))) leave(agent, site);

@@ -103,7 +103,7 @@ bool McsWp::withdraw(LockAgent<E>& agent, const LockSite& site, std::uint32_t no
     if (seen == state) break;
     state = seen;
   }
-  // Whoever is next stands where we stood, and owes the listed readers what we owe them.
+  // The next writer takes our place, and with it our duty to the listed readers.
   if (!writers(agent, site).pass(me, kTheFront) && (state & kActive) == 0 && has_listed(state)) {
     let_readers_in(agent, site);
   }
@@ -118,7 +118,7 @@ bool McsWp::claim(LockAgent<E>& agent, const LockSite& site, std::uint64_t state
     const std::uint64_t seen =
         agent.ep.compare_swap(fabric::rma, state_word(site), state, state ^ kWriters);
     if (seen == state) return true;
-    state = seen;  // whoever changed it last owes the claim as well: one of us makes it
+    state = seen;  // its last changer must claim as well: one of us does
   }
   return false;
 }

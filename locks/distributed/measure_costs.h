@@ -1,9 +1,10 @@
-// measure_costs(): what the primitives of locks cost here and now, for choose().
+// measure_costs(): measures the present costs of the primitives of locks, for choose().
 //
-// *What.* One agent does a few hundred operations of each sort on words that nobody else uses, in
-// batches, and takes the median of the batches. Slow fabrics end early: no sort goes on past its
-// budget, but for one operation. The agent should be alone; what is in its way is measured as well.
-// *Thread safety.* The words belong to this agent meanwhile. They are left as they were.
+// *What.* One agent executes a few hundred operations of each type on words that no other agent
+// uses, in batches, and takes the median of the batches. On slow fabrics it ends early: a type
+// exceeds its budget by at most one operation. The agent should be alone; interference is measured
+// as well.
+// *Thread safety.* The words belong to this agent meanwhile. They are restored afterwards.
 // *Source.* Ours.
 #pragma once
 
@@ -31,7 +32,8 @@ struct CostProbe {
   std::uint64_t rma = 0;
 };
 
-/// Median ns of one operation over batches of 1, 1, 2, 4, ... of them. The first is a warm-up.
+/// Median ns of one operation over batches of 1, 1, 2, 4, ... operations. The first batch is a
+/// warm-up.
 template <fabric::Endpoint E, class Operation>
 double median_ns(const E& ep, const CostEffort& effort, Operation&& operation) {
   std::vector<double> each;
@@ -93,7 +95,8 @@ PrimitiveCosts measure_costs(E& ep, const CostProbe& probe, const CostEffort& ef
   costs.posted_ns = (ns([&] { posted(1 + kMore); }) - ns([&] { posted(1); })) / kMore;
   costs.order_ns = ns([&] { store_and_load(true); }) - ns([&] { store_and_load(false); });
   for (double* difference : {&costs.posted_ns, &costs.order_ns}) {
-    *difference = std::max(*difference, 0.0);  // of two medians: noise may turn it round
+    *difference = std::max(*difference, 0.0);  // difference of two medians: noise may make it
+                                               // negative
   }
   return costs;
 }

@@ -1,9 +1,10 @@
-// NoLock: the kind `none`. It excludes nobody: the floor that a benchmark holds a lock against.
+// NoLock: the kind `none`. It excludes no agent: the floor against which benchmarks compare a lock.
 //
-// *What.* Every acquire succeeds at once and touches no word. A store opens with it only when told
-// that this is a benchmark (client/client.h); whoever writes at the same time destroys data.
+// *What.* Every acquire succeeds at once and touches no word. A store opens with it only if the
+// caller declares a benchmark (client/client.h); concurrent writers destroy data.
 // *Thread safety.* As lock.h says; L1 and L4 do not hold.
-// *Invariants.* L3 only: release completes what the holder posted to the lock's home rank.
+// *Invariants.* L3 only: release completes the operations that the holder posted to the lock's home
+// rank.
 // *Source.* Design section 13: the floor first.
 #pragma once
 

@@ -1,32 +1,36 @@
-// PlainQueue: an MCS queue whose members wake one another with plain stores, for agents of which
-// some reach a node by `cpu` and some by `rma`.
+// PlainQueue: an MCS queue that grants by plain stores, for agents that reach each other's nodes by
+// different classes, some by `cpu` and some by `rma`.
 //
 // *What.* Members join at the tail by read-modify-writes of the one class that they all have for
-// it, and wait on nodes of their own. A node is written by its agent with the `cpu` class, and by
-// others with whichever class they have for it: so granting cannot be a compare-and-swap.
+// it, and wait on nodes of their own. An agent writes its own node with the `cpu` class, and the
+// node of another agent with the class that it has for it. So granting cannot be a
+// compare-and-swap.
 // *Words of a node.* Each has one writer at a time:
 //   0  next       the successor's address; bit 0: it may leave. By the successor; 0 by its agent
-//   1  status     abandoned by its agent as it leaves, idle by who steps over it (queue_node.h)
-//   5  grant      1 + payload, by the granter; back to 0 by who was granted, or who steps over it
-//   6  next turn  of the successor, where that may leave. By the successor, before the link
-//   7  stand      turn << 8 | kStays, kLeaving or kLeft. By its agent alone. The turn counts
-//                 the uses in which it may leave and is never reset
-// *Leaving.* Granter: store grant, order(), load stand. Who leaves: store kLeaving, fence, load
-// grant. By these fences at least one sees the other's store. Who leaves and sees no grant stores
-// kLeft; the granter then reads kLeaving, waits until it is decided, and steps over. Who leaves and
-// sees the grant takes it and stores kStays: the granter reads kStays, or kLeaving and then kStays,
-// or a later turn: the grant stands. A granted agent may be gone and use its node anew before the
-// granter has looked: then the turn that the granter reads is not the one that came with the link,
-// and never comes again (56 bits), or it is the same in a use that does not leave. Both mean that
-// the grant stands.
+//   1  status     abandoned by its agent as it leaves, idle by the agent that steps over it
+//                 (queue_node.h)
+//   5  grant      1 + payload, by the granter; back to 0 by the granted agent, or by the agent that
+//                 steps over it
+//   6  next turn  the successor's turn, if that may leave. By the successor, before the link
+//   7  stand      turn << 8 | kStays, kLeaving or kLeft. By its agent alone. The turn counts the
+//                 uses in which it may leave and is never reset
+// *Leaving.* The granter stores grant, calls order() and loads stand. A leaving agent stores
+// kLeaving, calls fence() and loads grant. By these fences at least one of them sees the other's
+// store. A leaving agent that sees no grant stores kLeft; the granter then reads kLeaving, waits
+// for the decision, and steps over the node. A leaving agent that sees the grant takes it and
+// stores kStays; the granter reads kStays, or kLeaving and then kStays, or a later turn: the grant
+// stands. A granted agent may be gone and use its node again before the granter has loaded its
+// stand. Then the turn that the granter reads differs from the one that came with the link, and
+// never repeats (56 bits), or it is the same in a use that does not leave. Both mean that the grant
+// stands.
 // *Thread safety.* A queue object belongs to its agent; the words are shared.
 // *Invariants.*
-//   P1  Of one grant, either its agent takes it or its granter steps over the node; never both.
-//   P2  A node becomes idle only after whoever steps over it has read its link (queue_node.h N1).
+//   P1  For each grant, either the agent takes it or its granter steps over the node; never both.
+//   P2  A node becomes idle only after the agent that steps over it has read its link (queue_node.h
+//       N1).
 //   P3  `grant` is 0 in a node that is not in a queue.
-// *Source.* HPDC'16 Listings 2 and 3 and SPAA'24 Algorithm 3; leaving is ours. That a stand is
-// decided by Dekker's pattern instead of one atomic is what SPAA'24 Table 1 leaves: plain 8-byte
-// accesses.
+// *Source.* HPDC'16 Listings 2 and 3 and SPAA'24 Algorithm 3; leaving is ours. Dekker's pattern
+// instead of one atomic decides a stand, because SPAA'24 Table 1 leaves only plain 8-byte accesses.
 #pragma once
 
 #include <chrono>
@@ -39,7 +43,7 @@
 
 namespace keyway::locks {
 
-/// What a node's `stand` word says of its agent.
+/// The values of a node's `stand` word.
 enum NodeStand : std::uint64_t {
   kStays = 0,
   kLeaving = 1,  // not decided yet
@@ -67,10 +71,10 @@ class PlainQueue {
     ep_.store(fabric::cpu, me + kNextOffset, 0);
     return words_.compare_swap(tail_, 0, me.word()) == 0;
   }
-  /// From the front, where the agent's own `node` stands: hands the queue to the first waiter that
-  /// has not left, or leaves it empty (false). What the agent has posted to the tail's rank is
-  /// complete before either. Before it leaves the queue empty it calls closing(payload): what is
-  /// granted to who has come all the same.
+  /// Called at the front, which the agent's own `node` is: passes the queue to the first waiter
+  /// that has not left, or leaves it empty (false). All operations that the agent has posted to the
+  /// tail's rank are complete before either. Before it leaves the queue empty it calls
+  /// closing(payload); the result is the payload for an agent that joins meanwhile.
   template <class Closing>
   bool pass(std::uint32_t node, std::uint64_t payload, Closing&& closing);
 
@@ -153,7 +157,7 @@ template <fabric::Endpoint E>
 void PlainQueue<E>::link(fabric::Address predecessor, fabric::Address me, std::uint64_t turn) {
   if (turn != 0) {
     words_.post_store(predecessor + kNextTurnOffset, turn);
-    ep_.order(predecessor.rank());  // whoever sees the link sees the turn that goes with it
+    ep_.order(predecessor.rank());  // an agent that sees the link sees its turn
   }
   words_.post_store(predecessor + kNextOffset, me.word() | (turn != 0 ? kMayLeave : 0));
   ep_.flush(predecessor.rank());
@@ -165,7 +169,7 @@ bool PlainQueue<E>::leave(fabric::Address me, std::uint64_t turn) {
   ep_.store(fabric::cpu, me + kStandOffset, stand_of(turn, kLeaving));
   ep_.fence();
   const bool granted = ep_.load(fabric::cpu, me + kGrantOffset) != 0;
-  // Before the stand is decided: who steps over it makes it idle, and not before that.
+  // Before the stand is decided: the agent that steps over the node makes it idle, and not earlier.
   if (!granted) ep_.store(fabric::cpu, me + kStatusOffset, kNodeAbandoned);
   ep_.store(fabric::cpu, me + kStandOffset, stand_of(turn, granted ? kStays : kLeft));
   return !granted;
@@ -188,8 +192,8 @@ template <fabric::Endpoint E>
 template <class Closing>
 bool PlainQueue<E>::empties(fabric::Address at, std::uint64_t& payload, Closing& closing) {
   payload = closing(payload);
-  // What the agent has posted there is done before the lock is free (L3). The card's
-  // compare-and-swap stays behind it if told to; a processor's would not.
+  // The agent's posted operations there are complete before the lock is free (L3). The card's
+  // compare-and-swap can be ordered after them; a processor's cannot.
   if (words_.is_near(tail_)) {
     ep_.flush(tail_.rank());
   } else {
@@ -220,7 +224,7 @@ template <class Closing>
   }
 }
 
-/// Who is behind `at`. `next` is what its link was: 0 when somebody is about to link himself.
+/// The successor of `at`. `next` is the link as last read: 0 if an agent is about to link itself.
 template <fabric::Endpoint E>
 auto PlainQueue<E>::link_of(fabric::Address at, std::uint64_t next) -> Link {
   // Our own word is about to be used again: O5.

@@ -2,12 +2,12 @@
 //
 // *What.* A node is a cache line in its agent's home rank: a link to the next node and a status.
 // Every rank has room for nodes_per_agent nodes for each agent slot, at the same offset.
-// *Thread safety.* A NodePool belongs to one agent. The words of a node are shared as the lock
-// that uses it says.
+// *Thread safety.* A NodePool belongs to one agent. The lock that uses a node defines how its words
+// are shared.
 // *Invariants.*
 //   N1  A node that another agent may still touch is never handed out: a waiter that gives up
 //       leaves its node `abandoned`, and only the releaser that steps over it makes it `idle`. A
-//       node that its agent leaves standing in a queue on behalf of others is `lent`, and whoever
+//       node that its agent leaves in a queue on behalf of others is `lent`, and the agent that
 //       releases that queue makes it `idle`.
 //   N2  N1 also holds when the agent's slot goes to a new agent: the status is in the segment.
 // *Source.* HPDC'16 section 2.4 (NEXT and WAIT); giving up follows the skipping of Scott and
@@ -25,13 +25,14 @@
 
 namespace keyway::locks {
 
-/// States of a node. Its status word has the state in bits 7..0, and above it what the granter
-/// tells the agent that it grants, 56 bits; a lent node keeps it for whoever releases it.
+/// States of a node. The state is in bits 7..0 of its status word; the 56 bits above are the
+/// granter's payload for the agent that it grants. A lent node keeps the payload for the agent that
+/// releases it.
 enum NodeState : std::uint64_t {
   kNodeIdle = 0,       // nobody else refers to it
   kNodeWaiting = 1,    // its agent waits to be granted
   kNodeGranted = 2,    // its agent holds the queue
-  kNodeAbandoned = 3,  // its agent gave up; whoever releases next steps over it
+  kNodeAbandoned = 3,  // its agent gave up; the next releaser steps over it
   kNodeLent = 4,       // its agent has gone, and the node still holds the queue for others
 };
 inline constexpr std::uint32_t kPayloadShift = 8;
@@ -59,7 +60,7 @@ inline constexpr std::uint64_t kBeforeOffset = 24;
 inline constexpr std::uint64_t kGrantOffset = 40;
 inline constexpr std::uint64_t kNextTurnOffset = 48;
 inline constexpr std::uint64_t kStandOffset = 56;
-/// What a word of a node is called, by its offset there, for people.
+/// The name of a node's word, by its offset, for people.
 constexpr const char* node_word_name(std::uint64_t offset) {
   switch (offset) {
     case kNextOffset: return "next";
@@ -75,7 +76,7 @@ inline constexpr std::uint32_t kDefaultNodesPerAgent = 256;
 /// Nodes that a dump looks at in one queue or list, which may move on while it is walked.
 inline constexpr std::size_t kMaxDumped = 256;
 
-/// Where the nodes of every rank are. The same on all ranks.
+/// The place of every rank's nodes. The same on all ranks.
 struct NodeRegion {
   std::uint64_t offset = 0;
   std::uint32_t nodes_per_agent = 0;
@@ -90,7 +91,7 @@ struct NodeRegion {
     const std::uint64_t at = static_cast<std::uint64_t>(agent.slot) * nodes_per_agent + index;
     return {agent.rank, offset + at * kNodeBytes};
   }
-  /// Whose node it is: a queue names its waiters by this.
+  /// The agent that owns a node: a queue names its waiters by this.
   fabric::AgentId owner(fabric::Address node) const {
     const std::uint64_t at = (node.offset() - offset) / kNodeBytes;
     return {node.rank(), static_cast<std::uint32_t>(at / nodes_per_agent)};
@@ -139,8 +140,8 @@ class NodePool {
   static bool is_in_use(std::uint64_t status) {
     return node_state(status) == kNodeAbandoned || node_state(status) == kNodeLent;
   }
-  /// Both words have been written by others, whose stores must be over before its agent's own next
-  /// one: so it sees them by a wait that does not wait (ORDERING.md, O5).
+  /// Other agents have written both words, and their stores must be over before the agent's own
+  /// next store. So it reads the words by a wait that returns at once (ORDERING.md, O5).
   bool has_come_back(std::uint32_t index) {
     if (is_referred_to(index)) return false;
     const auto any = [](std::uint64_t) { return true; };

@@ -1,35 +1,37 @@
-// QueueTree: a queue for every element of the machine, from the smallest up to the whole.
+// QueueTree: a queue for every element of the machine, from the smallest element up to the machine.
 //
 // *What.* The queues of RMA-MCS, and of RMA-RW's writers. An agent climbs: it queues in its
 // smallest element; at the front it queues for the element in the parent's queue, and so on up to
-// the root. Who is at the front of an element's queue may be handed the parent as well, up to the
-// level's threshold of times in a row: then the lock has stayed near, and the climb ends there. At
-// the root a policy of the lock's own has its say (RootPolicy), at no cost where there is none.
-// *Handing over.* A front tells the next in its queue a payload: how many times in a row the queue
-// has been passed on together with all above it (a count), or kAcquireParent: climb on yourself. At
-// the root all that is handed over is the root: a count, or kModeChange: the write phase has ended.
+// the root. The front of an element's queue may receive the parent as well, up to the level's
+// threshold of times in a row: then the lock has stayed near, and the climb ends there. At the root
+// the lock's own policy decides (RootPolicy), at no cost if there is none.
+// *Handing over.* A front passes a payload to the next agent in its queue: how many times in a row
+// the queue has been passed on together with all above it (a count), or kAcquireParent: climb on
+// yourself. At the root the payload is about the root alone: a count, or kModeChange: the write
+// phase has ended.
 // *Thread safety.* A tree object belongs to its agent, and is made for each call. Words are shared.
 // *Invariants.*
-//   T1  An agent queues with nodes of its own only, one for each level, so it waits on its own
-//       memory.
-//   T2  An element stands in its parent's queue by at most one node: that of the agent that
+//   T1  An agent queues with its own nodes only, one for each level, so it waits on its own memory.
+//   T2  An element is in its parent's queue with at most one node, the node of the agent that
 //       climbed. That node's parent link (word 2) is set before it is needed: an agent finds its
 //       own nodes from the leaf up.
 //   T3  An agent that leaves while its element keeps the parent lends its nodes above: it marks
-//       each `lent`, with what it was told in that queue, and stores its address in the element's
-//       `up` word, all before it hands the element on. So `up` names the element's node whenever
-//       the front of its queue has not climbed itself.
-//   T4  Whoever releases a queue in which a lent node stands makes that node idle, after it has
-//       passed the queue on; from then on nobody but its owner touches it.
-//   T5  The parent is passed on or emptied before the element's next is told to climb, so that the
-//       lock moves on at once. A front that is told so, or comes first, does not look at `up`.
-//   T6  An agent that gives up at some level holds nothing above it: it tells the next in each of
-//       the queues below, from the top down, to climb, or empties them.
-//   T7  A queue of level i is handed on with all above it at most `most_passings[i]` times in a
+//       each `lent`, with the payload that it received in that queue, and stores its address in the
+//       element's `up` word, all before it passes the element on. So `up` names the element's node
+//       whenever the front of its queue has not climbed itself.
+//   T4  The agent that releases a queue with a lent node in it makes that node idle, after it has
+//       passed the queue on; from then on only the node's owner touches it.
+//   T5  The parent is passed on or emptied before the element's next agent receives kAcquireParent,
+//       so that the lock moves on at once. A front that receives it, or comes first, does not read
+//       `up`.
+//   T6  An agent that gives up at some level holds nothing above it: in each of the queues below,
+//       from the top down, it tells the next agent to climb, or empties the queue.
+//   T7  A queue of level i is passed on with all above it at most `most_passings[i]` times in a
 //       row.
 // *Source.* HPDC'16 sections 3.2.2 to 3.3.4, Listings 4, 5, 7, 8. Deviations: the listings release
-// the parent by the releaser's own node, though it may never have stood in the parent's queue: T2
-// to T4 are ours. An agent hands a queue on to the first that has not given up (mcs_queue.h D2).
+// the parent by the releaser's own node, although it may never have been in the parent's queue: T2
+// to T4 are ours. An agent passes a queue on to the first agent that has not given up (mcs_queue.h
+// D2).
 #pragma once
 
 #include <array>
@@ -58,25 +60,26 @@ using MostPassings = std::array<std::uint64_t, Topology::kMaxLevels + 1>;
 /// Levers t_l2, t_l3, ... and t_l for all of them; refuses 0.
 Result<MostPassings> take_passings(LockParams& params, std::uint64_t fallback);
 
-/// What holds a tree: the leaf's node, the step at which the climb ended, and what was told there.
+/// The state of a holder of a tree: the leaf's node, the step at which the climb ended, and the
+/// payload there.
 struct TreeHold {
   std::uint32_t node = 0;
   std::uint32_t top = 0;
   std::uint64_t told = 0;
 };
 
-/// How an agent comes to the front of the root without the write phase.
+/// The two ways to the front of the root without the write phase.
 enum class RootArrival : std::uint8_t {
   kFirst,       // nobody was in the root's queue
-  kPhaseEnded,  // whoever was in front has ended the write phase
+  kPhaseEnded,  // the predecessor has ended the write phase
 };
 
-/// What the root's front owes to others than writers. Objects are made for each call.
+/// The duties of the root's front towards readers. Objects are made for each call.
 template <class P>
 concept RootPolicy = requires(P& policy, RootArrival arrival, Deadline deadline,
                               std::uint64_t count) {
-  // Whether goes_on() looks at its count. Where it does not, nobody counts: it costs a look at a
-  // lent node, and a count without an end keeps states from coming back in exploration.
+  // Whether goes_on() reads its count. If not, the tree does not count: a count costs a read of a
+  // lent node, and an unbounded count prevents states from repeating in exploration.
   {std::bool_constant<std::remove_reference_t<P>::kCounts>()};
   // Begins the write phase. False when the deadline passed first, with nothing left behind.
   { policy.seize(arrival, deadline) } -> std::same_as<bool>;
@@ -85,8 +88,8 @@ concept RootPolicy = requires(P& policy, RootArrival arrival, Deadline deadline,
   // At release: whether the next writer may have the write phase, which was passed on `count`
   // times.
   { policy.goes_on(count) } -> std::same_as<bool>;
-  // Ends the write phase: no writer is there to take it, or it does not go on. The root is the
-  // caller's until this returns; whoever comes to its front next has to seize the phase.
+  // Ends the write phase: no writer takes it, or it must not continue. The root is the caller's
+  // until this returns; the next front must seize the phase.
   { policy.yield() } -> std::same_as<void>;
 };
 
@@ -118,13 +121,14 @@ class QueueTree {
   /// The same without waiting: kBusy when a queue on the way is not empty.
   template <RootPolicy P>
   Result<TreeHold> try_climb(P&& policy);
-  /// Gives it back: to the next of the smallest element that may go on. Counts `handovers`.
+  /// Releases the tree: to the next agent of the smallest element that may continue. Counts
+  /// `handovers`.
   template <RootPolicy P>
   void descend(const TreeHold& hold, P&& policy);
 
   /// For a dump: the leaf's node of the agent at the front of the whole tree, from the root down;
-  /// null when there is none or it was not found. And in `queue` who waits in the queues on its
-  /// way, smallest element first. Agents that wait for other elements below are not seen.
+  /// null if there is none or it was not found. `queue` gets the agents that wait in the queues on
+  /// its path, smallest element first. Agents that wait for other elements below are not included.
   fabric::Address dump(std::vector<fabric::AgentId>& queue);
 
  private:
@@ -132,7 +136,7 @@ class QueueTree {
   struct Front {
     fabric::Address node;
     bool own = true;
-    std::uint32_t index = 0;  // of an own one
+    std::uint32_t index = 0;  // index of an own node
     bool marked = false;      // an own one that was marked lent, and has not been lent after all
     std::uint64_t count = 0;
   };
@@ -348,7 +352,7 @@ fabric::Address QueueTree<E>::dump(std::vector<fabric::AgentId>& queue) {
   std::array<std::vector<fabric::AgentId>, Topology::kMaxLevels> waiting;
   fabric::Address front = dump_queue(agent_, site_.line, waiting[0]);
   std::uint32_t step = 0;
-  while (!front.is_null()) {  // own or lent: of an agent of the element that stands there
+  while (!front.is_null()) {  // own or lent, by an agent of the element in that queue
     const TreePath path = TreePath::of(agent_.ep, front.rank());
     if (++step >= path.depth) break;
     const TreePath::Step& below = path.steps[step];

@@ -1,16 +1,16 @@
 // RMA-MCS: the MCS lock for machines of several levels. The lock stays near for a while.
 //
-// *What.* Mutual exclusion; readers are treated as writers. A queue for every element of the
-// machine, made a tree (queue_tree.h): a holder hands the lock to the next in its own element, up
-// to t_l times in a row at each level, before it lets another element have it. Not first come,
-// first served; free of starvation. Word 0 of the line is the tail of the root's queue; the tails
-// of the other queues are satellites (satellite.h).
+// *What.* Mutual exclusion; readers are treated as writers. A tree with a queue for every element
+// of the machine (queue_tree.h): a holder passes the lock to the next agent in its own element, up
+// to t_l times in a row at each level, before another element gets it. Not first come, first
+// served; free of starvation. Word 0 of the line is the tail of the root's queue; the tails of the
+// other queues are satellites (satellite.h).
 // *Thread safety.* As lock.h says.
 // *Invariants.* T1 to T7 of queue_tree.h.
-// *Source.* HPDC'16 sections 3.1 to 3.3 and 3.5, Listings 4 and 5; queue_tree.h tells where it
-// deviates. Levers: t_l2, t_l3, ...: how many times in a row an element of that level (2: the level
-// below the whole machine) hands the lock on within itself; t_l for all of them. Those of levels
-// that a machine does not have say nothing.
+// *Source.* HPDC'16 sections 3.1 to 3.3 and 3.5, Listings 4 and 5; queue_tree.h lists the
+// deviations. Levers: t_l2, t_l3, ...: how many times in a row an element of that level (2: the
+// level below the whole machine) passes the lock on within itself; t_l for all of them. Levers for
+// levels that a machine does not have are ignored.
 #pragma once
 
 #include "keyway/locks/distributed/footprint.h"
@@ -25,8 +25,8 @@ class RmaMcs {
   static constexpr std::array kNames = {kName};
   static constexpr std::array<std::string_view, 1> kChecked = {"rma-mcs:t_l=1"};
   static constexpr std::array<Footprint, 0> kFootprints{};
-  /// The paper does not tell what it gave RMA-MCS. Of what it gave RMA-RW at level 2, 10, 25 and
-  /// 50, the last has the most throughput (section 5.2.2, figure 4c).
+  /// The paper does not give the value for RMA-MCS. For RMA-RW at level 2 it measures 10, 25 and
+  /// 50, and 50 has the highest throughput (section 5.2.2, figure 4c).
   static constexpr std::uint64_t kDefaultPassings = 50;
 
   static Result<RmaMcs> make(LockParams params) {

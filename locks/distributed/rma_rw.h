@@ -1,39 +1,40 @@
 // RMA-RW: a reader-writer lock with a distributed counter for readers and queues for writers.
 //
 // *What.* A reader counts itself in one word near to it: one atomic to enter, one to leave. Writers
-// queue; the one at the front closes every counter and waits for the readers inside, and then the
-// lock goes from writer to writer, t_l1 times at most, before the counters are opened again.
-//   t_r       how many readers each counter lets in, since it was last reset, before a writer that
-//             waits at the front may close it although it is not empty. Those that had registered
-//             count, and get in even if they are more. Exceeded by readers that arrive in the same
-//             moment. The paper's text counts the readers of all counters, its Listing 9 those of
-//             each, which costs no communication: so it is here. 1 to 2^22. Default 1000, the
-//             smallest that the paper measures (figure 4e).
+// queue; the writer at the front closes every counter and waits for the readers inside. Then the
+// lock passes from writer to writer, at most t_l1 times, before the counters are opened again.
+//   t_r       how many readers each counter admits after its last reset before a writer that waits
+//             at the front may close it although it is not empty. Readers that had registered
+//             count, and enter even if they are more. Readers that arrive at the same moment may
+//             exceed it. The paper's text counts the readers of all counters, its Listing 9 those
+//             of each counter, which costs no communication: so it is here. 1 to 2^22. Default
+//             1000, the smallest value that the paper measures (figure 4e).
 //   t_l1      turns of the root's queue in a row: how many elements below the machine (or writers,
-//             where it has none) have the lock before readers may enter, as in Listing 8. Default
-//             20, with 50 below: of the settings in the paper's figure 4c the one with the highest
-//             throughput.
-//   t_l2, ... how many times each of those hands the lock on within itself (queue_tree.h), t_l for
-//             all of them. So T_W, writers in a row, is t_l1 times the product of t_li + 1. The
-//             paper says that T_W is the product of all; its Listing 8 compares T_W with the turns
-//             of the root, its Listing 5 T_L,i with how often an element has handed on.
-//   counters_per_node, nodes_per_counter, t_dc: at most one of them: where the counters are, see
-//             counter_map.h. Default one on each node.
-// *Reading.* Arrivals that find the counter open are inside. One that is the t_r-th or later looks
-// for a writer in the queue: where there is none it goes in, and resets the counter; else it waits
-// until the writer closes, which counts it as inside. One that finds the counter closed is
-// registered and waits for the phase to end.
-// Nobody starves. A reader at the gate goes in with the next closing, or when it sees no writer.
+//             if it has none) have the lock before readers may enter, as in Listing 8. Default 20,
+//             with 50 below: the setting with the highest throughput in the paper's figure 4c.
+//   t_l2, ... how many times each of those elements passes the lock on within itself
+//             (queue_tree.h); t_l for all of them. So T_W, writers in a row, is t_l1 times the
+//             product of t_li + 1. The paper says that T_W is the product of all; its Listing 8
+//             compares T_W with the turns of the root, its Listing 5 compares T_L,i with the
+//             hand-overs of an element.
+//   counters_per_node, nodes_per_counter, t_dc: at most one of them; the placement of the counters,
+//             see counter_map.h. Default: one on each node.
+// *Reading.* A reader that finds the counter open on arrival is inside. If it is the t_r-th or
+// later, it first checks for a writer in the queue: without one it enters and resets the counter;
+// otherwise it waits until the writer closes, which counts it as inside. A reader that finds the
+// counter closed is registered and waits for the phase to end. No reader starves: a reader at the
+// gate enters with the next closing, or when it sees no writer.
 // *Thread safety.* As lock.h says.
 // *Invariants.*
-//   RW1  A writer is granted when each counter is closed and those who were counted as it was
-//        closed have gone, by one read of one word.
+//   RW1  A writer is granted when each counter is closed and the readers that were counted at its
+//        closing have left, by one read of one word.
 //   RW2  Only the writer at the root's front closes, resets a closed counter, gives up or opens.
 //        Readers change an open counter by one compare-and-swap of the whole word, or add one.
-//   RW3  Who registers is inside once the phase has ended, whatever later writers do: they count it
-//        and wait for it. So a phase of readers admits all that waited (design section 5, R7).
-//   RW4  At most T_W writers go past a waiting reader. Past a writer at the front go at most, at
-//        each counter, t_r readers and those that arrive as it is closed.
+//   RW3  A registered reader is inside once the phase has ended, whatever later writers do: they
+//        count it and wait for it. So a phase of readers admits all readers that waited (design
+//        section 5, R7).
+//   RW4  At most T_W writers pass a waiting reader. At each counter, at most t_r readers, and those
+//        that arrive during its closing, pass a writer at the front.
 // *Source.* HPDC'16 section 3, Listings 4 to 10, with the corrections of design section 5 (R1 to R7
 // there). Further deviations: readers that meet a closed counter stay registered instead of backing
 // off and trying again; a writer may have to wait for t_r readers only at counters that are not
@@ -222,7 +223,7 @@ LockDump BasicRmaRw<Word>::dump(LockAgent<E>& agent, const LockSite& site) const
   dump.write_held = true;
   for (const std::uint32_t rank : map(agent).ranks) {
     const std::uint64_t word = agent.ep.load(fabric::rma, counter_word(site, rank));
-    // Of a closed counter the word does not tell who is inside and who is registered.
+    // The word of a closed counter does not distinguish readers inside from registered readers.
     if (!Word::closed(word)) dump.readers += Word::inside(word);
     dump.write_held = dump.write_held && Word::closed(word);
   }

@@ -1,34 +1,35 @@
-// CounterWord: the word in which readers of an RMA-RW lock are counted, one per physical counter.
+// CounterWord: the word that counts the readers of an RMA-RW lock, one per physical counter.
 //
 // *What.* A bit table and pure functions. Bits, most significant first:
-//   63..38  arrive: readers that have come since the last reset; goes round, the carry leaves the
-//           word
-//   37..30  phase: odd while the counter is closed, for writers; one more with each closing and
-//           each opening. 255 is followed by 0, and the carry counts as a reader that has come and
-//           gone, one of t_r in every 128th phase
-//   29..23  given up: closings since the counter was last empty whose writer gave up before it was
-//   22..0   inside: readers that have come and not gone again
-// How many of those that came have gone again (`depart`) is the difference.
-// A reader that arrives in an even phase is inside at once. One that arrives in an odd phase is
-// registered: it is inside as soon as the phase is another.
+//   63..38  arrive: readers that have arrived since the last reset; wraps around, and the carry
+//           leaves the word
+//   37..30  phase: odd while the counter is closed, for writers; each closing and each opening adds
+//           one. 255 is followed by 0, and the carry counts as a reader that has arrived and left,
+//           one of t_r in every 128th phase
+//   29..23  given up: closings since the counter was last empty that their writer gave up before
+//           the counter was empty
+//   22..0   inside: readers that have arrived and not left
+// The difference, `depart`, is the number of readers that have arrived and left. A reader that
+// arrives in an even phase is inside at once. A reader that arrives in an odd phase is registered:
+// it is inside as soon as the phase changes.
 // *Thread safety.* Values.
 // *Invariants.*
-//   W1  Nothing overflows, however long the lock lives and whatever resets fail. An agent is
-//       counted in `inside` at most once, and a job has at most 2^22 (agent_slots.h).
-//       That `arrive` goes round does no harm: what a writer compares is `depart` now and `arrive`
-//       as it closed, the remainders of numbers that are 2^22 apart at most. To t_r, which is at
-//       most 2^22, it may happen once in 2^26 readers that the count begins anew.
+//   W1  Nothing overflows, however long the lock lives and however many resets fail. An agent is
+//       counted in `inside` at most once, and a job has at most 2^22 agents (agent_slots.h). The
+//       wrap-around of `arrive` is harmless: a writer compares the current `depart` with `arrive`
+//       at closing time, the remainders of numbers that are at most 2^22 apart. For t_r, which is
+//       at most 2^22, the count may restart once in 2^26 readers.
 //   W2  While a registered reader has not noticed that its phase is over, no later phase has its
 //       number. An opening by a writer that had the lock, or saw the counter empty, comes after all
-//       earlier readers have left, so those that may not have noticed are of the last odd phase
+//       earlier readers have left; so readers that may not have noticed are of the last odd phase
 //       only. Each closing that is given up earlier adds two to the phase and one to `given up`,
-//       and may_close() ends that before the phase has gone round.
-// *Source.* HPDC'16 section 3.2.1 with two words and a bit for the mode. Deviation: one word, so
-// that one read tells the mode and whether readers are inside (a model checker's advice, design
-// section 5: R1, R2, R3), the number of the phase instead of a bit (R7), and who is inside instead
-// of who has gone, which needs no reset. The numbers of bits are parameters so that explorations of
-// endless use go round soon; BasicCounterWord<2, 1, 3> shows every rule that the real one has, to
-// seven agents.
+//       and may_close() stops that before the phase wraps around.
+// *Source.* HPDC'16 section 3.2.1 with two words and a bit for the mode. Deviations: one word, so
+// that one read returns the mode and whether readers are inside (a model checker's advice, design
+// section 5: R1, R2, R3); the number of the phase instead of a bit (R7); and the number of readers
+// inside instead of those that have left, which needs no reset. The numbers of bits are parameters
+// so that explorations of endless use wrap around soon; BasicCounterWord<2, 1, 3> has every rule of
+// the real one, for up to seven agents.
 #pragma once
 
 #include <cstdint>
@@ -80,20 +81,21 @@ struct BasicCounterWord {
   /// Whether a counter that is not empty may be closed; W2.
   static constexpr bool may_close(std::uint64_t word) { return given_up(word) <= kMaxGivenUp; }
 
-  /// What a reader leaves of a word by a reset: those who have gone are not counted any more.
+  /// The word after a reader's reset: readers that have left are no longer counted.
   static constexpr std::uint64_t trimmed(std::uint64_t word) {
     return word - depart(word) * (kArrive + kDepart);
   }
-  /// What a writer makes of the word of an empty open counter: closed, nobody counted.
+  /// The word after a writer has closed an empty open counter: closed, no reader counted.
   static constexpr std::uint64_t closed_empty(std::uint64_t word) {
     return make(phase(word) + 1, 0, 0, 0);
   }
-  /// What a writer adds to a counter that it closed with `entered` readers counted, once those have
-  /// gone: a reset. Others may have registered meanwhile.
+  /// The reset: a writer adds this to a counter that it closed with `entered` readers counted, once
+  /// those have left. Other readers may have registered meanwhile.
   static constexpr std::uint64_t reset_of(std::uint64_t snapshot) {
     return 0 - arrive(snapshot) * (kArrive + kDepart) - given_up(snapshot) * kGivenUp;
   }
-  /// What a writer adds to open such a counter that it gives up while `gone` of them have gone.
+  /// A writer that gives up adds this to open such a counter, when `gone` of those readers have
+  /// left.
   static constexpr std::uint64_t give_up_of(std::uint64_t snapshot, std::uint64_t gone) {
     if (gone == arrive(snapshot)) return reset_of(snapshot) + kPhase;
     return kPhase + kGivenUp - gone * (kArrive + kDepart);

@@ -1,9 +1,9 @@
-// CounterReader: a reader's way through its own counter of an RMA-RW lock.
+// CounterReader: the operations of a reader on its own counter of an RMA-RW lock.
 //
-// *What.* Arrive, wait where that is necessary, leave. One agent at one counter; rma_rw.h tells the
+// *What.* Arrive, wait if necessary, leave. One agent at one counter; rma_rw.h describes the
 // protocol and the invariants, rma_rw_counter.h the word.
 // *Thread safety.* Belongs to its agent.
-// *Source.* HPDC'16 Listings 9 and 10; rma_rw.h tells where it deviates.
+// *Source.* HPDC'16 Listings 9 and 10; rma_rw.h lists the deviations.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ class CounterReader {
   CounterReader(E& ep, fabric::Address counter, fabric::Address root, std::uint64_t t_r)
       : ep_(ep), counter_(counter), root_(root), t_r_(t_r) {}
 
-  /// One atomic. What it returns is for the others.
+  /// One atomic. Its result is the argument of the other functions.
   std::uint64_t arrive() { return ep_.fetch_add(fabric::rma, counter_, Word::kArrive); }
-  /// Whether who arrived at `old` is inside without more ado.
+  /// Whether a reader that arrived at `old` is inside at once.
   bool admits(std::uint64_t old) const { return !Word::closed(old) && Word::arrive(old) < t_r_; }
   void leave() { ep_.fetch_add(fabric::rma, counter_, Word::kDepart); }
 
@@ -58,12 +58,12 @@ class CounterReader {
     const std::uint64_t word = ep_.load(fabric::rma, counter_);
     // Closed: by a writer that counts us as inside, and waits for us.
     if (Word::closed(word) || Word::arrive(word) < t_r_) return true;
-    // Read anew each time: the writer that held us up may have gone without closing (R4, R6).
+    // Read again each time: the writer that made us wait may have left without closing (R4, R6).
     const bool writer_waits = ep_.load(fabric::rma, root_) != 0;
     if (writer_waits && Word::may_close(word)) return false;
-    // We are counted as inside, and hold up nobody: in (R6). The reset is for those who come next,
-    // and whoever comes next tries again: it fails when anything has changed, a writer's closing
-    // above all (R3, R5).
+    // We are counted as inside and delay no writer, so we enter (R6). The reset serves later
+    // readers, and each of them tries again: it fails if anything has changed, in particular if a
+    // writer has closed (R3, R5).
     ep_.compare_swap(fabric::rma, counter_, word, Word::trimmed(word));
     return true;
   }

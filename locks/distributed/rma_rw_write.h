@@ -1,11 +1,11 @@
-// CounterWriter: how the writer at the front of an RMA-RW lock takes it from the readers, and gives
-// it back to them.
+// CounterWriter: how the writer at the front of an RMA-RW lock closes the counters for readers and
+// opens them again.
 //
-// *What.* Closes all physical counters, waits until nobody is inside any of them, opens them again.
-// Operations on different counters are posted together, so their latencies overlap. rma_rw.h tells
-// the protocol and the invariants, rma_rw_counter.h the word.
+// *What.* Closes all physical counters, waits until no reader is inside any of them, opens them
+// again. Operations on different counters are posted together, so their latencies overlap. rma_rw.h
+// describes the protocol and the invariants, rma_rw_counter.h the word.
 // *Thread safety.* Belongs to its agent, which is at the front of the root's queue.
-// *Source.* HPDC'16 Listings 6 to 8; rma_rw.h tells where it deviates.
+// *Source.* HPDC'16 Listings 6 to 8; rma_rw.h lists the deviations.
 #pragma once
 
 #include <algorithm>
@@ -32,9 +32,9 @@ class CounterWriter {
   // --- RootPolicy (queue_tree.h)
   static constexpr bool kCounts = true;
 
-  /// Closes every counter: at once where nobody is inside or t_r readers have come, else when one
-  /// of these comes true. Then waits for those inside. What is left posted is complete after
-  /// settle(). False when the deadline passed first: everything is open again.
+  /// Closes every counter: at once if no reader is inside or t_r readers have arrived, else as soon
+  /// as one of these holds. Then waits for the readers inside. Its posted operations are complete
+  /// after settle(). False if the deadline passed first: then everything is open again.
   bool seize(RootArrival, Deadline deadline) {
     begin();
     while (!all_closed()) {
@@ -76,8 +76,8 @@ class CounterWriter {
   }
 
  private:
-  /// Counters whose operations are posted together: few enough for the results of a batch to be
-  /// kept by every fabric (endpoint.h, Pending).
+  /// The number of counters in a batch of posted operations: few enough that every fabric keeps the
+  /// results of a batch (endpoint.h, Pending).
   static constexpr std::size_t kBatch = 32;
   static constexpr std::uint64_t kNever = ~0ULL;
 
@@ -122,7 +122,7 @@ class CounterWriter {
     if (slot.state == State::kClosing) {
       return Word::depart(slot.seen) == Word::arrive(slot.snapshot);  // one word, one read (R2)
     }
-    KW_DCHECK(!Word::closed(slot.seen));  // who had the root before us has opened
+    KW_DCHECK(!Word::closed(slot.seen));  // the root's previous front has opened it
     return Word::empty(slot.seen) || (Word::arrive(slot.seen) >= t_r && Word::may_close(slot.seen));
   }
 

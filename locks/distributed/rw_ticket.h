@@ -1,41 +1,41 @@
-// RW-Ticket: a reader-writer lock that lets agents in strictly in the order in which they came.
+// RW-Ticket: a reader-writer lock that grants strictly in order of arrival.
 //
 // *What.* An agent draws a ticket: its place in one MCS queue of readers and writers. A reader at
 // the front counts itself inside and passes the front on at once, so readers with consecutive
 // tickets are inside together. A writer at the front waits until no reader is inside, and keeps the
-// front until it releases. A waiter whose deadline passes marks its ticket (its queue node)
-// abandoned, and whoever passes the front on steps over it. Example: holder W0, tickets R1 R2 W3
-// R4; when W0 releases, R1 and R2 enter together, then W3, then R4.
-//   No agent starves, and no agent is passed by one with a later ticket. Two numbers, the next
-//   ticket and the one being served, would be smaller; but an agent that leaves cannot skip its own
-//   number before its turn comes, and nobody else knows that it has left. try_acquire() fails while
-//   another agent is drawing or waiting, also among readers.
+// front until it releases. A waiter that times out marks its ticket (its queue node) abandoned, and
+// the agent that passes the front on steps over it. Example: holder W0, tickets R1 R2 W3 R4; when
+// W0 releases, R1 and R2 enter together, then W3, then R4. No agent starves, and no agent with a
+// later ticket passes one with an earlier ticket. Two numbers, the next ticket and the one being
+// served, would be smaller; but an agent that leaves cannot skip its own number before its turn
+// comes, and no other agent knows that it has left. try_acquire() fails while another agent is
+// drawing or waiting, also among readers.
 // *Thread safety.* As lock.h says.
-// *Words of the line.* 0 tail of the queue (0: nobody waits and no writer is inside), 1 token, 3
-// readers, 4 front: the node of the writer whose `waits` bit is set. Readers: bit 0 a writer waits
-// at the front, bits 63..1 readers inside. A node's words: mcs_queue.h; and 5 grant: 1 when the
-// last reader has left, 0 otherwise. *Invariants.*
-//   RT1  Only the front of the queue enters. Its order is that of the tail's swaps.
+// *Words of the line.* 0 tail of the queue (0: no agent waits and no writer is inside), 1 token, 3
+// readers, 4 front: the node of the writer that has set the `waits` bit. Readers: bit 0 a writer
+// waits at the front, bits 63..1 readers inside. A node's words: mcs_queue.h; and 5 grant: 1 when
+// the last reader has left, 0 otherwise.
+// *Invariants.*
+//   RT1  Only the front of the queue enters. The queue's order is that of the tail's swaps.
 //   RT2  A reader is counted inside before it passes the front on. So a writer at the front finds
-//   all
-//        readers with earlier tickets counted, and no reader enters while it is there.
+//        all readers with earlier tickets counted, and no reader enters while it is there.
 //   RT3  A writer enters when it has seen no reader inside: by a load, by the addition of its bit,
-//   or
-//        by the grant.
-//   RT4  The writer at the front sets the bit after its node is in word 4, and takes it back before
-//        it passes the front on. The reader that leaves the bit and no reader behind owes that
-//        writer a grant. So a writer that gives up looks for readers as it takes the bit back: if
-//        none is inside, the grant is on its way, and the writer waits for it and enters.
+//        or by the grant.
+//   RT4  The writer at the front sets the bit after its node is in word 4, and clears it before it
+//        passes the front on. A reader that leaves the word with the bit set and no reader inside
+//        must grant that writer. So a writer that gives up checks for readers as it clears the bit:
+//        if none is inside, a grant is in flight, and the writer waits for it and enters.
 //   RT5  The grant word is 0 in a node that does not wait for readers (plain_queue.h P3).
-// *Orders.* What decides are blocking additions to one word, which all agents see in one order
-// (E1). order() keeps the node's address before the bit that leads a reader to it (O7). The
-// addition that takes the bit back is posted: nobody looks at the word until the release's flush
-// has completed it. All read-modify-writes of shared words are of class `rma` (E2); the grant is a
+// *Orders.* Blocking additions to one word decide, and all agents see them in one order (E1).
+// order() keeps the store of the node's address before the bit that leads a reader to it (O7). The
+// addition that clears the bit is posted: no agent reads the word until the release's flush has
+// completed it. All read-modify-writes of shared words are of class `rma` (E2). The grant is a
 // plain store by the class that the reader has for the node, and its writer sees it by a wait
-// before it stores 0 (O5). *Source.* Ours. A queue in front of a reader count as in the fair lock
-// of Mellor-Crummey and Scott (PPoPP'91, section 3.2), with the count beside the tail instead of
-// links between readers, so that a reader needs no node while it is inside and may leave in any
-// order. Tickets that are skipped: queue_node.h.
+// before it stores 0 (O5).
+// *Source.* Ours. A queue in front of a reader count, as in the fair lock of Mellor-Crummey and
+// Scott (PPoPP'91, section 3.2), with the count beside the tail instead of links between readers,
+// so that a reader needs no node while it is inside and may leave in any order. Skipping of
+// tickets: queue_node.h.
 #pragma once
 
 #include "keyway/locks/distributed/by_class.h"

@@ -1,11 +1,11 @@
-// Satellites: the words of a lock that lie away from its home, on the ranks near to who uses them.
+// Satellites: the words of a lock on ranks other than its home, near the agents that use them.
 //
 // *What.* Every rank keeps satellite_bytes(levels) bytes for each lock, at the offset that the
-// lock's site names, alike on all ranks. Which of them are used depends on the kind:
+// lock's site names, the same on all ranks. The kind determines which of them are used:
 //   word 0                        the physical counter, on ranks that have one (rma_rw.h)
-//   words 2(i - 2) + 1 and + 2    for each level i = 2..N of which this rank leads an element:
-//                                 the tail of the element's queue, and `up`, the node by which the
-//                                 element stands in its parent's queue (queue_tree.h)
+//   words 2(i - 2) + 1 and + 2    for each level i = 2..N at which this rank leads an element: the
+//                                 tail of the element's queue, and `up`, the node of the element in
+//                                 its parent's queue (queue_tree.h)
 // A topology of up to 4 levels needs one cache line. The queue of level 1, the whole machine, has
 // its tail in word 0 of the lock's home line.
 // *Thread safety.* Plain arithmetic.
@@ -21,7 +21,7 @@
 
 namespace keyway::locks {
 
-/// What each rank sets aside for each lock, on a machine of so many levels.
+/// The bytes that each rank reserves for each lock, on a machine with this many levels.
 constexpr std::uint64_t satellite_bytes(std::uint32_t levels) {
   const std::uint64_t words = 1 + 2 * (static_cast<std::uint64_t>(levels) - 1);
   return (words * 8 + fabric::kCacheLine - 1) / fabric::kCacheLine * fabric::kCacheLine;

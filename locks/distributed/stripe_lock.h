@@ -1,24 +1,25 @@
-// StripeLock: a lock whose kind can change while it is in use.
+// StripeLock: a lock that can change its kind while it is in use.
 //
-// *What.* A stripe has a lock of each of a few kinds, each with a line of its own, and one word
-// that names the kind in force. Agents remember that word, a byte per stripe. To acquire is to take
-// the lock of the remembered kind and then, holding it, to look at the word; when it names another
-// kind, to give the lock back, to remember, and to begin anew. On a local stripe the look is a
-// load; on a remote one it is posted together with the caller's first read, and costs no round
-// trip.
+// *What.* A stripe has a lock of each of a few kinds, each with its own line, and one word that
+// names the active kind. Agents remember that word in a byte per stripe. To acquire, an agent takes
+// the lock of the remembered kind and then, holding it, checks the word. If the word names another
+// kind, the agent releases the lock, remembers the new kind, and starts again. On a local stripe
+// the check is a load; on a remote one it is posted together with the caller's first read, and
+// costs no round trip.
 // *Thread safety.* Immutable, as a kind. The byte belongs to the agent.
 // *Invariants.*
-//   W1  The word changes only while its writer holds the locks of both kinds, the one that it names
-//       and the one that it will name, exclusively.
-//   W2  So whoever holds a stripe's lock of kind k in any mode finds the word equal to k, or
-//       unequal to k, from the grant to the release: one look at any time between them settles it.
-//   W3  Holding a lock that is not in force, an agent waits for nothing but its look. So a switcher
-//       that waits for the second lock waits for agents that are about to leave.
-//   W4  The switcher copies the token's word while it holds both, and an agent asks for its token
-//       only when it knows that its kind is in force: tokens of one stripe grow, whatever the kind
-//       that gives them out (L4).
-// *Source.* Ours. What is protected is that a holder may trust the word, as in the revalidation of
-// lock-coupling trees; docs/decisions/008 has the rejected one.
+//   W1  The word changes only while its writer holds the locks of both kinds exclusively, the one
+//       that it names and the one that it will name.
+//   W2  So while an agent holds a stripe's lock of kind k in any mode, the word stays equal to k,
+//       or stays unequal to k, from the grant to the release: one check at any time between them is
+//       enough.
+//   W3  While it holds a lock of an inactive kind, an agent waits for nothing but its check. So a
+//       switcher that waits for the second lock waits for agents that are about to leave.
+//   W4  The switcher copies the token's word while it holds both locks, and an agent asks for its
+//       token only when it knows that its kind is active. So the tokens of one stripe increase,
+//       whichever kind assigns them (L4).
+// *Source.* Ours. A holder may rely on the word, as in the revalidation of lock-coupling trees;
+// docs/decisions/008 has the rejected alternative.
 #pragma once
 
 #include <utility>
@@ -33,7 +34,7 @@ namespace keyway::locks {
 using KindIndex = std::uint8_t;
 inline constexpr std::size_t kMaxKinds = 255;
 
-/// The word that names the kind in force. Zeroed memory: the first kind, never switched.
+/// The word that names the active kind. Zeroed memory: the first kind, never switched.
 ///   bits 7..0   KindIndex
 ///   bits 63..8  switches so far
 struct KindWord {
@@ -44,7 +45,7 @@ struct KindWord {
   KindWord switched_to(KindIndex kind) const { return {(switches() + 1) << 8 | kind}; }
 };
 
-/// Where a stripe's locks live: one after the other, on the word's rank. Zeroed memory is free.
+/// The place of a stripe's locks: one after the other, on the word's rank. Zeroed memory is free.
 struct StripeSite {
   fabric::Address word;  // KindWord
   LockSite first;        // the lock of kind 0
@@ -78,7 +79,7 @@ class BasicStripeLock {
   static_assert(Switchable<L>);
   using Site = StripeSite;
 
-  /// The first kind is in force where the word is zero. One kind alone is never looked for.
+  /// The first kind is active if the word is zero. A single kind needs no check.
   explicit BasicStripeLock(std::vector<L> kinds) : kinds_(std::move(kinds)) {
     KW_CHECK(!kinds_.empty() && kinds_.size() <= kMaxKinds);
   }
@@ -109,7 +110,7 @@ class BasicStripeLock {
     return acquire(agent, site, mode, deadline, known, Nothing());
   }
 
-  /// kBusy when the lock in force is taken.
+  /// kBusy if the active lock is taken.
   template <fabric::Endpoint E>
   Result<StripeGrant> try_acquire(LockAgent<E>& agent, const StripeSite& site, Mode mode,
                                   KindIndex& known) const {
@@ -129,9 +130,9 @@ class BasicStripeLock {
     kinds_[held.kind].release(agent, site.of(held.kind), held.grant);
   }
 
-  /// Puts another kind in force, for everybody. Waits for the stripe as a writer does, and then for
-  /// who is about to leave the other lock (W3). Several agents may do so at once. Holding other
-  /// stripes meanwhile is as safe as acquiring this one.
+  /// Makes another kind active, for all agents. Waits for the stripe as a writer does, and then for
+  /// agents that are about to leave the other lock (W3). Several agents may switch at once. Holding
+  /// other stripes meanwhile is as safe as in acquire().
   template <fabric::Endpoint E>
   Status switch_to(LockAgent<E>& agent, const StripeSite& site, KindIndex target, Deadline deadline,
                    KindIndex& known) const {
@@ -150,7 +151,7 @@ class BasicStripeLock {
   KindWord word(LockAgent<E>& agent, const StripeSite& site, Access access = {}) const {
     return {agent.ep.load(access, site.word)};
   }
-  /// The lock in force, as its kind shows it.
+  /// The active lock, described by its kind.
   template <fabric::Endpoint E>
   LockDump dump(LockAgent<E>& agent, const StripeSite& site) const {
     const KindIndex kind = word(agent, site).kind();
@@ -184,7 +185,7 @@ class BasicStripeLock {
     return std::exchange(known, found.kind()) == found.kind();
   }
 
-  /// Holding the lock in force: takes the target's too, and changes the word.
+  /// Called with the active lock held: takes the target's lock as well, and changes the word.
   template <fabric::Endpoint E>
   Status hand_over(LockAgent<E>& agent, const StripeSite& site, StripeGrant& held, KindIndex target,
                    Deadline deadline, KindIndex& known) const {

@@ -1,12 +1,13 @@
 // How an agent swaps itself into the tail of a queue.
 //
-// *What.* By the fabric's swap, one atomic that never fails; or by compare-and-swap, as on RDMA
-// verbs, which have no swap: so do SPAA'24 (Algorithm 3, line 3) and its RDMA MCS lock, with what a
-// failed attempt returned as the next guess. That loop is lock-free and not wait-free, and as
-// printed it can collapse: of k agents at one tail one succeeds while the others' attempts all
-// fail, so that the atomics of a join grow with k, they fill the card, and k grows with the time
-// that a join takes. So from the third attempt on we back off, and look again before we try again:
-// by then the last guess is old, and a look costs the card far less than an atomic that fails.
+// *What.* There are two ways. The fabric's swap is one atomic that never fails. The other is a
+// compare-and-swap loop, as on RDMA verbs, which have no swap: SPAA'24 (Algorithm 3, line 3) and
+// its RDMA MCS lock use it, with the value that a failed attempt returned as the next guess. That
+// loop is lock-free and not wait-free, and as printed it can collapse: one of k agents at a tail
+// succeeds and the others' attempts all fail, so the atomics of a join grow with k, they fill the
+// card, and k grows with the duration of a join. So from the third attempt on we back off, and read
+// the tail again before the next attempt: by then the last guess is old, and a read costs the card
+// far less than an atomic that fails.
 // *Thread safety.* Plain data.
 #pragma once
 
@@ -22,7 +23,7 @@ enum class TailSwap : std::uint8_t { kSwap, kCas };
 
 struct TailRules {
   TailSwap how = TailSwap::kSwap;
-  fabric::Backoff backoff;  // of kCas
+  fabric::Backoff backoff;  // for kCas
 };
 
 /// From a round trip of RDMA to fifty of them: hundreds of agents that wait so do not fill a card.

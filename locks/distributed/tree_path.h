@@ -1,12 +1,12 @@
-// TreePath: the queues that an agent goes through on its way to the root of a lock's tree.
+// TreePath: the queues that an agent passes on its way to the root of a lock's tree.
 //
-// *What.* From the machine (step 0) to the smallest element with a queue of its own: the level of
-// each, the rank that keeps its words, and whether all its members may use the `cpu` class on one
-// another. Alike for every lock, so an agent computes it once. An element that is its parent's only
-// child has no queue: whoever holds it would be the only one to ask its parent.
+// *What.* From the machine (step 0) to the smallest element that has a queue: the level of each,
+// the rank that keeps its words, and whether all its members may use the `cpu` class on one
+// another. The path is the same for every lock, so an agent computes it once. An element that is
+// its parent's only child has no queue: its holder would be the only one in the parent's queue.
 // *Thread safety.* Immutable.
 // *Invariants.*
-//   TP1  Agents whose paths go through an element agree on its step: level, leader and class.
+//   TP1  Agents with paths through an element agree on its step: level, leader and class.
 // *Source.* HPDC'16, table 1 and section 3.2.3: e(p,i) and tail_rank[i,j].
 #pragma once
 

@@ -47,7 +47,7 @@ _ARCHAIC = re.compile(
 
 _WORD = re.compile(r"[^\W_][\w'-]*")
 _CONTRACT = re.compile(r"\*What\*?\.\*?")  # the first heading of a header's contract is no sentence
-_LIST_ITEM = re.compile(r"\s*(?:(?:[-*+]|\d+\.|[A-Z]\d+[.:]?|\(\w\))\s|\*[A-Z])")
+_LIST_ITEM = re.compile(r"\s*(?:(?:[-*+]|\d+\.|[A-Z]{1,2}\d+[.:]?|\(\w\))\s|\*[A-Z])")
 
 
 @dataclasses.dataclass(frozen=True)
