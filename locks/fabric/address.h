@@ -11,8 +11,8 @@ namespace keyway::fabric {
 /// Bit layout, most significant first:
 ///   bits 63..48  rank, 0..65535
 ///   bits 47..0   byte offset into the rank's segment (256 TiB)
-/// The first kReservedBytes of every segment belong to the fabric, so the word 0 names nothing
-/// and serves as null.
+/// The first kReservedBytes of every segment belong to the fabric, so no address is the word 0,
+/// which serves as null.
 class Address {
  public:
   static constexpr std::uint32_t kMaxRanks = 1u << 16;
@@ -53,7 +53,7 @@ struct AgentId {
   std::uint32_t rank = 0;
   std::uint32_t slot = 0;
 
-  /// Never 0, so that 0 can say "nobody". Bits 47..16 rank + 1, bits 15..0 slot.
+  /// Never 0, so that 0 can mean "no agent". Bits 47..16 rank + 1, bits 15..0 slot.
   constexpr std::uint64_t word() const {
     return (static_cast<std::uint64_t>(rank) + 1) << 16 | slot;
   }

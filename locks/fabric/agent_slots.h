@@ -1,5 +1,5 @@
-// AgentSlots: which of a rank's agent slots are taken. Slots are handed out by the rank's own
-// process only. And how many agents a job may have.
+// AgentSlots: the free and taken agent slots of a rank, and the maximum number of agents of a job.
+// Only the rank's own process hands out its slots.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace keyway::fabric {
 
-/// Agents of a whole job, at most: lock words count them in 23 bits (rma_rw_counter.h).
+/// Maximum number of agents in a job: lock words count them in 23 bits (rma_rw_counter.h).
 inline constexpr std::uint64_t kMaxAgents = 1ULL << 22;
 
-/// Whether a job of `ranks`, which are at least 1, may have so many agents on each of them.
+/// Whether a job of `ranks` ranks (at least 1) may have this many agents on each of them.
 Status check_agents(std::uint32_t ranks, std::uint32_t agents_per_rank);
 
 /// Thread-safe.
@@ -22,7 +22,7 @@ class AgentSlots {
  public:
   explicit AgentSlots(std::uint32_t count) : taken_(count, false) {}
 
-  /// The lowest free slot, or nothing when all are taken.
+  /// The lowest free slot, or nothing if all are taken.
   std::optional<std::uint32_t> take() {
     const MutexLock guard(mutex_);
     for (std::uint32_t slot = 0; slot < taken_.size(); ++slot) {
@@ -43,7 +43,7 @@ class AgentSlots {
   std::vector<bool> taken_ KW_GUARDED_BY(mutex_);
 };
 
-/// Holds one slot of a rank for an endpoint's life.
+/// Holds one slot of a rank for the life of an endpoint.
 class SlotHold {
  public:
   SlotHold() = default;
@@ -72,7 +72,7 @@ class SlotHold {
   std::uint32_t slot_ = 0;
 };
 
-/// A free slot of `rank`, whose slots these are. kUnavailable when all are taken.
+/// Takes a free slot of `rank` from its `slots`. kUnavailable if all are taken.
 Result<SlotHold> hold_slot(AgentSlots& slots, std::uint32_t rank);
 
 }  // namespace keyway::fabric

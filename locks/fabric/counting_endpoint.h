@@ -1,10 +1,10 @@
-// CountingEndpoint: an endpoint that counts what its agent does, by operation, class and level.
+// CountingEndpoint: an endpoint that counts its agent's operations by type, class and level.
 //
 // *What.* Wraps an endpoint of any fabric and satisfies the same concept, so a lock runs on it
 // unchanged. The level of an operation is the finest level of the topology that the agent's rank
-// and the target share; an operation on the own rank has a level of its own, the last.
-// A look at a word from within a wait counts as a look, not as a load: on a word of the own rank
-// it costs the fabric nothing. Whoever does not count uses the bare endpoint and pays nothing.
+// and the target share; an operation on the agent's own rank has its own level, the last. A poll of
+// a word from within a wait counts as a look, not as a load: on a word of the own rank it costs the
+// fabric nothing. Code that does not count uses the bare endpoint and pays nothing.
 // *Thread safety.* As the wrapped endpoint.
 #pragma once
 
@@ -44,7 +44,8 @@ class OpCounts {
   }
   std::size_t levels() const { return looks.size(); }
 
-  /// Adds what another agent of the same topology has counted; one without levels takes them over.
+  /// Adds the counters of another agent of the same topology; an object without levels takes them
+  /// over.
   OpCounts& operator+=(const OpCounts& other) {
     if (levels() == 0) return *this = other;
     for (std::size_t i = 0; i < kClasses; ++i) {
@@ -56,8 +57,8 @@ class OpCounts {
   }
 
   std::array<std::array<Row, kKinds>, kClasses> operations;  // by OpClass, OpKind
-  Row looks;                                                 // of waits at their word
-  Row flushes;  // of one rank; flush_all is not counted
+  Row looks;                                                 // polls of a word by waits
+  Row flushes;  // flushes of one rank; flush_all is not counted
 
  private:
   static void add(Row& into, const Row& from) {
@@ -79,7 +80,7 @@ class CountingEndpoint {
   }
 
   const OpCounts& counts() const { return counts_; }
-  /// Counts anew from here on.
+  /// Resets all counters.
   void clear_counts() { counts_ = OpCounts(counts_.levels()); }
 
   // --- 8-byte words
@@ -169,7 +170,7 @@ class CountingEndpoint {
                                Deadline deadline) {
     return inner_.wait_until_remote(word, looking(word, predicate), backoff, deadline);
   }
-  /// Attempts use this endpoint, so what they do is counted.
+  /// Attempts use this endpoint, so their operations are counted.
   template <class A>
   bool retry_until(A&& attempt, const Backoff& backoff, Deadline deadline) {
     return inner_.retry_until(std::forward<A>(attempt), backoff, deadline);
@@ -187,7 +188,7 @@ class CountingEndpoint {
   const Topology& topology() const { return inner_.topology(); }
 
  private:
-  /// Counts an operation; returns the endpoint that carries it out.
+  /// Counts an operation; returns the endpoint that executes it.
   template <class C>
   E& counted(sim::OpKind kind, Address a) {
     constexpr auto kAccess = std::is_same_v<C, CpuClass> ? sim::OpClass::kCpu : sim::OpClass::kRma;

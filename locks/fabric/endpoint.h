@@ -3,18 +3,20 @@
 // *What.* 8-byte atomic words and bulk bytes of every rank's segment, in two access classes;
 // flush; waiting; topology. A fabric (shm, mpi, ...) is a class that makes endpoints.
 //
-// *Thread safety.* An endpoint belongs to one agent, that is one thread or one fiber. Different
+// *Thread safety.* An endpoint belongs to one agent, which is one thread or one fiber. Different
 // endpoints of one fabric may be used at the same time.
 //
 // *Invariants.*
-//   E1  Within one access class, 8-byte operations on one word are atomic and agree on one order.
+//   E1  Within one access class, 8-byte operations on one word are atomic and have one order for
+//       all agents.
 //   E2  A read-modify-write of class `cpu` is not atomic with one of class `rma` (ALock, Table 1),
 //       unless the fabric says one_class(). Plain 8-byte loads and stores never tear in either.
 //   E3  A blocking operation is complete at its target when it returns. A posted one is complete
-//       only after flush(rank); posted operations to one rank may complete in any order, but for
-//       those that an order(rank) lies between.
-//   E4  What an agent wrote and flushed before a store or a read-modify-write is seen by an agent
-//       that has read the result of that store (release and acquire). ORDERING.md has the details.
+//       only after flush(rank); posted operations to one rank may complete in any order, unless an
+//       order(rank) separates them.
+//   E4  If an agent writes and flushes data and then stores or read-modify-writes a word, an agent
+//       that has read the result of that store sees the data (release and acquire). ORDERING.md has
+//       the details.
 //   E5  Waiting happens only in wait_until, wait_until_remote and retry_until; each takes a
 //   deadline.
 //
@@ -35,7 +37,7 @@
 
 namespace keyway::fabric {
 
-/// Access by this host's processor. Allowed where Endpoint::is_local(address).
+/// Access by this host's processor. Allowed if Endpoint::is_local(address).
 struct CpuClass {};
 /// Access through the fabric. Allowed everywhere, also on the agent's own rank.
 struct RmaClass {};
@@ -89,24 +91,25 @@ concept Endpoint = detail::WordAccess<E, CpuClass> && detail::WordAccess<E, RmaC
     detail::BulkAccess<E, CpuClass> && detail::BulkAccess<E, RmaClass> &&
     requires(E& ep, const E& cep, Address a, std::uint32_t rank, Deadline deadline,
              const Backoff& backoff, detail::AnyPredicate predicate, detail::AnyAttempt attempt) {
-  // Completes everything this agent has issued to `rank`; flush_all: to every rank.
+  // Completes all operations that this agent has issued to `rank`; flush_all: to every rank.
   { ep.flush(rank) } -> std::same_as<Flushed>;
   { ep.flush_all() } -> std::same_as<void>;
   // Flush, and order earlier stores before later loads as well (what Peterson's lock needs).
   { ep.fence() } -> std::same_as<void>;
-  // Orders what this agent has issued to `rank` before what it issues to it from here on, a store
-  // before a later load too, and completes nothing: free where operations stay in order anyway.
+  // Orders operations that this agent has issued to `rank` before its later operations to that
+  // rank, also a store before a later load, and completes nothing. Free on fabrics that keep
+  // operations in order anyway.
   { ep.order(rank) } -> std::same_as<void>;
-  // Waits until predicate(word) holds; the word lies in the agent's own rank.
+  // Waits until predicate(word) holds; the word is in the agent's own rank.
   { ep.wait_until(a, predicate, deadline) } -> std::same_as<WaitResult>;
-  // The same for a word of any rank, read through the `rma` class with back-off: for the
-  // rare places where an algorithm must look at another's word.
+  // The same for a word of any rank, read through the `rma` class with back-off: for the rare
+  // algorithms that must poll another rank's word.
   { ep.wait_until_remote(a, predicate, backoff, deadline) } -> std::same_as<WaitResult>;
-  // Calls attempt() until it returns true, with back-off between; false when the deadline
-  // passed. attempt() must leave nothing behind when it fails.
+  // Calls attempt() until it returns true, with back-off in between; false if the deadline passed.
+  // attempt() must leave nothing behind when it fails.
   { ep.retry_until(attempt, backoff, deadline) } -> std::same_as<bool>;
   { cep.now_ns() } -> std::same_as<std::uint64_t>;
-  // The time of day in ms since 1970 UTC, for what must mean the same on every rank.
+  // The time of day in ms since 1970 UTC, for values that must mean the same on every rank.
   { cep.wall_ms() } -> std::same_as<std::uint64_t>;
   // Whether the agent may use the `cpu` class on memory of that rank.
   { cep.is_local(rank) } -> std::same_as<bool>;

@@ -18,10 +18,11 @@ namespace {
 // Rounds are short, and on a busy machine a yield may cost a whole time slice.
 constexpr std::uint32_t kRoundsBeforeYield = 16;
 
-// The fiber that this thread runs now.
+// The fiber that this thread is running.
 thread_local FiberContext* current = nullptr;
 thread_local std::uint64_t slice_ns = kSliceNs;
-// Of the current fiber; 0 until it first asks, so that whoever is short reads no clock.
+// The end of the current fiber's time slice; 0 until its first query, so that short work reads no
+// clock.
 thread_local std::uint64_t slice_ends_ns = 0;
 
 void resume(FiberContext& fiber) {
@@ -34,7 +35,7 @@ void resume(FiberContext& fiber) {
 /// The waits of a pool's fiber.
 struct Waits {
   this_fiber::Waited total;
-  std::uint64_t since_ns = 0;  // of a fiber that is busy: when it gave way
+  std::uint64_t since_ns = 0;  // for a busy fiber: when it last yielded
   enum class For : std::uint8_t { kLock, kNetwork, kTurn } waits_for = For::kLock;
 
   void end(std::uint64_t now) {
@@ -42,7 +43,7 @@ struct Waits {
     (waits_for == For::kNetwork ? total.network_ns : total.lock_ns) += now - since_ns;
   }
 };
-// Those of the fiber that this thread runs now; null off a pool's.
+// The waits of the fiber that this thread is running; null outside a pool's fibers.
 thread_local Waits* current_waits = nullptr;
 thread_local this_fiber::Progress made_progress;
 
@@ -75,7 +76,7 @@ struct FiberPool::Impl {
   Body body;
   std::deque<FiberContext> fibers;
   std::vector<bool> working;      // of each fiber
-  std::vector<std::size_t> idle;  // the one used last is warm, and comes last
+  std::vector<std::size_t> idle;  // the last used fiber is warm, and comes last
   std::vector<std::size_t> busy;
   std::vector<Waits> waits;  // of each fiber
   bool ending = false;
@@ -142,7 +143,7 @@ void FiberPool::step() {
   std::erase_if(self.busy, [&self, &now](std::size_t fiber) {
     self.waits[fiber].end(now);
     self.go_on(fiber);
-    now = self.waits[fiber].since_ns = steady_ns();  // the next one waits until here
+    now = self.waits[fiber].since_ns = steady_ns();  // the next fiber has waited until now
     if (self.working[fiber]) return false;
     self.idle.push_back(fiber);
     return true;

@@ -1,12 +1,12 @@
 // Fibers: many agents on one thread. An agent that waits switches to a sibling.
 //
-// *What.* run_fibers() runs n bodies as fibers (Boost.Context) of the calling thread, round
-// robin, until all have returned. A FiberPool has fibers to which work is given as it comes, by a
-// thread that has other things to do as well. this_fiber::yield() is called by waiting (wait.h).
+// *What.* run_fibers() runs n bodies as fibers (Boost.Context) of the calling thread, round robin,
+// until all have returned. A FiberPool has fibers that take work as it arrives, from a thread that
+// also has other work. this_fiber::yield() is called by waiting (wait.h).
 // *Thread safety.* A fiber stays on its thread. Fibers do not start fibers.
-// *Invariants.* F1: an exception that leaves a body is rethrown by run_fibers once every other
-// body has returned. F2: after some rounds of yields the thread yields too, so that fibers
-// that wait for another thread do not keep it from running.
+// *Invariants.* F1: an exception that leaves a body is rethrown by run_fibers once every other body
+// has returned. F2: after some rounds of yields the thread yields too, so that fibers that wait for
+// another thread let it run.
 #pragma once
 
 #include <cstddef>
@@ -23,22 +23,22 @@ void run_fibers(std::size_t n, const std::function<void(std::size_t)>& body,
 
 class FiberPool {
  public:
-  /// Does what there is for a fiber to do, is told the fiber's number, and may not throw.
+  /// Does the work that there is for a fiber. The argument is the fiber's number. May not throw.
   using Body = std::function<void(std::size_t fiber)>;
 
   FiberPool(std::size_t fibers, Body body, std::size_t stack_bytes = kFiberStackBytes);
-  /// When none is busy.
+  /// Requires that no fiber is busy.
   ~FiberPool();
   FiberPool(const FiberPool&) = delete;
   FiberPool& operator=(const FiberPool&) = delete;
 
   std::size_t size() const;
   std::size_t busy() const;
-  /// The fiber that run() will use, where one is not busy.
+  /// The fiber that run() will use, if one is idle.
   std::size_t next() const;
-  /// Runs the body once, on next(), until it ends or waits. Allocates nothing.
+  /// Runs the body once, on next(), until it ends or waits. Does not allocate.
   void run();
-  /// Lets each fiber that is busy run on until it ends or waits again.
+  /// Resumes each busy fiber until it ends or waits again.
   void step();
 
  private:
@@ -50,9 +50,9 @@ namespace this_fiber {
 
 /// Whether the caller runs on a fiber.
 bool active();
-/// Lets the siblings run; false, at once, when the caller is no fiber.
+/// Lets the siblings run; false, at once, if the caller is not on a fiber.
 bool yield();
-/// The same between two parts of long work: the caller does not wait for anything (fiber_time.h).
+/// The same between two parts of long work: the caller is not waiting (fiber_time.h).
 void give_turn();
 
 }  // namespace this_fiber

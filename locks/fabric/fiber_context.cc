@@ -17,7 +17,7 @@ namespace ctx = boost::context;
 
 // The exceptions that a stack has caught and those in flight, which the C++ runtime keeps per
 // thread. A fiber can be switched out in a handler or while it unwinds (a guard's release may
-// wait), so each takes its own along.
+// wait), so each fiber keeps its own.
 class ExceptionState {
  public:
   void exchange_with_thread() {
@@ -41,7 +41,7 @@ struct FiberContext::Impl {
   std::function<void()> body;
   ctx::fiber fiber;           // the fiber, while the scheduler runs
   ctx::fiber scheduler;       // the scheduler, while the fiber runs
-  ExceptionState exceptions;  // the fiber's while the scheduler runs, and the other way round
+  ExceptionState exceptions;  // the fiber's while the scheduler runs, and vice versa
   SanitizerFiber shadow;
   SanitizerFiber thread_shadow = SanitizerFiber::of_thread();
   std::exception_ptr failure;
@@ -50,7 +50,7 @@ struct FiberContext::Impl {
   // Not inlined into its caller: ThreadSanitizer must see entry and exit on the same stack.
   void switch_to_fiber() {
     exceptions.exchange_with_thread();
-    thread_shadow = SanitizerFiber::of_thread();  // not always the one that made the fiber
+    thread_shadow = SanitizerFiber::of_thread();  // not always the thread that made the fiber
     shadow.running();
     thread_shadow.leave_for(shadow, /*for_ever=*/false);
     fiber = std::move(fiber).resume();

@@ -1,7 +1,7 @@
-// FiberContext: one suspended computation with a stack of its own (Boost.Context).
+// FiberContext: one suspended computation with its own stack (Boost.Context).
 //
-// *What.* resume() runs the body until it suspends or returns. Who resumes whom, and when, is the
-// caller's business: fiber.h goes round robin, the simulated machine by its events.
+// *What.* resume() runs the body until it suspends or returns. The caller schedules: fiber.h goes
+// round robin, the simulated machine by its events.
 // *Thread safety.* Belongs to one thread.
 // *Invariants.* F3: a fiber is not destroyed before its body has returned (checked), so that
 // nothing on its stack outlives it.
@@ -23,12 +23,12 @@ class FiberContext {
   FiberContext(const FiberContext&) = delete;
   FiberContext& operator=(const FiberContext&) = delete;
 
-  /// From the stack that schedules: runs the fiber until it suspends or its body has returned.
+  /// From the scheduler's stack: runs the fiber until it suspends or its body has returned.
   void resume();
-  /// From the fiber itself: back to whoever resumed it.
+  /// From the fiber itself: returns to the scheduler.
   void suspend();
   bool finished() const;
-  /// What left the body, if anything did.
+  /// The exception that left the body, if any.
   std::exception_ptr failure() const;
 
  private:

@@ -1,8 +1,8 @@
-// How long fibers have waited, and what for.
+// How long fibers have waited, and for which cause.
 //
-// *What.* A fiber of a FiberPool gives way while it waits for a lock, or, where it says so, for the
-// network. The pool looks at the clock as it leaves such a fiber and as it comes back, so that
-// whoever does not wait pays nothing.
+// *What.* A fiber of a FiberPool yields while it waits for a lock, or, inside a NetworkWait, for
+// the network. The pool reads the clock when it leaves such a fiber and when it resumes it, so a
+// fiber that does not wait pays nothing.
 // *Thread safety.* The caller's own fiber.
 #pragma once
 
@@ -20,10 +20,10 @@ struct Waited {
   }
 };
 
-/// Of the caller; nothing off a pool's fiber.
+/// For the calling fiber; zero outside a pool's fibers.
 Waited waited();
 
-/// How often this thread's fibers have got on.
+/// How often this thread's fibers have made progress.
 struct Progress {
   std::uint64_t turns = 0;          // given to siblings in the middle of work
   std::uint64_t network_waits = 0;  // that have ended

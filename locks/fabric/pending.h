@@ -28,13 +28,13 @@ class Flushed {
   std::uint32_t rank_;
 };
 
-/// Where a fabric will write a 64-bit result, and for which of the agent's operations.
+/// The place where a fabric will write a 64-bit result, and the number of the agent's operation.
 struct ResultSlot {
   std::uint64_t value = 0;
   std::uint64_t sequence = 0;
 };
 
-/// A 64-bit result. Copyable; belongs to the agent whose endpoint made it.
+/// A 64-bit result. Copyable; belongs to the agent of the endpoint that made it.
 class Pending {
  public:
   Pending() = default;

@@ -1,11 +1,11 @@
-// What AddressSanitizer and ThreadSanitizer must be told when a thread changes stacks.
-// Without them every member is empty.
+// Notifies AddressSanitizer and ThreadSanitizer when a thread changes stacks. Without sanitizers
+// every member is empty.
 //
-// AddressSanitizer is told by both sides of a switch: leave_for() before, arrived() after.
-// ThreadSanitizer keeps its own call stack per fiber, to which every instrumented function adds on
-// entry and from which it takes on exit. Only the scheduler tells it, before and after it resumes
-// a fiber: then each function leaves the stack that it entered, those of a fiber that ends
-// included.
+// Both sides of a switch notify AddressSanitizer: leave_for() before, arrived() after.
+// ThreadSanitizer keeps its own call stack per fiber; every instrumented function adds to it on
+// entry and removes from it on exit. Only the scheduler notifies it, before and after it resumes a
+// fiber: then each function leaves the stack that it entered, also the functions of a fiber that
+// ends.
 #pragma once
 
 #include <cstddef>

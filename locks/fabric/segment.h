@@ -1,4 +1,4 @@
-// SegmentLayout: who owns which bytes of a rank's segment.
+// SegmentLayout: assigns the bytes of a rank's segment to their users.
 //
 // Segments are symmetric: every rank lays out its segment alike, so that the
 // address of anything on another rank is arithmetic. A layout is made before

@@ -27,7 +27,7 @@ void give_turn_if_due();
 inline void give_turn_if_due(std::size_t i) {
   if (i % kSliceKeys == kSliceKeys - 1) give_turn_if_due();
 }
-/// Of all fibers of this thread: 0 gives a turn at each call, so that a test can count the calls.
+/// For all fibers of this thread; 0 yields at each call, so that a test can count the calls.
 void set_slice_ns(std::uint64_t ns);
 
 }  // namespace this_fiber

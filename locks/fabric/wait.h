@@ -1,8 +1,8 @@
 // How an agent on a real processor waits. The only place in Keyway that spins, yields or sleeps.
 //
-// *What.* wait_loop: look, spin a little, then give the processor away between looks: a thread
-// yields, a fiber switches to a sibling. `progress` is called between looks, so that a fabric
-// without hardware progress is driven by whoever waits.
+// *What.* wait_loop: poll, spin a little, then yield the processor between polls: a thread yields,
+// a fiber switches to a sibling. `progress` is called between polls, so that waiting agents drive a
+// fabric without hardware progress.
 // *Thread safety.* Free functions without state.
 #pragma once
 

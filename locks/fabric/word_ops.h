@@ -18,7 +18,7 @@ inline std::atomic_ref<std::uint64_t> word_at(std::byte* at) {
 
 // acquire: sees what the agent that stored the value wrote before it.
 inline std::uint64_t load(std::byte* at) { return word_at(at).load(std::memory_order_acquire); }
-// release: publishes what this agent wrote before to whoever loads the value.
+// release: publishes this agent's earlier writes to an agent that loads the value.
 inline void store(std::byte* at, std::uint64_t value) {
   word_at(at).store(value, std::memory_order_release);
 }

@@ -1,5 +1,5 @@
-// How the ranks of a job come to one mind: what went wrong on one rank is an error on all, in the
-// same words, so that no rank waits for one that has given up.
+// Agreement of a job's ranks: a failure on one rank is an error on all ranks, with the same
+// sentence, so that no rank waits for one that has given up.
 //
 // *Thread safety.* Collective over the communicator; the caller may enter MPI (MpiInterface::call).
 #pragma once
@@ -14,11 +14,11 @@
 
 namespace keyway::fabric {
 
-/// OK on every rank when `local` is OK on every rank; else, everywhere, the failure of the lowest
-/// rank that has one, named unless all failed.
+/// OK on every rank if `local` is OK on every rank; else, on all ranks, the failure of the lowest
+/// rank that has one, with its number unless all failed.
 Status agree(MPI_Comm comm, const Status& local);
 
-/// An option that must be the same on all ranks. A text travels as its hash.
+/// An option that must be the same on all ranks. A text is compared by its hash.
 struct AgreedOption {
   std::string_view name;
   std::uint64_t value = 0;

@@ -1,8 +1,8 @@
 // MpiEndpoint: an agent's handle on the mpi fabric.
 //
 // *What.* The `cpu` class works directly on the memory of the agent's node. The `rma` class is the
-// same where the whole job is one node (one_class()), else it goes through MPI, also to the
-// agent's own rank, so that it is atomic with what other ranks do.
+// same if the whole job is one node (one_class()); else it goes through MPI, also to the agent's
+// own rank, so that it is atomic with operations of other ranks.
 //
 // *Thread safety.* As endpoint.h says: one agent. Agents of one process share MpiInterface.
 //
@@ -144,11 +144,11 @@ class MpiEndpoint {
   }
   void fence() {
     flush_all();
-    // seq_cst read-modify-write: orders this agent's earlier stores before its later loads. What
-    // went through MPI is complete at its target by the flush.
+    // seq_cst read-modify-write: orders this agent's earlier stores before its later loads. The
+    // flush has completed the operations that went through MPI at their targets.
     fence_word_->fetch_add(1, std::memory_order_seq_cst);
   }
-  /// MPI orders only what goes to one and the same word, so what is under way has to complete.
+  /// MPI orders only operations on the same word, so operations in flight must complete.
   void order(std::uint32_t rank) {
     flush(rank);
     if (is_local(rank)) fence_word_->fetch_add(1, std::memory_order_seq_cst);  // as in fence()
@@ -188,7 +188,7 @@ class MpiEndpoint {
   std::uint64_t now_ns() const { return steady_ns(); }
   std::uint64_t wall_ms() const { return keyway::wall_ms(); }
 
-  // --- where
+  // --- locality
   bool is_local(std::uint32_t rank) const { return bases_[rank] != nullptr; }
   bool one_class() const { return one_class_; }
   std::byte* view(Address a) const { return view(a, sizeof(std::uint64_t)); }
@@ -222,7 +222,7 @@ class MpiEndpoint {
   std::uint32_t ranks_ = 0;
   std::uint64_t segment_bytes_ = 0;
   const Topology* topology_ = nullptr;
-  SlotHold hold_;                        // given back after the channel has flushed
+  SlotHold hold_;                        // released after the channel has flushed
   std::unique_ptr<RmaChannel> channel_;  // null when one_class_
   std::unique_ptr<std::atomic<std::uint64_t>> fence_word_ =
       std::make_unique<std::atomic<std::uint64_t>>(0);

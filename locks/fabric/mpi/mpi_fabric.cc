@@ -41,7 +41,7 @@ struct MpiFabric::State {
 
 namespace {
 
-// Starts a non-blocking collective and sees it through without keeping others out of MPI.
+// Starts a non-blocking collective and completes it while other threads can enter MPI.
 template <class Start>
 void complete(MpiInterface& mpi, bool crowded, std::string_view name, Start&& start) {
   MPI_Request request = MPI_REQUEST_NULL;
@@ -59,7 +59,7 @@ void complete(MpiInterface& mpi, bool crowded, std::string_view name, Start&& st
 }
 
 // The ranks that share this one's processors. Not the same as those of its host: containers and
-// network namespaces are hosts of their own to MPI, but run on one kernel.
+// network namespaces are separate hosts to MPI, but run on one kernel.
 std::uint32_t count_ranks_on_machine(MPI_Comm comm) {
   std::string boot;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
@@ -110,8 +110,8 @@ Status MpiFabric::State::open(const Options& options) {
   ranks = static_cast<std::uint32_t>(number);
   segment_bytes = options.segment_bytes;
 
-  // From here on a failure is the same on every rank: these look at what all have agreed on, and
-  // what follows ends in agreement.
+  // From here on a failure is the same on every rank: these functions check values that all have
+  // agreed on, and the later ones end in agreement.
   if (Status status = same_everywhere(comm, options); !status.ok()) return status;
   if (Status status = within_bounds(options, ranks); !status.ok()) return status;
   auto made =
@@ -169,7 +169,7 @@ MpiFabric::~MpiFabric() {
                     "for it to close",
                     rank()));
   }
-  // The wait for the others must let their last operations on us go on.
+  // While we wait, the other ranks' last operations on our memory must complete.
   barrier();
 }
 
@@ -191,7 +191,7 @@ Result<MpiEndpoint> MpiFabric::endpoint(std::uint32_t home) {
   made.topology_ = state.topology.get();
   made.hold_ = std::move(*slot);
   if (!made.one_class_) {
-    // Slots are handed out from the lowest, so the number says how many agents there are.
+    // Slots are handed out from the lowest, so the number tells how many agents there are.
     made.crowded_ = state.crowded(made.hold_.slot() + 1);
     made.channel_ =
         std::make_unique<RmaChannel>(state.mpi, state.memory->window(), state.ranks, made.crowded_);
@@ -208,8 +208,8 @@ MpiInterface& MpiFabric::mpi() const { return *state_->mpi; }
 
 namespace {
 
-// Among the fabric's own bytes of each segment: 0, or 1 when there is a notice. It is stored and
-// loaded only, so that it may be reached by both classes of access.
+// In the fabric's own bytes of each segment: 0, or 1 if there is a notice. It is only stored and
+// loaded, so both classes of access may reach it.
 constexpr std::uint64_t kNotice = 64;
 static_assert(kNotice + sizeof(std::uint64_t) <= kReservedBytes);
 
@@ -293,7 +293,7 @@ std::uint64_t MpiFabric::allreduce_min(std::uint64_t value) { return allreduce(v
 std::uint64_t MpiFabric::allreduce_max(std::uint64_t value) { return allreduce(value, MPI_MAX); }
 
 Status MpiFabric::agree(const Status& local) {
-  // Not to block inside MPI while a slower rank still works on our memory.
+  // Do not block inside MPI while a slower rank still works on our memory.
   barrier();
   return state_->mpi->call([&] { return fabric::agree(state_->comm, local); });
 }

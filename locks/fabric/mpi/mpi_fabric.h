@@ -2,8 +2,8 @@
 // operations.
 //
 // *What.* MpiFabric owns this rank's part of a job-wide window and the threads that serve it;
-// MpiEndpoint is an agent's handle. It also offers the few collectives that opening a store and
-// reporting on it need.
+// MpiEndpoint is an agent's handle. It also offers the few collectives that opening and reporting
+// of a store need.
 // *Thread safety.* create(), the destructor and the collectives are called by one thread per rank,
 // by all ranks in the same order; endpoint() by any thread. The fabric outlives its endpoints.
 // *Invariants.* E1..E5 of endpoint.h; P1, P2 of mpi_memory.h; G1 of progress_thread.h.
@@ -33,28 +33,29 @@ class MpiFabric {
  public:
   using Endpoint = MpiEndpoint;
 
-  /// Longest rest of the progress thread: what a remote operation may wait, in us, for a rank whose
-  /// agents are all busy outside MPI. Each rest costs such a rank a few us of a processor.
+  /// Maximum sleep of the progress thread: how long, in us, a remote operation may wait for a rank
+  /// whose agents are all busy outside MPI. Each wake-up costs such a rank a few us of a processor.
   static constexpr std::uint32_t kDefaultProgressUs = 50;
 
   struct Options {
     MPI_Comm comm = MPI_COMM_WORLD;   // duplicated; its ranks are the fabric's
     std::uint64_t segment_bytes = 0;  // SegmentLayout::size()
     std::uint32_t agents_per_rank = kDefaultAgentsPerRank;
-    std::string topology;              // Topology::override_with; "" keeps what was discovered
+    std::string topology;              // Topology::override_with; "" keeps the discovered one
     bool force_rma = false;            // send the rma class through MPI even on one node
     std::uint32_t ranks_per_node = 0;  // 0: as discovered. n: only n consecutive ranks share
-                                       // memory, as if each n were a node of their own
+                                       // memory, as if each n were on their own node
     std::uint32_t progress_us = kDefaultProgressUs;
   };
 
-  /// Collective over options.comm. Initialises MPI when nobody has. The same Status on every rank:
-  /// when their options disagree, when one of them lacks memory, or when the wrong MPI runs.
+  /// Collective over options.comm. Initialises MPI if it is not initialised. Returns the same
+  /// Status on every rank: a failure if their options disagree, if one of them lacks memory, or if
+  /// the wrong MPI runs.
   static Result<MpiFabric> create(const Options& options);
   MpiFabric(MpiFabric&&) noexcept;
   MpiFabric& operator=(MpiFabric&&) noexcept;
-  /// Collective: waits until every rank closes, so no agent of any rank may be working any more.
-  /// A rank that gets here on an exception cannot wait: it stops the job and says so.
+  /// Collective: waits until every rank closes, so no agent of any rank may be active. A rank that
+  /// gets here on an exception cannot wait: it stops the job with a message.
   ~MpiFabric();
 
   /// An endpoint for a new agent of this process; `home` must be rank().
@@ -67,21 +68,23 @@ class MpiFabric {
   std::uint64_t segment_bytes() const;
   /// Whether every access is direct: the job is one node and force_rma is off.
   bool one_class() const;
-  /// For a program that calls MPI itself: MpiInterface::call makes its calls safe beside ours.
+  /// For a program that calls MPI itself: MpiInterface::call makes its calls safe together with
+  /// ours.
   MpiInterface& mpi() const;
 
-  /// Calls body(segment of this rank) now, and from now on every so often on a thread of the
-  /// fabric's, for what remote ranks are to find there. Once, with a body that is short and does
-  /// not enter MPI. Does nothing where every access is direct.
+  /// Calls body(segment of this rank) now, and then periodically on a thread of the fabric, to
+  /// update data that remote ranks read there. Call it once, with a body that is short and does not
+  /// enter MPI. Does nothing if every access is direct.
   void repeat(std::chrono::milliseconds every, std::function<void(std::byte*)> body);
 
-  /// Leaves a notice with every rank, this one too. Any thread, and not collective; a rank that
-  /// does not get into MPI holds it up.
+  /// Leaves a notice on every rank, including this one. Any thread, and not collective; waits for
+  /// ranks that do not enter MPI.
   void notify_all();
-  /// Whether some rank has left a notice. A look at this rank's own memory.
+  /// Whether some rank has left a notice. Reads this rank's own memory.
   bool notified() const;
 
-  // --- Collectives. They let this rank's other threads and the job's one-sided operations go on.
+  // --- Collectives. This rank's other threads and the job's one-sided operations continue
+  // meanwhile.
   void barrier();
   /// The bytes of every rank, in rank order, on rank 0; empty elsewhere. At most 2 GiB in all.
   std::vector<std::vector<std::byte>> gather(std::span<const std::byte> bytes);
@@ -90,7 +93,7 @@ class MpiFabric {
   std::uint64_t allreduce_sum(std::uint64_t value);
   std::uint64_t allreduce_min(std::uint64_t value);
   std::uint64_t allreduce_max(std::uint64_t value);
-  /// OK when `local` is OK on every rank; else, everywhere, the failure of the lowest rank that has
+  /// OK if `local` is OK on every rank; else, on all ranks, the failure of the lowest rank that has
   /// one.
   Status agree(const Status& local);
 

@@ -46,8 +46,8 @@ MPI_Op mpi_op(WordOp op) {
   return MPI_OP_NULL;
 }
 
-// Process-wide, as MPI itself is: the interface while somebody holds it, and what to do first
-// when the job is stopped.
+// Process-wide, as MPI itself is: the interface while it has a holder, and the functions to call
+// before the job stops.
 struct Process {
   Mutex mutex;
   std::weak_ptr<MpiInterface> interface KW_GUARDED_BY(mutex);
@@ -58,9 +58,9 @@ Process& process() {
   return the_process;
 }
 
-// Waits until the launcher has read what we wrote into its pipe. Hydra drops it when it learns of
-// MPI_Abort first (measured). A terminal or a file is never waited for, a launcher that does not
-// read not for long.
+// Waits until the launcher has read our output from its pipe. Hydra drops the output if it learns
+// of MPI_Abort first (measured). Does not wait for a terminal or a file, and not long for a
+// launcher that does not read.
 void wait_until_read(int fd) {
   struct stat kind {};
   if (fstat(fd, &kind) != 0 || !S_ISFIFO(kind.st_mode)) return;
@@ -156,7 +156,7 @@ void MpiInterface::post_compare_swap(const MpiWindow& window, Address a,
 
 namespace {
 
-// MPI counts are ints; bytes go in pieces of at most this many.
+// MPI counts are ints; larger transfers are split into pieces of this size.
 constexpr std::uint64_t kMaxBytesPerCall = 1u << 30;
 
 template <class Transfer>
@@ -215,8 +215,8 @@ bool MpiInterface::look_for(const std::byte* hint, int looks) {
 
 void MpiInterface::flush(const MpiWindow& window, std::uint32_t rank, const std::byte* hint,
                          bool crowded) {
-  // Open MPI may hold an operation back until the flush, so waiting for its result first is in
-  // vain; and its flush gives the processor away by itself where there are more ranks than those.
+  // Open MPI may hold an operation back until the flush, so waiting for its result first is
+  // useless; and its flush yields the processor itself if there are more ranks than processors.
   if constexpr (kOpenMpi) hint = nullptr;
   const auto flush_if = [&](int looks, bool impatient) {
     const MutexLock guard(mutex_);
@@ -261,17 +261,17 @@ void MpiInterface::on_stop(const void* owner, std::function<void()> action) {
 }
 
 void MpiInterface::stop_job(std::string_view why) {
-  // Should MPI_Abort, or a lock, wait for a thread that is stuck inside MPI, the alarm ends us.
+  // If MPI_Abort, or a lock, waits for a thread that is stuck inside MPI, the alarm ends us.
   constexpr unsigned kAbortPatienceSeconds = 5;
   alarm(kAbortPatienceSeconds);
-  std::fflush(nullptr);  // what the program has said so far comes first
+  std::fflush(nullptr);  // the program's earlier output comes first
   {
     Process& here = process();
     const MutexLock guard(here.mutex);
     for (auto& [owner, action] : here.on_stop) action();
   }
   const std::string line = fmt::format("keyway: {}; stopping the job\n", why);
-  // One write, so that lines of several ranks do not mix; nothing is left to do if it fails.
+  // One write, so that lines of several ranks do not mix; if it fails, nothing can be done.
   [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
   wait_until_read(STDERR_FILENO);
   MPI_Abort(MPI_COMM_WORLD, 1);

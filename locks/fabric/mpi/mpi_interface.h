@@ -1,19 +1,19 @@
 // MpiInterface: the one place through which this process enters MPI.
 //
-// *What.* Owns the library's life (initialises MPI when nobody has, finalises only then) and
-// offers what the fabric needs of it: one-sided operations on a window, flush, progress, and
-// call() for everything else. An error of an operation is fatal for the job and says which peer,
-// operation and address.
+// *What.* Owns the library's life (initialises MPI if it is not initialised, and only then
+// finalises it) and offers the fabric's operations on it: one-sided operations on a window, flush,
+// progress, and call() for everything else. An error of an operation ends the job with a message
+// that names peer, operation and address.
 //
 // *Thread safety.* Every method may be called by any thread. MPI is initialised with
 // MPI_THREAD_SERIALIZED; one mutex makes the calls serial. A program that calls MPI itself while
-// agents of ours run does so inside call(). This class is the seam at which the thread-safety
-// models of design section 7 replace the mutex.
+// our agents run must do so inside call(). This class is the seam at which the thread-safety models
+// of design section 7 replace the mutex.
 //
 // *Invariants.*
-//   M1  MPI is entered only by a thread that holds the mutex, and nobody waits for another rank
-//       with the mutex held for longer than kLooksWhileHeld looks, except inside MPI_Win_flush
-//       and the collectives that open and close a fabric.
+//   M1  MPI is entered only by a thread that holds the mutex, and no thread waits for another rank
+//       with the mutex held for longer than kLooksWhileHeld polls, except inside MPI_Win_flush and
+//       the collectives that open and close a fabric.
 //   M2  A result slot is read only with the mutex held, or after the flush that completes it: the
 //       library writes it inside an MPI call of some thread of this process.
 //
@@ -54,16 +54,16 @@ enum class WordOp : std::uint8_t { kLoad, kStore, kAdd, kOr };
 class MpiInterface {
  public:
   /// The process's interface; made by the first caller, which initialises MPI unless the program
-  /// has. Ends when its last holder lets go; MPI cannot be initialised a second time, so a program
-  /// that opens several fabrics one after another holds one of these for its life.
-  /// Fails when the wrong MPI runs, or MPI was initialised below MPI_THREAD_SERIALIZED.
+  /// has. Ends when its last holder releases it; MPI cannot be initialised a second time, so a
+  /// program that opens several fabrics one after another holds one of these for its life. Fails if
+  /// the wrong MPI runs, or MPI was initialised below MPI_THREAD_SERIALIZED.
   static Result<std::shared_ptr<MpiInterface>> acquire();
   MpiInterface(const MpiInterface&) = delete;
   MpiInterface& operator=(const MpiInterface&) = delete;
   ~MpiInterface();
 
-  /// Runs function() as the only thread inside MPI. It must not wait for other ranks other than
-  /// by a blocking MPI call that all of them make.
+  /// Runs function() as the only thread inside MPI. It may wait for other ranks only by a blocking
+  /// MPI call that all of them make.
   template <class Function>
   auto call(Function&& function) {
     const MutexLock guard(mutex_);
@@ -71,7 +71,7 @@ class MpiInterface {
     return function();
   }
 
-  /// Starts an operation. `operand` and `*result` stay put until a flush of a.rank().
+  /// Starts an operation. `operand` and `*result` must remain valid until a flush of a.rank().
   void post_word(const MpiWindow& window, WordOp op, Address a, const std::uint64_t* operand,
                  std::uint64_t* result);
   void post_compare_swap(const MpiWindow& window, Address a, const std::uint64_t* expected,
@@ -92,7 +92,7 @@ class MpiInterface {
   }
   /// progress(), and a memory barrier in MPI's terms (MPI_Win_sync).
   void progress(const MpiWindow& window);
-  /// How often this process has entered MPI; grows while somebody does.
+  /// How often this process has entered MPI.
   std::uint64_t entries() const {
     return entries_.load(std::memory_order_relaxed);  // a hint, publishes nothing
   }
@@ -110,7 +110,7 @@ class MpiInterface {
   static constexpr int kLooksWhileHeld = 64;
   // A hint that has not come true after this long is not waited for: the flush itself waits.
   static constexpr std::uint64_t kHintPatienceNs = 20'000'000;
-  // On a fiber, whose siblings have more to do than to wait for a rank that does not answer.
+  // Patience on a fiber: its siblings have other work than to wait for a rank that does not answer.
   static constexpr std::uint64_t kFiberHintPatienceNs = 10'000'000'000;
 
   explicit MpiInterface(bool initialised_here);
@@ -126,7 +126,7 @@ class MpiInterface {
   [[noreturn]] static void failed(int code, std::string_view operation, std::uint32_t rank,
                                   std::uint64_t offset);
 
-  Mutex mutex_;  // whoever holds it may call MPI
+  Mutex mutex_;  // its holder may call MPI
   std::atomic<std::uint64_t> entries_{0};
   std::uint64_t unset_;
   bool initialised_here_;

@@ -14,7 +14,8 @@ int number_in_environment(const char* name) {
   return text == nullptr ? 0 : std::atoi(text);
 }
 
-// What the launchers leave in the environment of each rank. Slurm's srun can serve either library.
+// Environment variables that the launchers set for each rank. Slurm's srun can serve either
+// library.
 bool started_by_own_launcher() {
   if constexpr (kOpenMpi) {
     return std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr || std::getenv("PMIX_RANK") != nullptr;

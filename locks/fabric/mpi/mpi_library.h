@@ -1,5 +1,5 @@
-// Which MPI library this is: the one we were compiled for, the one that runs, the one that
-// started us. Two that do not match leave every rank alone in a job of its own.
+// Checks the MPI library: the one of the build, the one at run time, and the launcher's. If two of
+// them do not match, every rank would be alone in a separate job.
 #pragma once
 
 #include <mpi.h>

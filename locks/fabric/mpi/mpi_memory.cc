@@ -23,8 +23,7 @@ constexpr const char* kSharedMemoryFolder = "/dev/shm";
 std::uint64_t alignment_for(std::uint64_t bytes) { return bytes >= kHugePage ? kHugePage : kPage; }
 std::uint64_t round_up(std::uint64_t n, std::uint64_t unit) { return (n + unit - 1) / unit * unit; }
 
-// What the kernel believes it can hand out without swapping; the largest number when it does not
-// say.
+// The memory that the kernel can provide without swapping; the largest number if it does not say.
 std::uint64_t available_memory() {
   std::ifstream meminfo("/proc/meminfo");
   for (std::string name; meminfo >> name;) {
@@ -86,7 +85,7 @@ Status return_errors(MPI_Win window) {
 
 Result<std::unique_ptr<MpiMemory>> MpiMemory::create(MPI_Comm comm, const Options& options) {
   auto made = std::make_unique<MpiMemory>(Key{}, comm);
-  // Each step is collective and ends in agreement, so that either every rank goes on or none.
+  // Each step is collective and ends in agreement, so that either all ranks continue or none.
   using Step = Status (MpiMemory::*)(const Options&);
   for (const Step step : {&MpiMemory::find_nodes, &MpiMemory::allocate, &MpiMemory::expose}) {
     if (Status status = agree(comm, (made.get()->*step)(options)); !status.ok()) return status;
@@ -141,7 +140,7 @@ Status MpiMemory::allocate(const Options& options) {
   MPI_Allgather(&skipped, 1, MPI_AINT, skipped_.data(), 1, MPI_AINT, comm_);
   status = back_with_memory(static_cast<std::byte*>(mine) + skipped, segment);
 
-  // Where this process sees its neighbours' segments.
+  // The addresses of the neighbours' segments in this process.
   int my_node_rank = 0;
   MPI_Comm_rank(node_comm_, &my_node_rank);
   int rank = 0;

@@ -1,9 +1,9 @@
 // How an agent waits where waiting must drive MPI: like wait.h, but it keeps the processor longer.
 //
-// *What.* A rank that waits is what other ranks' operations wait for, as long as no hardware
-// carries them out. Where every agent has a processor of its own it therefore looks on for
-// kPatientNs before it gives the processor away; where they are more than the processors (crowded),
-// it gives way soon, since the one it waits for may need this one. Fibers give way at every look.
+// *What.* Without hardware that executes operations, other ranks' operations wait for a rank that
+// waits. If every agent has its own processor, the wait therefore polls for kPatientNs before it
+// yields the processor. If there are more agents than processors (crowded), it yields soon, since
+// the agent that it waits for may need this processor. Fibers yield at every poll.
 // *Thread safety.* Values and free functions without state.
 #pragma once
 

@@ -112,7 +112,7 @@ void RankWatch::start() {
   }
   MPI_Barrier(host_);  // the successor holds its mutex before we wait for it
   watcher_ = std::thread([this] { watch(); });
-  // release: whoever reads it (a peer that sees us end) knows that the job is being stopped.
+  // release: a peer that reads it after it has seen us end knows that the job is being stopped.
   MpiInterface::on_stop(this, [this] { seat(0).stopping.store(1, std::memory_order_release); });
 }
 

@@ -2,16 +2,16 @@
 //
 // *What.* A launcher that sees a rank die kills the others within milliseconds and names, at best,
 // a process id. The ranks of one host therefore watch each other in a ring. Each rank holds a
-// robust mutex in shared memory for as long as it takes part, and waits for its successor's; the
-// kernel hands over the mutex of a process that ends, and does so before it tells the parent. Who
-// receives it prints the rank, and stops the job.
+// robust mutex in shared memory while it takes part, and waits for its successor's mutex. The
+// kernel hands over the mutex of a process that ends, and does so before it notifies the parent.
+// The rank that receives the mutex prints the dead rank's number, and stops the job.
 //
 // *Thread safety.* Construct and destroy from one thread. create() and the destructor are
 // collective, so a rank that leaves in good order is not reported.
 //
 // *Invariants.*
 //   W1  A rank that takes part until the collective end is never reported.
-//   W2  On a host at most one death is reported: what follows is the end of the job.
+//   W2  On a host at most one death is reported: later ones are the end of the job.
 //
 // *Limits.* A rank alone on its host has no neighbour; then the launcher's own message names the
 // process and the host. Nobody is watched before create() and after the end.
@@ -35,7 +35,7 @@ class RankWatch {
   struct Key {};
 
  public:
-  /// Collective over `host`, the ranks of one host, whose numbers in the job are those of `job`.
+  /// Collective over `host`, the ranks of one host; the numbers that it reports are those of `job`.
   /// Inside MpiInterface::call.
   static Result<std::unique_ptr<RankWatch>> create(MPI_Comm job, MPI_Comm host);
   explicit RankWatch(Key) {}  // create() only

@@ -60,7 +60,7 @@ class RmaChannel {
   struct Peer {
     std::uint64_t issued = 0;
     std::uint64_t flushed = 0;
-    const std::byte* hint = nullptr;  // where the last fetching operation will leave its result
+    const std::byte* hint = nullptr;  // the place of the last fetching operation's result
     bool listed = false;              // in dirty_
   };
 

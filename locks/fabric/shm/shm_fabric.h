@@ -54,11 +54,11 @@ class ShmFabric {
   ShmFabric(ShmFabric&&) noexcept = default;
   ShmFabric& operator=(ShmFabric&&) noexcept = default;
 
-  /// An endpoint for a new agent whose home is `rank`.
+  /// An endpoint for a new agent with home `rank`.
   Result<ShmEndpoint> endpoint(std::uint32_t rank);
 
   std::uint32_t ranks() const { return static_cast<std::uint32_t>(bases_.size()); }
-  /// The rank whose agents this process runs by default.
+  /// The home rank of this process's agents by default.
   std::uint32_t rank() const { return 0; }
   const Topology& topology() const { return *topology_; }
   std::uint64_t segment_bytes() const { return segment_bytes_; }
@@ -175,7 +175,7 @@ class ShmEndpoint {
   std::uint64_t now_ns() const { return steady_ns(); }
   std::uint64_t wall_ms() const { return keyway::wall_ms(); }
 
-  // --- where
+  // --- locality
   bool is_local(std::uint32_t) const { return true; }
   bool one_class() const { return true; }
   std::byte* view(Address a) const {

@@ -146,7 +146,7 @@ class SimEndpoint {
   /// Posted since.
   std::uint64_t posted() const { return sequence_; }
 
-  // --- where
+  // --- locality
   bool is_local(std::uint32_t rank) const { return topology_->same_node(rank, id_.rank); }
   bool one_class() const { return engine_->one_class(); }
   /// Asking is a load of the word at `a`: the engine says when it happens. What is read and written
