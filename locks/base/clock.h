@@ -1,8 +1,8 @@
 // Clocks and deadlines.
 //
 // A Deadline is data: "never", "at this time" or "within this span". The endpoint turns it into a
-// time of its own clock when a wait begins, so that an uncontended acquire reads no clock, and the
-// simulated machine can wait in virtual time.
+// time of the endpoint's clock when a wait begins, so that an uncontended acquire reads no clock,
+// and the simulated machine can wait in virtual time.
 #pragma once
 
 #include <chrono>

@@ -10,7 +10,7 @@
 //   W1  A reader counts itself inside and then reads the write word; a writer stores 1 there and
 //       then reads both counts. Each pair is ordered, so of a concurrent reader and writer at least
 //       one sees the other.
-//   W2  A count is changed only by read-modify-writes of its own class, the write word only by
+//   W2  A count is changed only by read-modify-writes of its class, the write word only by
 //       plain stores of the writer at the front.
 //   W3  A writer sets the write word to 1 only after it has seen both waiting counts at 0.
 //   W4  A reader stays counted as waiting until it is inside. (If it stopped counting as waiting

@@ -178,7 +178,7 @@ class CountingEndpoint {
   std::uint64_t now_ns() const { return inner_.now_ns(); }
   std::uint64_t wall_ms() const { return inner_.wall_ms(); }
 
-  // --- where
+  // --- locality
   bool is_local(std::uint32_t rank) const { return inner_.is_local(rank); }
   bool one_class() const { return inner_.one_class(); }
   std::byte* view(Address a) const { return inner_.view(a); }

@@ -26,7 +26,6 @@ EXEMPT = {
     ("docs", "Markdown"): (2.0, 1.5, 1.5),
     ("kvstore", "Markdown"): (4.0, 2.5, 2.5),
     ("kvstore", "comments"): (7.5, 3.0, 4.5),
-    ("locks", "comments"): (7.5, 5.5, 4.0),
     ("server", "Markdown"): (8.5, 6.0, 6.5),
     ("server", "comments"): (10.5, 5.5, 6.0),
     ("tests", "Markdown"): (4.0, 3.0, 2.0),
@@ -81,12 +80,14 @@ def _numbered(text, first=1):
 
 
 def _cxx_blocks(text):
-    lines = []
+    lines, last = [], 0
     for match in NOISE.finditer(text):
         if match.lastgroup in ("line", "block"):
             first = text.count("\n", 0, match.start()) + 1
-            if text[:match.start()].rpartition("\n")[2].strip():
-                lines.append((0, ""))  # a comment behind code begins a block
+            before = text[:match.start()].rpartition("\n")[2]
+            if before.strip() or len(before) != last:
+                lines.append((0, ""))  # behind code, or in another column than the line above
+            last = len(before)
             lines += [(number, re.sub(r"^\s*(?:/+|\*)?\**[!<]*\s?|\*/$", "", line))
                       for number, line in _numbered(match.group(0), first)]
     return _joined(lines)

@@ -16,6 +16,7 @@ COUNTED = [
     ("locks/a.h", "// One sentence over\n// two lines: what a colon ends.\n", (2, 1, 0, 0)),
     ("locks/a.h", "// Ends here\n\n// Where a gap ends it.\n", (2, 1, 0, 0)),
     ("locks/a.h", "int a;  // an end\nint b;  // that of a line\n", (2, 1, 0, 0)),
+    ("locks/a.h", "int a;  // an end\n        // that of a\n// that of the next\nint b;\n", (2, 1, 0, 0)),
     ("locks/a.h", 'auto a = "// Who?";\n', (0, 0, 0, 0)),
     ("locks/a.h", "// `Who` is a name; a version 1.2 is no end.\n", (1, 0, 0, 0)),
     ("tests/a.pml", "/* Of these,\n * someone who waits. */\n", (1, 1, 1, 0)),

@@ -34,7 +34,7 @@ class MpiFabric {
   using Endpoint = MpiEndpoint;
 
   /// Maximum sleep of the progress thread: how long, in us, a remote operation may wait for a rank
-  /// whose agents are all busy outside MPI. Each wake-up costs such a rank a few us of a processor.
+  /// with all its agents busy outside MPI. Each wake-up costs such a rank a few us of a processor.
   static constexpr std::uint32_t kDefaultProgressUs = 50;
 
   struct Options {

@@ -1,31 +1,31 @@
-// Caches: what an access to a cache line costs on a coherent multicore node.
+// Caches: the cost of an access to a cache line on a coherent multicore node.
 //
-// *What.* For each 64-byte line, which hardware threads hold a copy and until when the line is
-// busy.
+// *What.* Keeps for each 64-byte line which hardware threads hold a copy, and until when the line
+// is busy.
 //   - A load by a holder, or a write by the only holder, is a hit: load_ns, store_ns or atomic_ns.
-//   - A load that misses fetches a copy from the nearest holder, or from memory when there is none:
-//     that transfer and then load_ns. From a holder copies overlap: the line is busy for
-//     load_busy_ns of it. Copies that are on their way are not handed on before all of them have
+//   - A load that misses fetches a copy from the nearest holder, or from memory if there is none:
+//     that transfer and then load_ns. Transfers from a holder overlap: the line is busy for
+//     load_busy_ns of the transfer. Copies in flight are not passed on before all of them have
 //     arrived.
-//   - A write that misses, or whose line others hold too, takes their copies away: it costs the
+//   - A write that misses, or that finds other holders, takes their copies away: it costs the
 //     transfer from the farthest of them, invalidate_each_ns for each further one, and the hit. The
-//     line is busy until the write is done: writers come one after another.
-//   - Who finds the line busy waits; lines serve in the order of request.
-//   - Before a request has reached the holder, which is after request_share of the transfer, the
-//     holder goes on as if nothing had happened. So it may do many atomics in a row while another
-//     wants the line.
+//     line is busy until the write is done: writers are served one after another.
+//   - A request that finds the line busy waits; lines serve in the order of request.
+//   - A request reaches the holder after request_share of the transfer. Until then the holder
+//     continues to use the line, so it may do many atomics in a row while another thread requests
+//     the line.
 //   - The home of a page is the NUMA node of the thread that touches it first, as on Linux.
-// *What is not modelled.* Caches never run full, so a line goes to memory never again; copies that
-// are dirty, exclusive or forwarded cost alike; the directory does not favour near requesters. The
-// store buffer is coherent_node.h's.
-// *Thread safety.* None: one thread simulates. Without fibers or a clock: the caller brings the
-// time.
+// *Limits.* Caches never run full, so a line never returns to memory; copies that are dirty,
+// exclusive or forwarded cost the same; the directory does not favour near requesters. The store
+// buffer is coherent_node.h's.
+// *Thread safety.* None: one thread simulates. No fibers and no clock: the caller passes the time.
 // *Invariants.* C1: after a write its thread is the only holder. C2: writes of one line do not
-// overlap in time. C3: a copy is handed on only by a thread that has it. C4: a thread that was
-// asked for its copy uses it until the request reaches it, and no longer.
+// overlap in time. C3: only a thread that has a copy passes it on. C4: a thread that was asked for
+// its copy uses it until the request reaches it, and no longer.
 // *Source.* MESI with cache-to-cache transfers, costs by distance: Molka, Hackenberg, Schoene,
 // Nagel (ICPP'15) for Haswell-EP; David, Guerraoui, Trigonakis (SOSP'13), section 5, for the
-// serialization of atomics on a line and for the cost of a store being that of the farthest sharer.
+// serialization of atomics on a line and for the cost of a store, which is that of the farthest
+// sharer.
 #pragma once
 
 #include <bitset>
@@ -41,7 +41,7 @@ namespace keyway::fabric::sim {
 
 enum class AccessKind : std::uint8_t { kLoad, kStore, kAtomic };
 
-/// What has been accessed.
+/// Counts of accesses.
 struct CacheStats {
   std::uint64_t hits = 0;
   std::array<std::uint64_t, kNearnesses> transfers{};  // by the Nearness that was paid for
@@ -72,7 +72,7 @@ class Caches {
   using Threads = std::bitset<kMaxHardwareThreads>;
   struct Line {
     Threads holders;
-    Threads sources;        // holders whose copies have arrived: who can hand out others
+    Threads sources;        // holders with an arrived copy, which can pass it on
     double arrives_at = 0;  // the last of the copies on their way
     double busy_until = 0;
     Threads asked;             // holders that were asked for their copies

@@ -14,8 +14,7 @@ AccessKind kind_of(const Operation& op) {
   return writes ? AccessKind::kStore : AccessKind::kLoad;
 }
 
-/// The first of from + step, from + 2 * step, ... that is not before `now`, or `now` without a
-/// step.
+/// The first time of from + step, from + 2 * step, ... at or after `now`; `now` without a step.
 double tick_after(double from, double step, double now) {
   if (step <= 0) return now;
   return std::max(now, from + step * std::max(1.0, std::ceil((now - from) / step)));
@@ -91,7 +90,7 @@ std::uint64_t CoherentNode::perform(std::uint32_t number, const Operation& op) {
 /// When a load is done that alone would be at `done`.
 double CoherentNode::overlapped(Agent& agent, Address at, double done) const {
   const double hit = now() + machine_.cache.load_ns;
-  double since = 0;  // what was waited for until it was known where the line is
+  double since = 0;  // time waited until the line's address was known
   for (const Named& named : agent.named) {
     if (named.line == Caches::line_of(at)) since = std::max(since, named.waited);
   }
@@ -176,10 +175,11 @@ void CoherentNode::await_write(std::uint32_t agent, std::uint64_t line, Picos un
     if (found->second.empty()) waiting_.erase(found);
   }
   if (!cores_.runs(agent)) want_thread(agent);  // N1
-  begin_anew(agents_[agent]);  // what comes after the wait was not looked at before
+  begin_anew(agents_[agent]);  // loads after the wait did not overlap with loads before it
 }
 
-/// An operation's write is there at `at`: tells who waits for its lines, and wakes who sleeps.
+/// An operation's write happens at `at`: notifies agents that wait for its lines, and wakes
+/// sleepers.
 void CoherentNode::written(const Operation& op, std::uint32_t by, double at) {
   std::uint32_t woken = 0;
   const std::uint64_t last = Caches::line_of(op.at + (op.bytes - 1));
@@ -236,7 +236,7 @@ void CoherentNode::leave_and_return(std::uint32_t agent, Cores::Leave why) {
   KW_CHECK(cores_.runs(agent));  // N1
 }
 
-/// An agent whose time has come while it polled or slept takes its turn.
+/// An agent at the end of its polling or sleep queues for its thread.
 void CoherentNode::want_thread(std::uint32_t agent) {
   pass_on(cores_.changed(agent, now()));
   host_.stop(agent);

@@ -1,28 +1,28 @@
 // CoherentNode: one multicore node, on which agents reach all memory by the processor.
 //
-// *What.* Caches says what an access costs, Cores who runs; this is what agents do between them:
+// *What.* Caches computes the cost of an access, and Cores decides which agent runs; this class
+// simulates the agents between them:
 //   - a load or an atomic takes its access and overhead_ns, then it happens;
-//   - a load is waited for while earlier ones are, overlap_share of that time, as processors look
-//     ahead: but not beyond an atomic or a wait, and not for a line whose address one of those
-//     loads has brought;
-//   - a store goes to the store buffer: its agent goes on after store_ns and overhead_ns. The line
-//     is there, and waiters are told, when the access is done, in the order of the agent's stores.
-//     Its next atomic is done after them, and fetches its own line meanwhile;
-//   - a waiter has looked, and looks again only after its line was written: an access like any
-//     other, so that many waiters of one line come one after another. When it looks is as
-//     locks/fabric/wait.h has it: every look_ns while it spins, then every yield of its hardware
-//     thread;
-//   - a failed attempt is followed by the next after retry_ns, or after its back-off, which is
-//     spent yielding;
-//   - after spin_ns a waiter leaves its hardware thread when it shares that with other agents, or
-//     when the machine says that waiters sleep: whoever writes then pays signal_ns for each
-//     sleeper.
-// *Time* is whole picoseconds here, in doubles, which hold them exactly for hours; the machine's
-// costs are rounded to them once.
+//   - loads overlap, as processors look ahead: a load is shortened by overlap_share of the time
+//     that its agent has waited for earlier loads; but only since the last atomic or wait, and
+//     since the load that brought its address;
+//   - a store goes to the store buffer: its agent continues after store_ns and overhead_ns. The
+//     line changes, and waiters are notified, when the access is done, in the order of the agent's
+//     stores. The agent's next atomic is done after them, and fetches its own line meanwhile;
+//   - a waiter has read its line, and reads it again only after the line was written: an access
+//     like any other, so that many waiters of one line are served one after another. The time of
+//     its polls follows locks/fabric/wait.h: every look_ns while it spins, then every yield of its
+//     hardware thread;
+//   - a failed attempt is followed by the next after retry_ns, or after its back-off, during which
+//     the agent yields;
+//   - after spin_ns a waiter leaves its hardware thread if it shares the thread with other agents,
+//     or if the machine says that waiters sleep: then the writer pays signal_ns for each sleeper.
+// *Time* is whole picoseconds here, in doubles, which are exact for hours; the machine's costs are
+// rounded to them once.
 // *Thread safety.* None: one thread simulates.
-// *Invariants.* N1: an agent goes on only while it has its hardware thread. N2: who waits for a
-// line is told of the first write after its look, and then no longer waits. N3: an operation
-// happens when its agent goes on, so that its agent sees its own stores.
+// *Invariants.* N1: an agent continues only while it has its hardware thread. N2: an agent that
+// waits for a line is notified of the first write after its poll, and then no longer waits. N3: an
+// operation happens when its agent continues, so that its agent sees its own stores.
 // *Source.* Design section 8; locks/fabric/wait.h; caches.h and cores.h.
 #pragma once
 
@@ -49,7 +49,7 @@ class CoherentNode {
     virtual void pass_until(std::uint32_t agent, Picos then) = 0;
     /// Stops the calling agent until a time that was arranged for it.
     virtual void stop(std::uint32_t agent) = 0;
-    /// Arranges that a stopped agent goes on at `then`; of several times the earliest counts.
+    /// Arranges that a stopped agent continues at `then`; the earliest of several times counts.
     virtual void resume_at(std::uint32_t agent, Picos then) = 0;
     /// Takes back what was arranged for a stopped agent.
     virtual void forget(std::uint32_t agent) = 0;
@@ -87,9 +87,9 @@ class CoherentNode {
   struct Agent {
     double stored = 0;     // when the last of its stores is done
     double looked = 0;     // when it last looked, while it waits
-    double spin_ends = 0;  // of this wait
-    // Its loads since its last atomic, wait or work: how long they were waited for, in all, and
-    // the lines that the last of them name, with how long that was when each was known.
+    double spin_ends = 0;  // the end of this wait's spinning
+    // Its loads since its last atomic, wait or work: the total time that it waited for them, and
+    // the lines that the last of them name, with that total when each was known.
     double waited = 0;
     std::array<Named, kNamed> named{};
     std::uint32_t next_named = 0;

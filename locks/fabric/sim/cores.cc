@@ -75,7 +75,8 @@ Cores::Turn Cores::leave(std::uint32_t agent, double now, Leave why) {
   return next(thread, agent, now);
 }
 
-/// The first of the queue that is ready; who polls looks in vain on its turn and goes to the tail.
+/// The first of the queue that is ready; a polling agent polls without success on its turn and goes
+/// to the tail.
 Cores::Turn Cores::next(Thread& thread, std::uint32_t left, double now) {
   double from = now;
   for (std::size_t turns = thread.queue.size(); turns > 0; --turns) {

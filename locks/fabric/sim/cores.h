@@ -1,25 +1,24 @@
-// Cores: which agent runs on which hardware thread, and when, with more agents than threads.
+// Cores: the schedule of agents on hardware threads, with more agents than threads.
 //
 // *What.* Agents are pinned to hardware threads in the order of their numbers, by a Placement; with
-// more agents than threads they go around again. A thread runs one agent at a time and keeps the
-// others in a queue:
-//   - an agent that yields, or whose quantum ends while others queue, goes to the tail, and the
-//   first
-//     of the queue runs switch_ns later; a yield that finds nobody else takes yield_ns;
-//   - an agent that polls yields between its looks. Its looks change nothing, so they are not
-//     simulated: when its turn comes in vain it costs the next one another switch_ns. On a thread
-//     whose agents all poll they take turns, switch_ns each (yield_ns for a single one), and who
-//     has something to see sees it when its turn comes;
-//   - an agent that sleeps leaves the queue. Woken, it is ready wake_ns later and must get the
-//   thread.
-// *What is not modelled.* Agents do not move between threads, all have one priority, and who wakes
-// up does not drive out who runs. Siblings of one core do not slow each other down. *Thread
-// safety.* None: one thread simulates. Without fibers or a clock: the caller brings the time.
-// *Invariants.* K1: a thread runs at most one agent. K2: every agent that is ready is in its
-// thread's queue, or runs. K3: a thread does not stay without a running agent while one is ready.
+// more agents than threads they start over. A thread runs one agent at a time and keeps the others
+// in a queue:
+//   - an agent that yields, or at the end of its quantum while others queue, goes to the tail, and
+//     the first of the queue runs switch_ns later; a yield with an empty queue takes yield_ns;
+//   - an agent that polls yields between its polls. The polls change nothing, so they are not
+//     simulated: a turn without success costs the next agent another switch_ns. On a thread with
+//     polling agents only they take turns, switch_ns each (yield_ns for a single one), and an agent
+//     sees a change at its next turn;
+//   - an agent that sleeps leaves the queue. After it is woken, it is ready wake_ns later and must
+//     get the thread.
+// *Limits.* Agents do not move between threads, all have one priority, and a woken agent does not
+// preempt the running one. Siblings of one core do not slow each other down.
+// *Thread safety.* None: one thread simulates. No fibers and no clock: the caller passes the time.
+// *Invariants.* K1: a thread runs at most one agent. K2: every ready agent is in its thread's
+// queue, or runs. K3: a thread does not stay without a running agent while one is ready.
 // *Source.* Round robin with a quantum, and a yield that goes to the tail: sched_yield(2) under
-// SCHED_RR; Linux' default scheduler differs in whom it takes next. The costs of futexes: Amer et
-// al. (TOPC), section 4.1.
+// SCHED_RR; Linux' default scheduler may select another agent. The costs of futexes: Amer et al.
+// (TOPC), section 4.1.
 #pragma once
 
 #include <cstdint>
@@ -37,13 +36,13 @@ std::uint32_t placed_on(const MulticoreShape& shape, const Placement& placement,
 class Cores {
  public:
   static constexpr std::uint32_t kNobody = ~0u;
-  /// Who gets a hardware thread next, and when it goes on there.
+  /// The next agent on a hardware thread, and its start time.
   struct Turn {
     std::uint32_t agent = kNobody;
     double from = 0;
   };
   enum class Leave : std::uint8_t {
-    kReady,  // it would go on at once: its quantum has ended, or it has yielded
+    kReady,  // it could continue at once: its quantum has ended, or it has yielded
     kPoll,   // it yields until changed()
     kSleep,  // it sleeps until changed()
     kEnd,    // for ever
@@ -61,8 +60,8 @@ class Cores {
   bool shares(std::uint32_t agent) const { return threads_[thread_of(agent)].live > 1; }
   /// When the running agent's quantum ends; only for an agent that shares its thread.
   double quantum_ends(std::uint32_t agent) const { return threads_[thread_of(agent)].quantum_ends; }
-  /// Whether the running agent has to leave: its quantum has ended and others queue. Begins the
-  /// next quantum when none does.
+  /// Whether the running agent must leave: its quantum has ended and others queue. Starts the next
+  /// quantum if none do.
   bool must_leave(std::uint32_t agent, double now);
   /// The running agent leaves. The turn that follows may be its own.
   Turn leave(std::uint32_t agent, double now, Leave why);

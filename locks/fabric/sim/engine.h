@@ -1,8 +1,8 @@
-// Engine: what decides when the operations of a simulated machine happen.
+// Engine: decides when the operations of a simulated machine happen.
 //
-// *What.* An endpoint hands every operation to its engine and gets control back when the engine
-// lets its agent go on. An engine that tries every order explores; one that goes by a machine's
-// costs measures. Locks and the store see neither.
+// *What.* An endpoint passes every operation to its engine and gets control back when the engine
+// resumes its agent. One engine tries every order: it explores. The other follows a machine's
+// costs: it measures. Locks and the store see no difference.
 // *Thread safety.* None: one thread simulates; an agent is a fiber of it, or the thread itself
 // while nothing runs, and then every operation happens at once.
 #pragma once
@@ -53,7 +53,7 @@ class Engine {
   }
   /// The same, and the stores of the agent's processor have happened as well.
   virtual void fence(std::uint32_t agent) { flush_all(agent); }
-  /// What the agent has issued to `rank` happens before what it issues to it from here on.
+  /// The agent's earlier operations on `rank` happen before its later operations on it.
   virtual void order(std::uint32_t agent, std::uint32_t rank) = 0;
   /// Until the predicate holds for a word of the agent's own node.
   virtual WaitResult wait(std::uint32_t agent, Address word, PredicateRef predicate,

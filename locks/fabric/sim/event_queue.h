@@ -1,4 +1,4 @@
-// EventQueue: what happens when, the earliest first; of two events of one time the one made first.
+// EventQueue: the events by time, earliest first; events of the same time in order of creation.
 //
 // *What.* A radix heap: an event lies in the bucket of the highest bit in which its time differs
 // from that of the last one taken, and moves to lower buckets as time comes nearer. It moves by
@@ -19,13 +19,13 @@
 
 namespace keyway::fabric::sim {
 
-/// What an event does; its subject is a flight or an agent.
+/// The effect of an event; its subject is a flight or an agent.
 enum class What : std::uint8_t { kArrive, kServed, kBack, kReturn, kResume, kLook, kAlarm };
 
 struct Event {
   Picos at;
   std::uint32_t subject;
-  std::uint32_t stay : 29;  // of an agent: void when the agent has gone on since
+  std::uint32_t stay : 29;  // for agents: void if the agent has continued since
   std::uint32_t what_bits : 3;
 
   What what() const { return static_cast<What>(what_bits); }
@@ -56,7 +56,7 @@ class EventQueue {
   void clear() { *this = {}; }
 
  private:
-  /// Bucket k holds the events whose times differ from last_ in bit k at the highest.
+  /// Bucket k holds the events with times that differ from last_ in bit k and in no higher bit.
   void put(const Event& event) {
     if (event.at == last_) return due_.push_back(event);
     const auto k = static_cast<std::size_t>(std::bit_width(event.at ^ last_) - 1);

@@ -1,20 +1,19 @@
-// Explorer: runs a program in many orders, and says what is wrong with one of them.
+// Explorer: runs a program in many orders, and reports a violation with its order.
 //
 // *What.* Each execution is replayed from the start, since a stack cannot be copied.
-//   exhaust   every order. Two executions that meet in a state (Execution::key) go on alike, so the
-//             second ends there; one that meets a new state goes on from it. A violation is looked
-//             for once more breadth first, so that it is shown by a shortest order. The finished
-//             graph is then asked for livelock, starvation and bypass.
-//   bounded   every order with at most so many preemptions, those with fewer first. A preemption is
-//             the step of another agent while the last one could have gone on. What happens to a
-//             posted operation is the network's doing and costs nothing; so do leaving an agent
-//             that waits, rests or has nothing to retry for, and a deadline that passes.
-//   random    each next step drawn evenly, by a seed
-//   pct       priorities drawn by a seed, lowered at `depth` - 1 steps drawn from the length of the
-//             longest execution so far: finds a defect that needs `depth` ordered steps with a
+//   exhaust   every order. Two executions that reach the same state (Execution::key) continue
+//             alike, so the second ends there; an execution that reaches a new state continues from
+//             it. After a violation a second search, breadth first, finds a shortest order that
+//             shows it. The finished graph is then checked for livelock, starvation and bypass.
+//   bounded   every order with at most a given number of preemptions, fewer first. A preemption is
+//             the step of another agent while the last one could have continued. Steps of posted
+//             operations belong to the network and cost nothing; so do leaving an agent that waits,
+//             rests or has nothing to retry for, and a deadline that passes.
+//   random    each next step chosen uniformly, by a seed
+//   pct       random priorities by a seed, lowered at `depth` - 1 random steps within the length of
+//             the longest execution so far: finds a defect that needs `depth` ordered steps with a
 //             probability of at least 1 / (threads * length^(depth - 1)) per execution. A posted
-//             operation and the patience of a wait count as threads, each with a priority of its
-//             own
+//             operation and the patience of a wait count as threads, each with its own priority
 //   replay    the one order of a schedule, with a trace
 // *Schedules.* A character per step: its place among the steps that were possible, with a ~ in
 // front for each 62 that do not fit into one. Steps that are taken at once have none. A cycle is
@@ -44,16 +43,16 @@ struct Finding {
   std::string what;
   /// To be given to Explorer::replay().
   std::string schedule;
-  /// A line per operation: who, what, where by name, value.
+  /// One line per operation: agent, operation, the word's name, value.
   std::vector<std::string> trace;
 };
 
-/// What a finished state graph says about waiting.
+/// The verdict of a finished state graph on waiting.
 struct Waiting {
   /// A fair cycle in which somebody wants in and nobody enters, if there is one.
   std::optional<Finding> livelock;
-  /// A fair cycle that leaves an agent out, if there is one: of an agent that is promised
-  /// otherwise, if there is such a cycle.
+  /// A fair cycle that leaves an agent out, if there is one; preferably an agent that the program
+  /// promises to let in.
   std::optional<Finding> starvation;
   /// The agents for which there is such a cycle.
   std::vector<std::uint32_t> starving;
@@ -65,7 +64,7 @@ struct Waiting {
 };
 
 struct ExploreReport {
-  std::uint64_t states = 0;  // of drawn orders at most ExploreOptions::most_counted
+  std::uint64_t states = 0;  // for random orders at most ExploreOptions::most_counted
   std::uint64_t executions = 0;
   std::uint64_t steps = 0;
   std::uint64_t longest = 0;  // steps of the longest execution
@@ -88,9 +87,9 @@ struct ExploreOptions {
   bool double_stores = false;
   /// Leaves out orders that nobody can tell from others (explorer_execution.h, *Reduction*).
   bool reduce = true;
-  /// A drawn execution ends after so many steps: agents need not ever end.
+  /// Maximum number of steps of a random execution: its agents may run for ever.
   std::uint64_t most_steps = 20'000;
-  /// Drawn executions tell states apart until they have met so many.
+  /// Random executions stop to distinguish states after this many.
   std::uint64_t most_counted = 1'000'000;
 };
 
@@ -114,8 +113,8 @@ class Explorer final {
   Memory& memory() { return execution_.memory(); }
 
  private:
-  /// States that an execution may go on by, deeper than where it was taken up. More would save more
-  /// executions, and reach states by longer and longer ways where agents go on for ever.
+  /// How many new states an execution may add beyond the state where it started. More would save
+  /// executions, but reach states by ever longer orders if agents run for ever.
   static constexpr std::uint32_t kChain = 24;
   struct Search;
   struct Drawn;  // how the next step is drawn

@@ -1,4 +1,4 @@
-// What agents call while they are executed.
+// The calls of agents during their execution.
 #include <algorithm>
 
 #include "keyway/locks/base/check.h"
@@ -37,8 +37,8 @@ void Execution::post(std::uint32_t number, const Operation& op, ResultSlot* resu
   agent.posted.push_back({op, result, ++agent.serial, agent.ordered_behind(op.at.rank())});
 }
 
-/// No step: it only tells later operations what they may not overtake. (Where it stands follows
-/// from the agent's history, so it is no part of the key.)
+/// Not a step: it only limits what later operations may overtake. (Its place follows from the
+/// agent's history, so it is not part of the key.)
 void Execution::order(std::uint32_t number, std::uint32_t rank) {
   if (!idle_) agents_[number].ordered[rank] = agents_[number].serial;
 }

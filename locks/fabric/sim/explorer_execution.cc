@@ -1,4 +1,4 @@
-// One execution: what can happen next, and what a step does.
+// One execution: the possible next steps, and the effect of a step.
 #include "keyway/locks/fabric/sim/explorer_execution.h"
 
 #include <algorithm>
@@ -92,7 +92,7 @@ bool Execution::can_go_on(const Agent& agent) const {
     case Phase::kDrain: return agent.buffer.empty();
     case Phase::kWait: {
       const std::uint32_t rank = agent.word.rank();
-      // O5: what a wait has seen is not undone.
+      // O5: a value that a wait has seen is not undone.
       if (rules_.double_stores && halfway(agent.word)) return false;
       return agent.predicate(seen(agent, agent.word)) &&
              !held_back(agent, rank, agent.ordered_behind(rank));
@@ -121,7 +121,7 @@ void Execution::enabled(std::vector<Action>& actions) const {
   const auto agents = static_cast<std::uint8_t>(agents_.size());
   for (std::uint8_t i = 0; i < agents; ++i) {
     const Agent& agent = agents_[i];
-    // A flush goes on by itself with the last operation that it waits for.
+    // A flush continues by itself after the last operation that it waits for.
     const bool flushes = agent.phase == Phase::kFlush || agent.phase == Phase::kDrain;
     if (!flushes && can_go_on(agent)) actions.push_back({i});
     if (can_expire(agent)) actions.push_back({i, Action::Kind::kExpire});
@@ -218,7 +218,7 @@ std::uint64_t Execution::key() const {
     key = mixed(key, agent.history);
     // Whether the attempt under way, should it fail, can be made again at once.
     const bool again = agent.attempting && others_changes(agent) != agent.seen_changes;
-    // What follows is told by what stands before it, so that no two states read alike.
+    // Each part of the key tells how to read the next, so that no two states read alike.
     key = mixed(key, static_cast<std::uint64_t>(program_.standing(agent.number)) << 8 |
                          static_cast<std::uint64_t>(agent.phase) << 3 |
                          static_cast<std::uint64_t>(agent.begun) << 1 | (again ? 1 : 0));
@@ -246,7 +246,8 @@ Moment Execution::moment() const {
     const std::uint32_t i = agent.number;
     moment.set(i, program_.standing(i));
     const std::uint64_t bit = 1ULL << i;
-    // Cards serve each other's atomics in turn: who only waits for another's to end goes on.
+    // Cards serve atomics on a word in turn: an agent that only waits for the end of another's
+    // atomic continues.
     const bool in_turn = agent.phase == Phase::kOperation && kept_out(agent.op, agent.begun);
     if (in_turn || could_go_on(i) || can_expire(agent)) moment.can_go |= bit;
     const auto flies = [&](const Posted& posted) {

@@ -1,47 +1,51 @@
-// Execution: one run of a program, step by step, in an order that somebody else chooses.
+// Execution: one run of a program, step by step, in an order that the caller chooses.
 //
 // *What.* The grain is one operation. A posted operation happens at any time before the flush of
 // its rank, in any order. A wait is one step, possible while its predicate holds. An attempt that
 // failed is tried again only after another agent has changed memory, and leaves its agent as it was
-// (that is what retry_until() asks of it), so that spinning does not make endless new states.
-// What is issued to a rank behind an order() of it happens after what was posted to it before.
-// With split_rma a read-modify-write of the `rma` class is two steps, its read and its write: no
-// operation of the `rma` class on that word comes between them, one of the `cpu` class may (O4).
-// With double_stores a store of the `rma` class, also one by a swap or a compare-and-swap, is two
-// steps with the same value, between which the `cpu` class may come in the same way (O5).
+// (retry_until() requires that), so that spinning does not make endless new states. Operations that
+// an agent issues to a rank after an order() of it happen after the operations that it posted to
+// the rank before. With split_rma a read-modify-write of the `rma` class is two steps, its read and
+// its write: no operation of the `rma` class on that word happens between them, but one of the
+// `cpu` class may (O4). With double_stores a store of the `rma` class, also one by a swap or a
+// compare-and-swap, is two steps with the same value, and operations of the `cpu` class may happen
+// between them in the same way (O5).
 // *Store buffers.* With store_buffers a store of the `cpu` class waits in a buffer of its agent, as
-// on a processor with total store order, and happens at any time later, behind those before it. The
-// agent's own `cpu` loads and its waits see it at once. Before a fence() ends, and before any
-// operation of the agent that changes memory happens, what stands before it in the buffer has
-// happened (E4); loads do not wait for it, but for that of their rank before an order() (O6, O7).
-// Behind an order() the buffer waits for what was posted to the rank before it.
-// *Deadlines.* A wait or an attempt with a deadline may time out whenever it cannot go on: a step
-// of its own. A deadline of a second or more is patience, not behaviour, and does not pass. An
-// agent's clock stands still but for the deadlines that it sees pass.
-// *Reduction.* With `reduce` a step that nobody else can see or hinder is taken at once, as a part
-// of the step after which it became possible: no state, no choice, no place in a schedule.
+// on a processor with total store order, and happens at any later time, after the stores before it.
+// The agent's own `cpu` loads and its waits see it at once. Before a fence() ends, and before any
+// operation of the agent that changes memory happens, all earlier stores in the buffer have
+// happened (E4); loads do not wait for the buffer, except for stores to their rank before an
+// order() (O6, O7). Stores after an order() wait for the operations that were posted to the rank
+// before it.
+// *Deadlines.* A wait or an attempt with a deadline may time out whenever it cannot proceed, as
+// a separate step. A deadline of a second or more is patience, not behaviour, and does not pass.
+// An agent's clock advances only when the agent sees a deadline pass.
+// *Reduction.* With `reduce` a step that no other agent can see or hinder is taken at once, as a
+// part of the step after which it became possible: no state, no choice, no place in a schedule.
 //   own       An operation that its agent waits for, by itself or in a flush, on a word that is the
-//             agent's own (Sight::kOwn): whoever else touches it violates the program's checks, as
-//             much before the operation as after it. While the agent waits it makes the word known
-//             to nobody, unless by what it has posted: so all of that must be kOwn as well. A
-//             posted operation is not taken before its flush, for until then it may also come too
-//             late, after the word has been made known.
-//   unseen    An operation that leaves nothing that anybody looks at (Sight::kUnseen).
+//             agent's own (Sight::kOwn): another agent that touches the word violates the program's
+//             checks, before the operation as much as after it. While the agent waits, only its
+//             posted operations could make the word known to others: so all of those must be kOwn
+//             as well. A posted operation is not taken before its flush, because until then it may
+//             also happen too late, after the word has been made known.
+//   unseen    An operation with a result that no agent reads (Sight::kUnseen).
 //   again     An agent that can try again does so, if it has no deadline that could pass instead.
-//             This changes nothing but what counts as new since the attempt began: an attempt may
-//             be made once more than it need be, and that leaves no trace.
+//             This changes only which changes count as new since the attempt began: an attempt may
+//             be made once more than necessary, and that leaves no trace.
 // Each such step commutes with every step of others that can come before it, or one of the two
-// orders is a violation that is found in the order kept: persistent sets of one step. None makes
-// anybody wait, and at most kMaxAtOnce are taken in a row, so no cycle consists of them and no
-// agent is passed over for ever. Nobody comes in by such a step (a program checks that by
-// at_once()), so who is waiting as another one enters is the same, and with it livelock, starvation
-// and bypass. An order of the reduced search is one of the full search, and fair if that is.
-//   Results   that nobody is told, of stores and writes, are no part of an agent's history, and an
-//             agent forgets its history where forget() says what its future depends on.
-// *The key.* key() hashes memory and, of each agent, its results since the start or its last
-// rest() or forget(), what it is about to do, which of its posted operations have happened, its
-// standing and what the program remembers. A program is determined by these, so equal keys have
-// equal futures. 64 bits: a million states collide with probability 3e-8. *Thread safety.* None.
+// orders is a violation that is found in the order kept: persistent sets of one step. None of them
+// makes an agent wait, and at most kMaxAtOnce are taken in a row, so no cycle consists of them and
+// no agent is passed over for ever. Such steps never enter (a program checks that by at_once()), so
+// the set of waiters at each entry is unchanged, and with it livelock, starvation and bypass. An
+// order of the reduced search is an order of the full search, and fair if that is.
+//   Results   of stores and writes, which agents do not receive, are not part of an agent's
+//             history, and an agent forgets its history if forget() names all that its future
+//             depends on.
+// *The key.* key() hashes memory and, for each agent, its results since the start or its last
+// rest() or forget(), its next operation, which of its posted operations have happened, its
+// standing, and the state that the program remembers. These determine a program, so equal keys have
+// equal futures. 64 bits: a million states collide with probability 3e-8.
+// *Thread safety.* None.
 #pragma once
 
 #include <cstdint>
@@ -59,7 +63,7 @@ namespace keyway::fabric::sim {
 /// Agents that an execution can have.
 inline constexpr std::uint32_t kMaxExplored = 64;
 
-/// One step: an agent's own next one, the end of its patience, or a posted operation of its own.
+/// One step: an agent's next step, the end of its patience, or one of its posted operations.
 struct Action {
   enum class Kind : std::uint8_t { kOwn, kExpire, kPosted };
   std::uint8_t agent = 0;
@@ -80,7 +84,7 @@ struct ExecutionRules {
   bool reduce = true;
 };
 
-/// What the analysis of a state graph needs to know of a state.
+/// The properties of a state that the analysis of a state graph needs.
 struct Moment {
   // A bit for each agent, here and below: the lower and the higher bit of its standing.
   std::uint64_t low = 0;
@@ -97,7 +101,7 @@ struct Moment {
   std::uint64_t inside() const { return low & high; }
   bool wants_in(std::uint32_t agent) const { return (wanting() >> agent & 1) != 0; }
   bool waits(std::uint32_t agent) const { return (waiting() >> agent & 1) != 0; }
-  /// Who comes in by the step from here to `next`.
+  /// The agents that enter by the step from here to `next`.
   std::uint64_t entering(const Moment& next) const { return next.inside() & ~inside(); }
 };
 
@@ -106,18 +110,18 @@ class Execution final : public Engine {
   Execution(Program& program, const ExecutionRules& rules);
   ~Execution() override;
 
-  // --- for who chooses the order
-  /// Begins anew, each agent before its first operation. Ends with abandon().
+  // --- for the caller that chooses the order
   void start();
   void abandon();
-  /// What can happen next; nothing when the execution has ended, and then wrong() is settled.
+  /// The possible next steps; none if the execution has ended, and then wrong() is final.
   void next(std::vector<Action>& actions);
   void step(const Action& action);
   std::uint64_t key() const;
   Moment moment() const;
   /// Whether taking the step of another agent now would be a preemption of this one.
   bool could_go_on(std::uint32_t agent) const;
-  /// A name for whose step it is, for priorities: the agent, one posted operation, one wait's end.
+  /// A name for the owner of a step, for priorities: the agent, one posted operation, one wait's
+  /// end.
   std::uint64_t thread(const Action& action) const;
   const std::optional<std::string>& wrong() const { return wrong_; }
   void set_wrong(std::string what) { wrong_ = std::move(what); }
@@ -131,15 +135,15 @@ class Execution final : public Engine {
   /// The agent is where it has been before, but for what `digest` tells: nothing posted, nothing
   /// held. It forgets its results and may come back at any time, or never.
   void rest(std::uint32_t agent, std::uint64_t digest);
-  /// The agent's future depends on nothing of its past but what `digest` tells and what it has
-  /// posted. It goes on. Nothing happens where the search is not reduced.
+  /// The agent's future depends on its past only by `digest` and by its posted operations. It
+  /// continues. Does nothing if the search is not reduced.
   void forget(std::uint32_t agent, std::uint64_t digest);
   bool has_posted(std::uint32_t agent) const { return !agents_[agent].posted.empty(); }
   /// Whether the agent that runs does so by a step that is taken at once.
   bool at_once() const { return taking_at_once_; }
-  /// Overwrites a word that nobody may look at before its agent has written it anew: poison, which
-  /// whoever looks all the same will trip over. No agent's doing, so no retry goes on because of
-  /// it.
+  /// Overwrites a word that no agent may read before its owner has written it again: poison, which
+  /// exposes an agent that reads it. It is not the step of an agent, so no retry continues because
+  /// of it.
   void poison(Address word);
   /// Waits until the agent's buffer is empty: for a program that looks at memory by itself.
   void drain(std::uint32_t agent);
@@ -158,7 +162,7 @@ class Execution final : public Engine {
   std::uint64_t now_ns(std::uint32_t agent) const override { return agents_[agent].clock_ns; }
 
  private:
-  // Leaves the stack of an agent whose execution is over.
+  // Unwinds the stack of an agent when its execution is over.
   struct Abandoned {};
   // Leaves the verdict of a program that would wait for ever.
   struct Hopeless {};
@@ -187,21 +191,21 @@ class Execution final : public Engine {
     std::uint64_t until_ns = 0;  // phases kWait, kRetry: when they expire
     bool expired = false;
     std::uint64_t clock_ns = 0;
-    std::uint64_t answer = 0;   // what the operation gave
+    std::uint64_t answer = 0;   // the result of the operation
     std::uint64_t history = 0;  // hash of all answers so far
     std::uint64_t mark = 0;     // history as the attempt began
     std::uint64_t own_changes = 0;
-    std::uint64_t seen_changes = 0;  // of others, as the attempt began
+    std::uint64_t seen_changes = 0;  // changes by others, at the start of the attempt
     std::size_t had_posted = 0;      // as the attempt began
     std::vector<Posted> posted;
     std::vector<Posted> buffer;          // stores of the `cpu` class, oldest first
     std::vector<std::uint64_t> ordered;  // by rank: serial of the last post before its last order()
-    std::uint64_t serial = 0;            // of the last post or wait
-    Begun begun = Begun::kNot;           // of its operation
+    std::uint64_t serial = 0;            // number of the last post or wait
+    Begun begun = Begun::kNot;           // progress of its operation
     bool attempting = false;
     bool abandoned = false;
 
-    /// What it issues to a rank beyond those of the segments is a footprint violation, not ours.
+    /// Operations on ranks without a segment are a footprint violation, which other code reports.
     std::uint64_t ordered_behind(std::uint32_t rank) const {
       return rank < ordered.size() ? ordered[rank] : 0;
     }
@@ -246,7 +250,7 @@ class Execution final : public Engine {
   bool happens_at_once(Agent& agent, std::size_t posted);
   bool drains_at_once(Agent& agent);
   void go_again();
-  /// What the agent is told of a result, for its history.
+  /// The part of a result that the agent receives, for its history.
   std::uint64_t told(const Operation& op, std::uint64_t value) const {
     return rules_.reduce && (op.kind == OpKind::kStore || op.kind == OpKind::kWrite) ? 0 : value;
   }

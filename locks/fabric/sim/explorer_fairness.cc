@@ -22,7 +22,7 @@ struct Part {
 
 bool somebody_enters(const Moment& from, const Moment& to) { return from.entering(to) != 0; }
 
-// Strongly connected components by Tarjan's algorithm, on a stack of its own. A component's number
+// Strongly connected components by Tarjan's algorithm, on an explicit stack. A component's number
 // is above those of all components that it leads to.
 class Components {
  public:
@@ -72,7 +72,7 @@ class Components {
       frames_.pop_back();
       if (frames_.empty()) continue;
       Id& above = low_[frames_.back().id];
-      above = std::min(above, low);  // of a closed component it is greater
+      above = std::min(above, low);  // it is greater for a closed component
     }
   }
   void close(const Frame& frame) {
@@ -95,7 +95,7 @@ class Components {
   Id count_ = 0;
 };
 
-// What a component owes its agents, and what it gives them.
+// The steps that a component owes its agents, and the steps that it takes.
 struct Justice {
   Id least = StateGraph::kNone;     // its state with the smallest number
   std::uint64_t always_go = ~0ULL;  // could take a step of their own in every state

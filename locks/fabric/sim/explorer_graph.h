@@ -18,7 +18,7 @@
 
 namespace keyway::fabric::sim {
 
-/// A step and its place among all that could have been taken: what a schedule prints.
+/// A step and its place among all possible steps, which a schedule prints.
 struct Choice {
   Action action;
   std::uint16_t taken = 0;

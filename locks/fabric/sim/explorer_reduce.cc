@@ -29,15 +29,15 @@ bool Execution::takes_at_once(Agent& agent) {
   return true;
 }
 
-/// Whether nothing that the agent has posted could tell others of its own words.
+/// Whether no operation that the agent has posted could make its own words known to others.
 bool Execution::waits_for_own(const Agent& agent) const {
   return std::all_of(agent.posted.begin(), agent.posted.end(), [&](const Posted& posted) {
     return posted.happened || program_.sight(agent.number, posted.op) != Sight::kSeen;
   });
 }
 
-/// The oldest store of the buffer. Whatever else the agent stores happens behind it, so nothing but
-/// what it has posted before could make a word of its own known first.
+/// The oldest store of the buffer. The agent's other stores happen after it, so only operations
+/// that it has posted before could make one of its words known first.
 bool Execution::drains_at_once(Agent& agent) {
   if (!can_drain(agent)) return false;
   const Sight sight = program_.sight(agent.number, agent.buffer.front().op);
@@ -60,7 +60,7 @@ bool Execution::happens_at_once(Agent& agent, std::size_t k) {
   return true;
 }
 
-/// Whoever can try again does.
+/// Agents that can try again do so.
 void Execution::go_again() {
   taking_at_once_ = true;
   for (Agent& agent : agents_) {

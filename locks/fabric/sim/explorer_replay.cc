@@ -19,7 +19,7 @@ constexpr char kAllDigits = '~';
 
 }  // namespace
 
-// What one order has shown so far.
+// The findings of one order so far.
 struct Explorer::Replayed {
   explicit Replayed(std::uint32_t agents) : entries(agents), passed(agents), worst(agents) {}
 
@@ -80,7 +80,7 @@ std::string entries_text(const std::vector<std::uint64_t>& entries) {
 
 }  // namespace
 
-/// At the end of the loop: what it shows, if it is one.
+/// At the end of the loop: its finding, if it is a loop.
 void Explorer::close_loop(const std::string& schedule, Replayed& replayed) {
   if (execution_.key() != replayed.key) {
     execution_.set_wrong(fmt::format(
@@ -166,7 +166,7 @@ ExploreReport Explorer::replay(const std::string& schedule) {
       (wrong->starts_with("starvation") && !promised) ||
       (wrong->starts_with("bypass: no bound") && !promises.most_bypass)) {
     Waiting& waiting = report.waiting.emplace();
-    waiting.unbounded = finding;  // whatever else it is
+    waiting.unbounded = finding;  // in addition to its other findings
     if (wrong->starts_with("livelock")) waiting.livelock = finding;
     if (wrong->starts_with("starvation")) waiting.starvation = finding;
   } else {

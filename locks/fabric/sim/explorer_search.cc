@@ -19,7 +19,7 @@ void Explorer::run_to(const StateGraph& graph, Id id) {
   for (const Choice& choice : graph.path_to(id)) execution_.step(choice.action);
 }
 
-// A search of every order: what it has seen, and what it has not tried yet.
+// A search of every order: the states that it has seen, and the steps that it has not tried yet.
 struct Explorer::Search {
   struct Open {
     Id id;
@@ -27,11 +27,11 @@ struct Explorer::Search {
     std::uint16_t choices;
   };
 
-  bool in_chains;  // an execution that meets a new state goes on from there
+  bool in_chains;  // an execution that reaches a new state continues from there
   StateGraph graph;
   std::vector<std::vector<Open>> open;  // by depth
-  std::vector<Action> actions;          // that can follow where the execution is
-  Id at = StateGraph::kNone;            // where it is
+  std::vector<Action> actions;          // the possible next steps of the execution
+  Id at = StateGraph::kNone;            // its present state
   std::optional<Order> wrong;
 
   void push(const Open& state) {
@@ -120,7 +120,7 @@ ExploreReport Explorer::exhaust(std::uint64_t most_states) {
 
 namespace {
 
-/// What the finished graph says about one agent's waiting, added to what it says about the others.
+/// The verdict on one agent's waiting, merged with that on the others.
 struct Gathered {
   std::uint32_t promised_from = 0;
   std::optional<Lasso> livelock, starvation, unbounded;
@@ -190,12 +190,12 @@ struct Bounded {
   struct Step {
     Id from;
     Choice choice;
-    std::uint32_t last;  // who went last once it is taken
+    std::uint32_t last;  // the last agent to step, after this step
   };
   static constexpr std::uint32_t kNobody = kMaxExplored;
 
   StateGraph graph;
-  std::vector<std::uint32_t> last;  // of each state of the graph
+  std::vector<std::uint32_t> last;  // for each state of the graph
   std::deque<Step> now;
   std::vector<Step> later;                // each a preemption more
   std::unordered_set<std::uint64_t> met;  // states by themselves
@@ -207,7 +207,7 @@ struct Bounded {
     last.push_back(step.last);
     return true;
   }
-  /// What can follow the state in which the execution is, the graph's newest.
+  /// The steps that can follow the execution's present state, the newest of the graph.
   void sort_out(const Execution& execution, const std::vector<Action>& actions) {
     const Id id = graph.size() - 1;
     const bool goes_on = last[id] != kNobody && execution.could_go_on(last[id]);

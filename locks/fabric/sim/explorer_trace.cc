@@ -1,4 +1,4 @@
-// What an execution says to people.
+// The texts of an execution for people.
 #include <fmt/core.h>
 
 #include "keyway/locks/fabric/sim/explorer_execution.h"

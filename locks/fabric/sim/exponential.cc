@@ -53,7 +53,7 @@ Picos exponential(Rng& rng, Picos mean) {
     }
     least = product(least, kLn2);
   }
-  const Wide multiple = static_cast<Wide>(halvings) * kLn2 + least;  // of 2^-64
+  const Wide multiple = static_cast<Wide>(halvings) * kLn2 + least;  // in units of 2^-64
   return static_cast<Picos>((multiple >> 32) * mean >> 32);
 }
 

@@ -1,11 +1,11 @@
-// Machine: what operations cost on a simulated machine, and the shape of that machine.
+// Machine: the shape of a simulated machine and the costs of operations on it.
 //
 // *What.* A distributed machine has nodes, and each node one network card that its ranks share. An
 // `rma` operation waits for its origin's card, travels to its target's node, waits for the card
-// there, is served, and travels back (network.h). One to the agent's own node is loopback: it goes
-// through the node's own card, at figures of its own. A card serves in the order of arrival, which
-// is where contention comes from. A `cpu` operation costs its agent a fixed time.
-// machine_file.h reads one from TOML, where every figure carries its unit and its source.
+// there, is served, and travels back (network.h). An operation on the agent's own node is loopback:
+// it goes through the node's own card, with separate costs. A card serves in order of arrival,
+// which causes contention. A `cpu` operation costs its agent a fixed time. machine_file.h reads one
+// from TOML, in which every figure has its unit and its source.
 // *Thread safety.* Plain data.
 #pragma once
 
@@ -27,26 +27,27 @@ struct Shape {
 /// One way between two nodes, by the finest level of the topology that they share.
 struct Path {
   double latency_ns = 0;
-  double ns_per_byte = 0;  // of bulk bytes; a word is part of the message
+  double ns_per_byte = 0;  // for bulk bytes; a word is part of the message
 };
 
-/// What one operation occupies a network card for.
+/// The times for which one operation occupies a network card.
 struct Card {
   double issue_ns = 0;     // at the origin
   double atomic_ns = 0;    // at the target: read-modify-write of a word
   double read_ns = 0;      // at the target: load, bulk read
   double write_ns = 0;     // at the target: store, bulk write
-  double ns_per_byte = 0;  // at both, beyond the above: of bulk bytes
+  double ns_per_byte = 0;  // at both, in addition: for bulk bytes
   double crowding_ns = 0;  // at the target, beyond the above: for each operation that is waiting
 };
 
-/// What an atomic of the `rma` class is to the node's processors: a read, and later a write.
+/// An atomic of the `rma` class as the node's processors see it: a read, and later a write.
 struct Atomicity {
   /// From the card's read of a word to its write; the write is where atomic_ns ends.
   double gap_ns = 0;
 };
 
-/// The queue pairs (agent and target rank) whose state a card keeps on chip; the others it fetches.
+/// The queue pairs (agent and target rank) with state on a card; the card fetches the others'
+/// state.
 struct QueuePairs {
   std::uint32_t cached = 0;  // 0: the card keeps none, as one without connections
   double miss_ns = 0;        // added to what an operation occupies the card for
@@ -76,7 +77,7 @@ struct Semantics {
   bool random_service = false;
 };
 
-/// Where a figure comes from, and within which bounds it may well lie.
+/// The source of a figure, and the bounds of its plausible values.
 struct ParameterNote {
   std::string source;
   double least = 0;

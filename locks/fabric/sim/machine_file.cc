@@ -66,7 +66,7 @@ constexpr std::array kFields{
     KEYWAY_FIELD("cpu.poll_ns", "ns", cpu.poll_ns),
 };
 
-// Of a coherent machine.
+// Fields of a coherent machine.
 constexpr std::array kCoherentFields{
     KEYWAY_FIELD("shape.sockets", "sockets", multicore->shape.sockets),
     KEYWAY_FIELD("shape.numa_per_socket", "NUMA nodes", multicore->shape.numa_per_socket),
@@ -113,7 +113,7 @@ constexpr double kMaxCount = 1 << 24;
 
 Status bad(std::string message) { return {Code::kInvalidArgument, std::move(message)}; }
 
-/// What is wrong with `value` for a parameter, or success.
+/// The error in `value` for a parameter, or success.
 Status check_value(const Field& field, double value) {
   const bool is_switch = field.unit == "switch";
   const bool is_share = field.unit == "share";

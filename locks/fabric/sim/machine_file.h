@@ -1,11 +1,11 @@
 // Machine files: a machine as TOML text, in which every figure carries its unit and its source.
 //
-// *What.* A file opens with `name`; then each parameter is a table of its own:
+// *What.* A file opens with `name`; then each parameter is a separate table:
 //
 //     [card.atomic_ns]
 //     value = 50
 //     unit = "ns"
-//     source = "who measured it, and where that stands; or estimate: why"
+//     source = "the measurement and its publication; or estimate: reason"
 //     range = [20, 120]    # optional: for sweeps
 //
 // A line `kind = "coherent"` makes it a multicore node (multicore.h), which has other parameters.
@@ -37,7 +37,7 @@ Result<Machine> parse_machine(std::string_view toml);
 std::vector<MachineParameter> parameters(const Machine& machine);
 /// Changes one figure, as a sweep does; refuses what parse_machine() would.
 Status set_parameter(Machine& machine, std::string_view name, double value);
-/// What contradicts itself in the machine, in one sentence, or success.
+/// A contradiction within the machine, in one sentence, or success.
 Status check_machine(const Machine& machine);
 
 }  // namespace keyway::fabric::sim

@@ -1,8 +1,8 @@
 // Memory: the segments of a simulated machine's ranks, with a hash of all words.
 //
-// *What.* Equal contents have equal hashes whatever led to them, so an explorer can tell that it
-// has been somewhere before without looking at the bytes. It asks after every step, so its memory
-// keeps the hash up to date; who asks once lets it be made then.
+// *What.* Equal contents have equal hashes, whatever led to them, so an explorer recognises a state
+// without comparing the bytes. The explorer asks after every step, so its memory keeps the hash up
+// to date; a caller that asks once has it computed then.
 // *Thread safety.* None: one thread simulates.
 #pragma once
 

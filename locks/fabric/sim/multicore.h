@@ -39,9 +39,9 @@ struct MulticoreShape {
   }
 };
 
-/// Of the cache lines: see caches.h.
+/// Costs of the cache lines: see caches.h.
 struct CacheCosts {
-  double load_ns = 0;  // of a line at hand
+  double load_ns = 0;  // a load of a line that the thread holds
   double store_ns = 0;
   double atomic_ns = 0;
   /// A line's way from the cache of another hardware thread, by Nearness; [kSameThread] is unused.
@@ -50,8 +50,9 @@ struct CacheCosts {
   /// other socket's.
   std::array<double, 3> memory_ns{};
   double invalidate_each_ns = 0;  // each further copy that a write takes away
-  double load_busy_ns = 0;        // how long a line is busy with handing out one copy
-  /// The part of a transfer that its request takes: the holder goes on using the line for so long.
+  double load_busy_ns = 0;        // how long a transfer of one copy keeps the line busy
+  /// The part of a transfer that its request takes: until then the holder continues to use the
+  /// line.
   double request_share = 0;
   /// Transfers take up to this share more or less, drawn for each. Without it agents can fall into
   /// a step that no real machine keeps.
@@ -69,7 +70,7 @@ struct Placement {
   bool scatter = false;       // cores are taken around the sockets and their NUMA nodes
 };
 
-/// Of the scheduler: see cores.h.
+/// Costs of the scheduler: see cores.h.
 struct CoreCosts {
   double switch_ns = 0;   // from one agent of a hardware thread to the next
   double yield_ns = 0;    // a look and a yield that finds nobody else to run
@@ -77,7 +78,7 @@ struct CoreCosts {
   double wake_ns = 0;     // from a futex wake to when the sleeper runs, if its thread is free
 };
 
-/// Of waiting in the endpoint, locks/fabric/wait.h.
+/// Costs of waiting in the endpoint, locks/fabric/wait.h.
 struct WaitCosts {
   double look_ns = 0;    // between two looks of a waiter that spins: a pause and a load
   double spin_ns = 0;    // how long a waiter spins before it gives its hardware thread away

@@ -111,7 +111,7 @@ Picos Network::service(const Way& way, const Operation& op) {
   return random_service_ ? exponential(service_rng_, mean) : mean;
 }
 
-/// What the card needs to fetch the queue pair's state: nothing when it has it.
+/// The card's time to fetch the queue pair's state: none if it has it.
 Picos Network::missed(std::uint32_t card, const Trip& trip, End end) {
   if (queue_pairs_.empty()) return 0;
   const std::uint64_t key = queue_pair(trip) << 1 | static_cast<std::uint64_t>(end);

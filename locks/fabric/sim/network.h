@@ -70,7 +70,7 @@ class Network {
   std::uint32_t cards() const { return static_cast<std::uint32_t>(lines_.size()); }
 
  private:
-  // What an operation costs by the way it goes.
+  // The costs of an operation on its path.
   struct Way {
     Way(const Path& path, const Card& card);
     Picos latency;

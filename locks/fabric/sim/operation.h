@@ -17,9 +17,9 @@ struct Operation {
   OpClass access = OpClass::kRma;
   Address at;
   std::uint64_t operand = 0;      // stored, swapped in, added, or-ed, desired
-  std::uint64_t expected = 0;     // of a compare-and-swap
-  std::byte* out = nullptr;       // of a read
-  const std::byte* in = nullptr;  // of a write; looked at when the write happens
+  std::uint64_t expected = 0;     // for a compare-and-swap
+  std::byte* out = nullptr;       // for a read
+  const std::byte* in = nullptr;  // for a write; read when the write happens
   std::uint64_t bytes = 8;
 
   bool is_word() const { return kind != OpKind::kRead && kind != OpKind::kWrite; }
@@ -27,7 +27,7 @@ struct Operation {
     return kind == OpKind::kSwap || kind == OpKind::kAdd || kind == OpKind::kOr ||
            kind == OpKind::kCompareSwap;
   }
-  /// What a word operation leaves where it found `old`.
+  /// The value that a word operation leaves if it finds `old`.
   std::uint64_t leaves(std::uint64_t old) const {
     switch (kind) {
       case OpKind::kStore:

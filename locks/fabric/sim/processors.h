@@ -1,7 +1,7 @@
-// Processors: what the `cpu` class costs.
+// Processors: the costs of the `cpu` class.
 //
-// *What.* On a distributed machine a fixed time, whoever accesses what: its locks cost what the
-// network costs.
+// *What.* A fixed time for every access on a distributed machine: there the network dominates the
+// costs of locks.
 // *Thread safety.* Plain data.
 #pragma once
 

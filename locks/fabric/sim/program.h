@@ -1,9 +1,10 @@
-// Program: what the agents of an exploration do, from a clean start, as often as is asked, and
-// what is checked while they do it.
+// Program: the actions of the agents of an exploration, repeatable from a clean start, and the
+// checks on them.
 //
 // *Thread safety.* None, as the explorer.
-// *Invariants.* What a program does and checks depends on nothing but the results of its agents'
-// operations and on what remembered() hashes: else two states that differ would be taken for one.
+// *Invariants.* The actions and checks of a program depend only on the results of its agents'
+// operations and on the values that remembered() hashes: otherwise two different states would be
+// taken for one.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ namespace keyway::fabric::sim {
 
 class Execution;
 
-/// Where an agent stands towards what the agents contend for.
+/// An agent's relation to the resource that the agents contend for.
 enum class Standing : std::uint8_t {
   kOutside = 0,  // does not want in
   kComing = 1,   // wants in, and has not touched the lock's own words yet
@@ -25,15 +26,15 @@ enum class Standing : std::uint8_t {
   kInside = 3,
 };
 
-/// Who could notice when an operation happens. explorer_execution.h, *Reduction*, tells what each
-/// of the last two must hold up to.
+/// Which agents could notice when an operation happens. explorer_execution.h, *Reduction*, lists
+/// the requirements of the last two.
 enum class Sight : std::uint8_t {
   kSeen,    // others may, for all that is known
   kOwn,     // nobody but its agent, as long as that does nothing else
-  kUnseen,  // nobody, ever: what it leaves makes no difference to any operation or check
+  kUnseen,  // no agent, ever: no operation or check depends on its result
 };
 
-/// What a program's agents are entitled to; a state graph that shows otherwise is a violation.
+/// The guarantees for a program's agents; a state graph that shows otherwise is a violation.
 struct Promises {
   /// When some want in, somebody enters in the end. Deadlock is a violation in any case.
   bool progress = true;
@@ -54,29 +55,29 @@ class Program {
   virtual void reset(Execution& execution) = 0;
   /// One agent's part. The same results of its operations must always lead to the same operations.
   virtual void run(std::uint32_t agent) = 0;
-  /// When all have ended: what is wrong, or nothing. Operations happen at once here.
+  /// After all have ended: the violation, or nothing. Operations happen at once here.
   virtual std::string verdict() = 0;
   /// An address as a trace shows it: "lock.tail", "node of agent 2, next".
   virtual std::string name(Address a) const = 0;
   /// A word as a trace shows it, where a number says little.
   virtual std::string value(std::uint64_t word) const;
 
-  /// Called as an operation takes effect on `old`: what is wrong with it, or nothing.
+  /// Called when an operation takes effect on `old`: its violation, or nothing.
   virtual std::string observe(std::uint32_t, const Operation&, std::uint64_t /*old*/) { return {}; }
-  /// Called as the write of a split read-modify-write undoes what the `cpu` class has stored since
-  /// its read (O4): what is wrong with that, or nothing.
+  /// Called when the write of a split read-modify-write undoes stores of the `cpu` class since its
+  /// read (O4): the violation, or nothing.
   virtual std::string undoes(std::uint32_t, const Operation&) { return {}; }
   /// A deadline of the agent has passed: it is not owed anything any more.
   virtual void expired(std::uint32_t) {}
   /// A hash of what the checks know beyond the agents' results. Part of a state.
   virtual std::uint64_t remembered() const { return 0; }
-  /// What memory keeps of a word that an operation has left. A program whose agents never end folds
-  /// its counters here (modulo two, say), or no state would return. Sound for words whose value no
-  /// agent's next operation depends on, but for what is written back to them.
+  /// The value that memory keeps after an operation. A program with agents that never end folds its
+  /// counters here (modulo two, for example); otherwise no state would repeat. Sound for words that
+  /// no agent's next operation depends on, except for the value that is written back to them.
   virtual std::uint64_t kept(Address, std::uint64_t word) const { return word; }
 
-  /// Who could notice when this operation, which the agent has issued, happens. What it says lets
-  /// an exploration leave out orders (explorer_execution.h); kSeen is always true enough.
+  /// Which agents could notice when this issued operation happens. The answer lets an exploration
+  /// leave out orders (explorer_execution.h); kSeen is always correct.
   virtual Sight sight(std::uint32_t, const Operation&) const { return Sight::kSeen; }
 
   virtual Standing standing(std::uint32_t) const { return Standing::kOutside; }

@@ -1,10 +1,10 @@
-// The sim fabric: ranks of a simulated machine, whose agents run in virtual time.
+// The sim fabric: ranks of a simulated machine, with agents that run in virtual time.
 //
 // *What.* SimFabric is to sim::TimedEngine what ShmFabric is to memory: it owns the segments and
 // makes endpoints. run() runs agents as fibers; outside of it operations happen at once and take no
-// time, which is how a lock or a store is set up and looked at afterwards.
-// An endpoint acts for whichever agent calls it, whose home must be the endpoint's rank. So a body
-// may make its own with endpoint(home), or take one that was made before.
+// time, for the setup of a lock or a store and for checks afterwards. An endpoint acts for the
+// agent that calls it; the agent's home must be the endpoint's rank. So a body may make its own
+// with endpoint(home), or take one that was made before.
 // *Thread safety.* None: one thread simulates. The fabric outlives its endpoints.
 // *Invariants.* E1..E5 of endpoint.h, in the order that virtual time gives.
 // *Source.* Design section 8.
@@ -44,23 +44,23 @@ class SimFabric {
   SimFabric(SimFabric&&) noexcept = default;
   SimFabric& operator=(SimFabric&&) noexcept = default;
 
-  /// An endpoint for a new agent whose home is `rank`.
+  /// An endpoint for a new agent with home `rank`.
   Result<SimEndpoint> endpoint(std::uint32_t rank);
 
-  /// Runs body(0) .. body(n - 1) as fibers at once, body i for an agent whose home is homes[i],
-  /// until all have returned. Virtual time goes on from where it was. Rethrows what left a body.
+  /// Runs body(0) .. body(n - 1) as fibers at once, body i for an agent with home homes[i], until
+  /// all have returned. Virtual time continues. Rethrows an exception of a body.
   void run(const std::vector<std::uint32_t>& homes, const std::function<void(std::uint32_t)>& body);
-  /// From a running agent: local work of so many virtual ns.
+  /// From a running agent: local work of this many virtual ns.
   void spend(std::uint32_t agent, double ns) { engine_->spend(agent, ns); }
 
   double time_ns() const { return engine_->time_ns(); }
   const sim::TimedStats& stats() const { return engine_->stats(); }
   const sim::Machine& machine() const { return engine_->machine(); }
-  /// Of all segments: two runs that did the same have the same.
+  /// The hash of all segments: equal for two runs that did the same.
   std::uint64_t memory_hash() const { return engine_->memory().hash(); }
 
   std::uint32_t ranks() const { return topology_->ranks(); }
-  /// The rank whose agents a program runs by default.
+  /// The home rank of a program's agents by default.
   std::uint32_t rank() const { return 0; }
   const Topology& topology() const { return *topology_; }
   std::uint64_t segment_bytes() const { return segment_bytes_; }

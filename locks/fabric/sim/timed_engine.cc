@@ -122,7 +122,7 @@ void TimedEngine::go_on(std::uint32_t number) {
   if (agent.fiber->finished()) --alive_;
 }
 
-// --- what agents call
+// --- calls of agents
 
 TimedEngine::Agent& TimedEngine::caller([[maybe_unused]] std::uint32_t number) {
   KW_DCHECK(number == kCaller || number == current_);
@@ -265,8 +265,8 @@ void TimedEngine::look(std::uint32_t number) {
   go_on(number);
 }
 
-/// Sees to it that a waiting agent looks at its deadline. An agent has one alarm: where one is due
-/// before, that one sets the next.
+/// Makes a waiting agent check its deadline in time. An agent has one alarm: if one is due earlier,
+/// it sets the next.
 void TimedEngine::arm(std::uint32_t number) {
   Agent& agent = agents_[number];
   const Picos until = picos_of_ns(agent.until_ns);

@@ -1,11 +1,11 @@
 // TimedEngine: virtual time. Operations happen when a machine's costs say, and in that order.
 //
-// *What.* Agents are fibers; the one with the earliest event goes on. What takes how long is asked
-// of network.h (the `rma` class) and processors.h (the `cpu` class). Nothing but the seed and the
-// program decides anything, so a run is the same on every host, build and day.
-// An operation of the `rma` class takes effect when its target's card has served it. Its atomics
-// read a little before they write, and a `cpu` access that comes between is lost or missed (E2).
-// A coherent machine has one node instead of both, which decides everything (coherent_node.h).
+// *What.* Agents are fibers; the one with the earliest event continues. network.h (the `rma` class)
+// and processors.h (the `cpu` class) compute the durations. Only the seed and the program determine
+// a run, so it is the same on every host, build and day. An operation of the `rma` class takes
+// effect when its target's card has served it. Its atomics read a little before they write, and a
+// `cpu` access that comes between is lost or missed (E2). A coherent machine has one node instead
+// of both, which decides everything (coherent_node.h).
 // *Waiting* costs nothing until the word changes; then the predicate is looked at when the agent
 // has seen the change. A wait for a remote word polls it through the network.
 // *Thread safety.* None: one thread simulates.
@@ -36,8 +36,8 @@ class TimedEngine final : public Engine, private CoherentNode::Host {
               std::uint64_t seed);
 
   /// Runs body(agent) for agents 0 .. homes.size() - 1 at once, agent i at rank homes[i], until all
-  /// have returned and all that they posted has happened. Virtual time goes on from where it was.
-  /// Rethrows what left a body.
+  /// have returned and all their posted operations have happened. Virtual time continues. Rethrows
+  /// an exception of a body.
   void run(const std::vector<std::uint32_t>& homes, const std::function<void(std::uint32_t)>& body);
   /// From a running agent: lets `ns` of virtual time pass.
   void spend(std::uint32_t agent, double ns);
@@ -91,9 +91,9 @@ class TimedEngine final : public Engine, private CoherentNode::Host {
   struct Agent {
     std::unique_ptr<FiberContext> fiber;
     std::uint32_t home = 0;
-    std::uint32_t stay = 0;  // raised whenever it goes on
+    std::uint32_t stay = 0;  // incremented whenever it continues
     std::uint64_t answer = 0;
-    std::vector<Outstanding> outstanding;  // what it has posted and is not back, by rank
+    std::vector<Outstanding> outstanding;  // its posted operations in flight, by rank
     std::uint32_t flushed = kNothing;      // the rank that it waits for
     PredicateRef predicate;
     Address watched;

@@ -1,4 +1,4 @@
-// What happens to an operation after its agent has issued it.
+// The stages of an operation after its agent has issued it.
 #include "keyway/locks/fabric/sim/timed_engine.h"
 
 namespace keyway::fabric::sim {
@@ -42,7 +42,7 @@ void TimedEngine::served(std::uint32_t id) {
   if (!flight.has_read) {
     flight.value = apply(op);
   } else if (op.kind != OpKind::kCompareSwap || flight.value == op.expected) {
-    // What the processors did since the read is lost.
+    // Stores by the processors since the read are lost.
     apply({.kind = OpKind::kStore, .at = op.at, .operand = op.leaves(flight.value)});
   }
   const What back = op.kind == OpKind::kRead ? What::kBack : What::kReturn;
@@ -84,7 +84,7 @@ void TimedEngine::take_off(Agent& agent, std::uint32_t rank) {
   }
 }
 
-// --- memory, and who watches it
+// --- memory and its watchers
 
 /// An access of the `cpu` class is about to happen: an atomic of a card that is past its read has
 /// seen the word as it is now. (Only the first of the card's line can be.)

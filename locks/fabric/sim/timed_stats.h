@@ -1,4 +1,4 @@
-// TimedStats: what has been simulated, counted.
+// TimedStats: counts of the simulated operations.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct OperationCounts {
   std::uint64_t atomics = 0;
   std::uint64_t reads = 0;   // bulk
   std::uint64_t writes = 0;  // bulk
-  std::uint64_t bytes = 0;   // of the bulk ones
+  std::uint64_t bytes = 0;   // bytes of the bulk operations
 
   std::uint64_t operations() const { return loads + stores + atomics + reads + writes; }
   void add(const Operation& op);
@@ -34,7 +34,7 @@ struct TimedStats {
   Picos waited = 0;                     // in front of target cards, in all
   std::uint64_t queue_pair_misses = 0;  // at either end
   OperationCounts cpu;
-  /// Of the rma class, by the finest level that origin and target share, coarsest first; the last
+  /// For the rma class, by the finest level that origin and target share, coarsest first; the last
   /// is a rank with itself.
   std::vector<Level> rma;
 

@@ -15,7 +15,7 @@ using Picos = std::uint64_t;
 inline constexpr Picos kEndOfTime = std::numeric_limits<Picos>::max();
 
 inline Picos picos(double ns) { return static_cast<Picos>(std::llround(ns * 1000)); }
-/// Saturates: what lies beyond the end of time never comes.
+/// Saturates: a time beyond the end never comes.
 constexpr Picos picos_of_ns(std::uint64_t ns) {
   return ns > kEndOfTime / 1000 ? kEndOfTime : ns * 1000;
 }
