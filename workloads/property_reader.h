@@ -59,8 +59,8 @@ class PropertyReader {
       names += names.empty() ? "" : ", ";
       names += value_name;
     }
-    fail(fmt::format("{}: {}={} is not known: choose one of {}", entry->origin, name, entry->value,
-                     names));
+    fail(fmt::format("{}: {}={} is unsupported: choose one of {}", entry->origin, name,
+                     entry->value, names));
   }
 
  private:

@@ -195,8 +195,8 @@ void refuse_java(PropertyReader& in) {
   std::string exporter = "TextMeasurementsExporter";
   in.text("exporter", exporter);
   if (!exporter.ends_with("TextMeasurementsExporter")) {
-    in.fail(
-        fmt::format("exporter={} is not known: remove it, and use --json FILE for JSON", exporter));
+    in.fail(fmt::format("exporter={} is unsupported: remove it, and use --json FILE for JSON",
+                        exporter));
   }
   for (const std::string_view name : {"hdrhistogram.fileoutput", "measurement.histogram.verbose",
                                       "measurement.trackjvm", "reportlatencyforeacherror"}) {

@@ -164,7 +164,7 @@ int predict(std::uint64_t acquires, int repeats, const char* file) {
                "processors were moved, so once more\n",
                before, after);
   }
-  fmt::print(stderr, "bench_predict: this host does not stay the same for long enough\n");
+  fmt::print(stderr, "bench_predict: this host changes too often to measure\n");
   return 1;
 }
 

@@ -36,7 +36,7 @@ Result<wire::ReplyView> Link::ask(std::span<const std::string_view> words) {
          wait_for(connection_->descriptor(), patience.count()) == Waited::kSignal) {
     if (!Interrupts::take_stop()) continue;
     connection_.reset();
-    return Status(Code::kUnavailable, "stopped: whether it took effect is not known");
+    return Status(Code::kUnavailable, "stopped: the command may or may not have taken effect");
   }
   return connection_->receive();
 }

@@ -30,7 +30,7 @@ bool put_stdin_in_place(Options& options) {
     word = std::move(bytes);
     return true;
   }
-  complain(fmt::format("-X {}: no word of the command is that", options.tag));
+  complain(fmt::format("-X {}: the command has no such argument", options.tag));
   return false;
 }
 

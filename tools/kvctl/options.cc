@@ -15,13 +15,14 @@ namespace keyway::kvctl {
 namespace {
 
 constexpr const char* kFooter =
-    "With a command: sends it, prints the reply, ends. Without one: a shell where stdin is a\n"
-    "terminal, else the commands that stdin has, a line each. `kvctl cluster` and `kvctl locks`\n"
-    "show the ranks of a Keyway cluster and the locks of its stripes.\n\n"
-    "Environment: KVCTL_PASSWORD or REDISCLI_AUTH: the password; KVCTL_HISTFILE: where the shell\n"
-    "keeps its history, empty for nowhere (default: .kvctl_history in the home folder).\n\n"
-    "Exit codes: 0 the server answered; 1 it answered an error, and -e was given; 2 bad usage;\n"
-    "3 the server cannot be reached, does not let us in, or does not answer in time.\n\n"
+    "With a command: sends it, prints the reply and exits. Without one: starts a shell if\n"
+    "stdin is a terminal, else executes stdin, one command per line. `kvctl cluster` and\n"
+    "`kvctl locks` show the ranks of a Keyway cluster and the locks of its stripes.\n\n"
+    "Environment: KVCTL_PASSWORD or REDISCLI_AUTH: the password; KVCTL_HISTFILE: the shell's\n"
+    "history file, empty to disable (default: .kvctl_history in the home folder).\n\n"
+    "Exit codes: 0 the server answered; 1 it answered with an error, and -e was given;\n"
+    "2 bad usage; 3 the server cannot be reached, rejects the login, or does not answer in\n"
+    "time.\n\n"
     "Examples:\n"
     "  kvctl set user:1 Ada\n"
     "  kvctl -p 7401 --json mget user:1 user:2\n"
@@ -44,73 +45,73 @@ void declare_server(CLI::App& app, Options& options, Texts& texts) {
   wire::Options& server = options.server;
   app.add_option("-h", server.host, "host of the server")->capture_default_str();
   app.add_option("-p", server.port, "its TCP port")->capture_default_str();
-  app.add_option("-s", server.path, "path of its Unix socket, in place of host and port");
+  app.add_option("-s", server.path, "path of its Unix socket, instead of host and port");
   app.add_option("-u,--uri", texts.uri,
                  "redis://[[user]:password@]host[:port][/db], rediss:// for TLS, unix:PATH");
   app.add_option("-a,--pass", server.password,
-                 "password; others can see it: better KVCTL_PASSWORD or --askpass");
-  app.add_option("--user", server.user, "user whose password it is; without: the default one");
+                 "password; other users can see it: prefer KVCTL_PASSWORD or --askpass");
+  app.add_option("--user", server.user, "user name (default: the default user)");
   app.add_flag("--askpass", options.ask_password, "ask for the password");
-  app.add_flag("--no-auth-warning", texts.quiet, "do not warn of -a");
+  app.add_flag("--no-auth-warning", texts.quiet, "do not warn about -a");
   app.add_option("-n", server.database, "number of the database")->capture_default_str();
-  app.add_option(
-         "-t", texts.timeout_s,
-         "s to wait for each reply, 0: as long as it takes; and for the connection, up to 5")
+  app.add_option("-t", texts.timeout_s,
+                 "timeout for each reply, in s (0: none); also for the connection, at most 5")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
   app.add_flag("-2", texts.resp2, "speak RESP2");
   app.add_flag("-3", texts.resp3, "speak RESP3")->excludes("-2");
   app.add_flag("--tls", server.tls.on, "speak TLS");
   app.add_option("--cacert", server.tls.ca_file,
-                 "file of the authorities to trust; without: those of this host");
-  app.add_option("--cert", server.tls.cert_file, "file of our own certificate");
-  app.add_option("--key", server.tls.key_file, "file of its key");
+                 "CA certificates to trust (default: those of this host)");
+  app.add_option("--cert", server.tls.cert_file, "client certificate file");
+  app.add_option("--key", server.tls.key_file, "key file of --cert");
 }
 
 void declare_output(CLI::App& app, Options& options, Texts& texts) {
-  app.add_flag("--raw", texts.raw, "the bytes of replies; the default where stdout is no terminal");
-  app.add_flag("--no-raw", texts.no_raw, "replies for people; the default on a terminal")
+  app.add_flag("--raw", texts.raw, "raw replies (default if stdout is not a terminal)");
+  app.add_flag("--no-raw", texts.no_raw, "formatted replies (default on a terminal)")
       ->excludes("--raw");
   app.add_flag("--csv", texts.csv, "replies as CSV")->excludes("--raw")->excludes("--no-raw");
   app.add_flag("--json", texts.json, "replies as JSON; speaks RESP3 unless -2 is given")
       ->excludes("--raw")
       ->excludes("--no-raw")
       ->excludes("--csv");
-  app.add_flag("-e", options.stop_at_error, "an error goes to stderr, ends all, and the code is 1");
+  app.add_flag("-e", options.stop_at_error,
+               "stop at the first error, print it on stderr and exit with 1");
 }
 
 void declare_commands(CLI::App& app, Options& options) {
   app.add_option("-r", options.repeat,
-                 "times to send the command (1), or lines of --stat and the like; -1: for ever");
+                 "repetitions of the command (1), or lines of --stat etc. (-1: no limit)");
   app.add_option("-i", options.interval_s,
-                 "s between repetitions (0), and between lines of --stat (1), --latency-history "
-                 "(15), --latency-dist (1)")
+                 "seconds between repetitions (0), and between lines of --stat (1), "
+                 "--latency-history (15), --latency-dist (1)")
       ->check(CLI::NonNegativeNumber);
   auto* last =
-      app.add_flag("-x", options.last_from_stdin, "the command's last word is what stdin has");
-  app.add_option("-X", options.tag, "what stdin has stands where this word is")->excludes(last);
+      app.add_flag("-x", options.last_from_stdin, "append stdin as the command's last argument");
+  app.add_option("-X", options.tag, "replace this argument by stdin")->excludes(last);
 }
 
 void declare_modes(CLI::App& app, Options& options, Texts& texts) {
   const auto mode = [&](const char* name, Mode which, const char* what) {
     app.add_flag(name, texts.modes[which], what);
   };
-  mode("--pipe", Mode::kPipe, "send stdin, lines or RESP, and count the replies");
+  mode("--pipe", Mode::kPipe, "send stdin (lines or RESP) and count the replies");
   app.add_option("--pipe-timeout", options.pipe_timeout_s,
-                 "s to wait for a reply when all of stdin has been sent; 0: as long as it takes")
+                 "timeout for replies after all of stdin has been sent, in s (0: none)")
       ->capture_default_str();
-  mode("--stat", Mode::kStat, "a line about the server each -i s");
-  mode("--latency", Mode::kLatency, "how long PING takes, until Ctrl-C; 1 s where no terminal is");
-  mode("--latency-history", Mode::kLatencyHistory, "the same, a line each -i s");
-  mode("--latency-dist", Mode::kLatencyDist, "how its times are spread, each -i s");
-  mode("--scan", Mode::kScan, "all keys, a line each");
-  app.add_option("--pattern", options.pattern, "keys that fit it, of --scan and the like");
-  app.add_option("--type", options.type, "keys of that type, of --scan");
+  mode("--stat", Mode::kStat, "one line about the server every -i seconds");
+  mode("--latency", Mode::kLatency, "measure PING latency until Ctrl-C (1 s without a terminal)");
+  mode("--latency-history", Mode::kLatencyHistory, "the same, one line every -i seconds");
+  mode("--latency-dist", Mode::kLatencyDist, "distribution of PING latency, every -i seconds");
+  mode("--scan", Mode::kScan, "print all keys, one per line");
+  app.add_option("--pattern", options.pattern, "only keys that match, for --scan etc.");
+  app.add_option("--type", options.type, "only keys of this type, for --scan");
   app.add_option("--count", options.count,
-                 "keys in one step of a scan (10); rows of --hotkeys and of `locks` (20)");
-  mode("--bigkeys", Mode::kBigKeys, "the longest values, and how lengths are spread");
-  mode("--memkeys", Mode::kMemKeys, "the keys that take most memory");
-  mode("--hotkeys", Mode::kHotKeys, "the keys that are used most, as keywayd has sampled them");
+                 "keys per scan step (10); rows of --hotkeys and `locks` (20)");
+  mode("--bigkeys", Mode::kBigKeys, "the longest values, and the distribution of lengths");
+  mode("--memkeys", Mode::kMemKeys, "the keys that use most memory");
+  mode("--hotkeys", Mode::kHotKeys, "the most used keys, as sampled by keywayd");
 }
 
 Status refuse(std::string sentence) { return {Code::kInvalidArgument, std::move(sentence)}; }
@@ -119,7 +120,7 @@ Status refuse(std::string sentence) { return {Code::kInvalidArgument, std::move(
 Status take_words(const CLI::App& app, Options& options) {
   options.words = app.remaining();
   if (!options.words.empty() && options.words[0].size() > 1 && options.words[0][0] == '-') {
-    return refuse(fmt::format("there is no option {}; see kvctl --help", options.words[0]));
+    return refuse(fmt::format("option {} does not exist; see kvctl --help", options.words[0]));
   }
   return {};
 }
@@ -131,10 +132,11 @@ Status choose_mode(Options& options, const Texts& texts) {
     options.mode = mode;
     ++chosen;
   }
-  if (chosen > 1) return refuse("only one of --pipe, --stat, --scan and the like can be done");
+  if (chosen > 1) return refuse("only one of --pipe, --stat, --scan etc. can be given");
   if (chosen == 1 && !options.words.empty()) {
     return refuse(fmt::format(
-        "'{}' does not go with an option that has no command; see kvctl --help", options.words[0]));
+        "'{}' cannot be combined with an option that takes no command; see kvctl --help",
+        options.words[0]));
   }
   return {};
 }
@@ -179,7 +181,7 @@ Status settle(const CLI::App& app, Options& options, const Texts& texts) {
   if (Status status = choose_mode(options, texts); !status.ok()) return status;
   choose_style(options, texts);
   if (options.words.empty() && (options.last_from_stdin || !options.tag.empty())) {
-    return refuse("-x and -X need a command that takes what stdin has");
+    return refuse("-x and -X need a command that takes stdin as an argument");
   }
   return settle_server(options, texts);
 }
@@ -191,8 +193,8 @@ Parsed parse_command_line(int argc, const char* const* argv) {
   Options options;
   options.server.port = kPort;
   Texts texts;
-  app.set_help_flag("--help", "print this help and end");
-  app.set_version_flag("--version", program::version_line("kvctl"), "print the version and end");
+  app.set_help_flag("--help", "print this help and exit");
+  app.set_version_flag("--version", program::version_line("kvctl"), "print the version and exit");
   declare_server(app, options, texts);
   declare_output(app, options, texts);
   declare_commands(app, options);

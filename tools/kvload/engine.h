@@ -276,8 +276,8 @@ int run_job(Job& job) {
     if (i + 1 == job.phases.size()) continue;
     // Only rank 0 has the whole outcome; a broadcast that does not arrive is a "stop" as well.
     if (store.broadcast(stop ? "stop" : "go") != "go") {
-      output.fail(load_failed ? "the run is left out, because the load failed"
-                              : "the phases that follow are left out");
+      output.fail(load_failed ? "the run is skipped, because the load failed"
+                              : "the following phases are skipped");
       break;
     }
   }

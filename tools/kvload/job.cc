@@ -82,7 +82,7 @@ Result<Job> make_job(Options options) {
     return refuse("there are no records: set recordcount, e.g. -p recordcount=100000");
   }
   if (spec->insert_count == 0) {
-    return refuse("insertcount=0 leaves nothing to load or to ask for: leave it out or raise it");
+    return refuse("insertcount=0 leaves no records to load or read: omit it or raise it");
   }
   Job job;
   job.spec = std::move(*spec);

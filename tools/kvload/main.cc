@@ -33,7 +33,7 @@ Status unknown_store(std::string_view uri) {
     forms += kind.form;
   }
   return Status(Code::kInvalidArgument,
-                fmt::format("--store {} names no store: give one of {}", uri, forms));
+                fmt::format("--store {} is not a store: give one of {}", uri, forms));
 }
 
 /// What this process cannot do. Of a job it may be one rank's alone, and the others wait for it in

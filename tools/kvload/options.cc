@@ -48,17 +48,13 @@ std::string footer() {
     fmt::format_to(std::back_inserter(text), "  {:<15} {}\n", kind.form, kind.help);
   }
   text +=
-      "\nOn a store that lives in the process, run loads the records first and reports both. A "
-      "server\n"
-      "is loaded by kvload load; each thread has a connection of its own, and --batch N asks for "
-      "N\n"
-      "records in one pipeline. The password may stand in KVLOAD_PASSWORD instead of the URI.\n"
-      "Ctrl-C (SIGINT, SIGTERM) ends the job with a report of what was done until then; a second "
-      "one\n"
+      "\nOn a store that lives in the process, run loads the records first and reports both.\n"
+      "Use kvload load for a server; each thread has its own connection, and --batch N requests\n"
+      "N records in one pipeline. KVLOAD_PASSWORD may hold the password instead of the URI.\n"
+      "Ctrl-C (SIGINT, SIGTERM) ends the job with a report of the work so far; a second one\n"
       "ends it at once.\n"
-      "Exit codes: 0 all well, 1 operations failed, 2 bad usage or configuration, 3 the store "
-      "cannot be\n"
-      "reached, 4 every operation failed for --give-up-after, 130 interrupted.\n"
+      "Exit codes: 0 success, 1 operations failed, 2 bad usage or configuration, 3 the store\n"
+      "cannot be reached, 4 every operation failed for --give-up-after, 130 interrupted.\n"
       "\nExample: workload b on 100000 records, two threads, one million operations:\n"
       "  kvload run --workload b -p recordcount=100000 -p operationcount=1000000 --threads 2\n";
   return text;
@@ -77,7 +73,8 @@ void add_workload_options(CLI::App& app, Raw& raw, Options& options) {
       ->take_all()
       ->allow_extra_args(false)
       ->type_name("NAME=VALUE");
-  app.add_option("--workload", raw.workload, "YCSB's workload of this letter, before any -P")
+  app.add_option("--workload", raw.workload,
+                 "YCSB's workload with this letter; -P files override it")
       ->check(CLI::IsMember({"a", "b", "c", "d", "e", "f"}));
   app.add_option("--fw", options.write_percents,
                  "run once for each share of writes, in %: updates against reads, e.g. 0,2,5,100")
@@ -93,35 +90,35 @@ void add_workload_options(CLI::App& app, Raw& raw, Options& options) {
 }
 
 void add_run_options(CLI::App& app, Raw& raw, Options& options) {
-  app.add_option("--store", options.store, "where to, see below")->capture_default_str();
+  app.add_option("--store", options.store, "URI of the store, see below")->capture_default_str();
   app.add_option("--threads", raw.threads, "threads of each rank (threadcount; default 1)");
   app.add_option("--load-threads", options.load_threads,
-                 "threads of each rank that load before a run (default: as --threads)")
+                 "threads of each rank for the load before a run (default: --threads)")
       ->check(CLI::Range(1, 4096));
   app.add_option("--target", raw.target,
                  "operations per s of the whole job (target; default 0: no limit)");
-  app.add_option("--batch", options.batch, "reads ask for this many keys at once")
+  app.add_option("--batch", options.batch, "keys per read")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
   app.add_option("--latency", raw.latency,
-                 "all; off; or sample=N: take the latency of every N-th operation")
+                 "all, off, or sample=N: measure the latency of every N-th operation")
       ->capture_default_str();
   app.add_option("--memory", raw.memory,
                  "memory of the store on each rank, e.g. 512MiB (default: from the workload)");
   app.add_option(
          "--lock-policy", options.lock_policy,
          "locks of local: and mpi: stores: auto, or KIND[:LEVER=VALUE,...]; the report then "
-         "ends with what guards the stripes")
+         "ends with the locks of the stripes")
       ->type_name("auto|KIND");
   app.add_option("--pregenerate", options.pregenerate_mib,
-                 "MiB of operations made before the clock starts")
+                 "MiB of operations generated before the clock starts")
       ->check(CLI::Range(0, 1 << 20))
       ->capture_default_str();
   app.add_option("--seed", options.seed, "the same seed gives the same operations")
       ->capture_default_str();
   app.add_option("--give-up-after", options.give_up_after_s,
-                 "stop after this many s in which every operation failed, with exit code 4; a "
-                 "record that is missing or wrong does not count as a failure here (0: never stop)")
+                 "stop with exit code 4 after this many s in which every operation failed; a "
+                 "missing or wrong record does not count as a failure here (0: never stop)")
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str();
   app.add_option("--json", options.json, "write the results as JSON")->type_name("FILE");
@@ -130,7 +127,7 @@ void add_run_options(CLI::App& app, Raw& raw, Options& options) {
   app.add_option("--summary", options.summary,
                  "append to a table: throughput, p50 and p99 of each phase, with units")
       ->type_name("FILE");
-  app.add_flag("-s", raw.status, "a status line on stderr every status.interval seconds");
+  app.add_flag("-s", raw.status, "print a status line on stderr every status.interval seconds");
 }
 
 Status refuse(std::string sentence) { return Status(Code::kInvalidArgument, std::move(sentence)); }
@@ -176,7 +173,7 @@ Status read_properties(const Raw& raw, Options& options) {
   for (const std::string& pair : raw.pairs) {
     const std::size_t equals = pair.find('=');
     if (equals == std::string::npos || equals == 0) {
-      return refuse(fmt::format("-p {} is no property: write -p NAME=VALUE", pair));
+      return refuse(fmt::format("-p {} is not a property: write -p NAME=VALUE", pair));
     }
     properties.set(pair.substr(0, equals), pair.substr(equals + 1), "-p");
   }
@@ -214,8 +211,9 @@ Status finish(const Raw& raw, Options& options) {
 }  // namespace
 
 Parsed parse_command_line(int argc, const char* const* argv) {
-  CLI::App app("Puts a load on a key-value store and reports throughput and latency, as YCSB does.",
-               "kvload");
+  CLI::App app(
+      "Runs a workload on a key-value store and reports throughput and latency, as YCSB does.",
+      "kvload");
   Raw raw;
   Options options;
   add_workload_options(app, raw, options);

@@ -141,7 +141,7 @@ void Output::warn(const std::string& sentence) {
 void Output::warn_of(const Phase& phase, const PhaseOutcome& outcome) {
   if (!outcome.error.empty()) warn(fmt::format("{}: {}", phase.title(), outcome.error));
   if (outcome.interrupted()) {
-    warn(fmt::format("{}: interrupted after {:.1f} s; the report covers what was done until then",
+    warn(fmt::format("{}: interrupted after {:.1f} s; the report covers the work so far",
                      phase.title(), static_cast<double>(outcome.result.runtime_ns) / 1e9));
   }
   if (outcome.gave_up()) {

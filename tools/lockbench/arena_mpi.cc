@@ -152,8 +152,8 @@ Result<std::optional<RunResult>> run_on_mpi(const RunOptions& options) {
   if (!plan.ok()) return plan.status();
   if (plan->agents() > usable_cores()) {
     plan->warnings.push_back(
-        fmt::format("{} agents, and this host has {} cores: where agents share "
-                    "one they wait for it as well as for locks",
+        fmt::format("{} agents, and this host has {} cores: agents that share "
+                    "a core wait for it as well as for locks",
                     plan->agents(), usable_cores()));
   }
   const auto lock = lock_of(options);

@@ -44,7 +44,7 @@ Status apply(const std::string& setting, Machine& machine) {
       std::from_chars(setting.data() + equals + 1, end, value).ptr != end ||
       equals + 1 == setting.size()) {
     return refuse(
-        fmt::format("--set {} is not understood: write DOTTED=NUMBER, as in "
+        fmt::format("--set {} is malformed: write DOTTED=NUMBER, as in "
                     "card.atomic_ns=50",
                     setting));
   }

@@ -61,9 +61,9 @@ Check check_run(const std::vector<AgentResult>& agents, const std::vector<std::u
   for (const std::uint64_t counter : counters) check.counter += counter;
   if (check.overlap != 0) {
     check.failure =
-        fmt::format("{} times somebody was let in while another was inside", check.overlap);
+        fmt::format("{} times an agent was granted while another was inside", check.overlap);
   } else if (check.torn != 0) {
-    check.failure = fmt::format("{} times a reader saw a writer's half-done work", check.torn);
+    check.failure = fmt::format("{} times a reader saw a writer's unfinished work", check.torn);
   } else {
     check.failure = wrong_counters(agents, counters);
   }

@@ -24,13 +24,13 @@ std::string footer() {
       "\nLocks: {}, each with its levers, e.g. gbh:backoff_max_ns=20000;\n"
       "  for dht also fompi-a: no lock, inserts by compare-and-swap\n"
       "Fabrics: shm (agents are threads), mpi (start it with mpirun.mpich), sim (virtual time)\n"
-      "Machines of sim: {}, or the path of a machine file\n"
+      "Machines for sim: {}, or the path of a machine file\n"
       "Sweeps: P (ranks), F_W (fw), any option by its name (lock, bench, locality, threads, seed\n"
       "  ...), lock.LEVER, or a parameter of the machine (card.atomic_ns). Values are separated\n"
-      "  by commas, or by semicolons where they hold commas; 8,16,32,...,1024 goes on as it "
-      "began.\n"
+      "  by commas, or by semicolons if they contain commas; 8,16,32,...,1024 continues the\n"
+      "  sequence.\n"
       "\nEvery run ends in a check of mutual exclusion by what the lock guards.\n"
-      "Exit codes: 0 all well, 1 a check failed, 2 bad usage, 3 the fabric cannot be had.\n"
+      "Exit codes: 0 all well, 1 a check failed, 2 bad usage, 3 the fabric is unavailable.\n"
       "\nExamples:\n"
       "  lockbench --lock d-mcs --bench ecsb --fabric sim --machine piz-daint --ranks 1024\n"
       "  lockbench --lock d-mcs --fabric sim --sweep bench=lb,ecsb,sob,wcsb,warb \\\n"
@@ -44,15 +44,15 @@ std::string footer() {
 
 void add_lock_options(CLI::App& app, RunOptions& run) {
   app.add_option("--lock", run.lock, "the lock kind, with its levers")->type_name("KIND");
-  app.add_option("--bench", run.bench, "what agents do, see below")
+  app.add_option("--bench", run.bench, "the benchmark, see below")
       ->check(CLI::IsMember(bench_names()))
       ->capture_default_str();
   app.add_option("--fw", run.fw, "F_W, 0 to 1: share of acquires that are exclusive")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   app.add_option("--roles", run.roles,
-                 "what --fw is a share of: operation (each acquire draws its mode), or process\n"
-                 "(an agent always reads or always writes; writers are spread evenly)")
+                 "unit of --fw: operation (each acquire draws its mode), or process (an agent\n"
+                 "always reads or always writes; writers are spread evenly)")
       ->check(CLI::IsMember({"operation", "process"}))
       ->capture_default_str();
   app.add_option("--locks", run.locks, "locks in the table (default: 1; bench table: 100)")
@@ -61,14 +61,14 @@ void add_lock_options(CLI::App& app, RunOptions& run) {
                  "share, 0 to 1, of acquires of locks on the agent's own node (default: uniform)")
       ->check(CLI::Range(0.0, 1.0));
   app.add_option("--draws", run.draws,
-                 "own: each agent draws its locks for itself; published: as SPAA'24's published\n"
-                 "benchmark does, whose agents all draw the same numbers (see lock_draw.h)")
+                 "own: each agent draws its locks for itself; published: all\n"
+                 "agents draw the same numbers, as in SPAA'24's published benchmark (lock_draw.h)")
       ->check(CLI::IsMember({"own", "published"}))
       ->capture_default_str();
-  app.add_option("--home", run.home, "rank at which the first lock lies")->capture_default_str();
+  app.add_option("--home", run.home, "rank of the first lock")->capture_default_str();
   app.add_option("--stride", run.stride,
-                 "ranks from one lock to the next; the ranks of a node: even few locks are spread\n"
-                 "over all nodes")
+                 "ranks from one lock to the next; the number of ranks per node spreads even few\n"
+                 "locks over all nodes")
       ->check(CLI::Range(1, 65535))
       ->capture_default_str();
 }
@@ -85,7 +85,7 @@ void add_size_options(CLI::App& app, RunOptions& run) {
                              kAcquiresOnRealFabrics, kAcquiresInSimulation))
       ->check(CLI::Range(std::uint64_t{2}, std::uint64_t{1} << 40));
   app.add_option("--seconds", run.seconds,
-                 "measure for so many s of the fabric's clock instead of --acquires")
+                 "measure for this many s of the fabric's clock, instead of --acquires")
       ->check(CLI::Range(1e-6, 1e6));
   app.add_option("--warmup", run.warmup, "share of --acquires that is discarded; at least one")
       ->check(CLI::Range(0.0, 0.99))
@@ -95,7 +95,7 @@ void add_size_options(CLI::App& app, RunOptions& run) {
   app.add_option("--work-max-ns", run.work_max_ns, "wcsb, warb: longest work, in ns")
       ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 40))
       ->capture_default_str();
-  app.add_option("--seed", run.seed, "draws modes, locks and work; sim: the whole run")
+  app.add_option("--seed", run.seed, "seed of modes, locks and work; sim: of the whole run")
       ->capture_default_str();
 }
 
@@ -112,33 +112,34 @@ void add_fabric_options(CLI::App& app, RunOptions& run) {
       ->allow_extra_args(false)
       ->type_name("DOTTED=VALUE");
   app.add_option("--topology", run.topology,
-                 "in place of the fabric's own, e.g. nodes=4 or racks=2,nodes=4");
+                 "override the fabric's topology, e.g. nodes=4 or racks=2,nodes=4");
   app.add_flag("--force-rma", run.force_rma, "mpi: send the rma class through MPI on one node too");
-  app.add_option("--ranks-per-node", run.ranks_per_node,
-                 "mpi: let only so many consecutive ranks share memory (default: as discovered)");
+  app.add_option(
+      "--ranks-per-node", run.ranks_per_node,
+      "mpi: share memory among this many consecutive ranks only (default: as discovered)");
 }
 
 void add_report_options(CLI::App& app, Options& options) {
   RunOptions& run = options.run;
   app.add_flag("--counts", run.counts, "count operations by class and level of the topology");
-  app.add_option("--sample", run.sample, "take the latency of each n-th acquire; 0: of none")
+  app.add_option("--sample", run.sample, "measure the latency of each n-th acquire (0: of none)")
       ->capture_default_str();
   app.add_option("--check", run.check,
-                 "acquires that also work on what the lock guards: those of the warm-up, or every")
+                 "acquires that also work on the guarded data: those of the warm-up, or all")
       ->check(CLI::IsMember({"warm-up", "every"}))
       ->capture_default_str();
-  app.add_option("--sweep", options.sweeps, "one run for each value; several make a grid")
+  app.add_option("--sweep", options.sweeps, "run once per value; several sweeps make a grid")
       ->expected(1)
       ->take_all()
       ->allow_extra_args(false)
       ->type_name("NAME=VALUES");
   app.add_option("--jobs", options.jobs, "sim: points of a sweep at once (default: cores)")
       ->check(CLI::Range(1, 1024));
-  app.add_option("--json", options.json, "write results and all it takes to rerun; - is stdout")
+  app.add_option("--json", options.json, "write results and configuration as JSON; - is stdout")
       ->type_name("FILE");
   app.add_option("--csv", options.csv, "write one line per run; - is stdout")->type_name("FILE");
   app.add_option("--calibrate", options.calibrate,
-                 "measure this host, write it as a file for --machine, and end; - is stdout")
+                 "measure this host, write a file for --machine, and exit; - is stdout")
       ->type_name("FILE");
 }
 
@@ -148,20 +149,20 @@ Status check(const Options& options) {
   const bool swept = std::any_of(options.sweeps.begin(), options.sweeps.end(),
                                  [](const std::string& s) { return s.starts_with("lock="); });
   if (run.lock.empty() && !swept) {
-    return refuse(fmt::format("say which lock: --lock with one of {}",
+    return refuse(fmt::format("no lock is given: use --lock with one of {}",
                               fmt::join(locks::AnyLock::kNames, ", ")));
   }
   if (!run.lock.empty()) {
     if (auto lock = lock_of(run); !lock.ok()) return lock.status();
   }
   if (run.acquires != 0 && run.seconds != 0) {
-    return refuse("--acquires and --seconds both say when to end: leave one of them out");
+    return refuse("--acquires and --seconds exclude each other: omit one of them");
   }
   if (run.fabric != "sim" && !run.settings.empty()) {
     return refuse("--set changes a simulated machine: add --fabric sim, or leave it out");
   }
   if (run.fabric != "mpi" && (run.force_rma || run.ranks_per_node != 0)) {
-    return refuse("--force-rma and --ranks-per-node are of the mpi fabric: add --fabric mpi");
+    return refuse("--force-rma and --ranks-per-node need the mpi fabric: add --fabric mpi");
   }
   return {};
 }

@@ -21,7 +21,7 @@ void warn(Plan& plan) {
   const RunOptions& options = plan.options;
   if (options.roles == "process" && options.fw > 0 && writers_of(plan) == 0) {
     plan.warnings.push_back(
-        fmt::format("--fw {:g} of {} agents is no writer at all: give more ranks, or --roles "
+        fmt::format("--fw {:g} of {} agents makes no writer: give more ranks, or --roles "
                     "operation",
                     options.fw, plan.agents()));
   }
@@ -79,8 +79,8 @@ Result<Plan> make_plan(const RunOptions& options, std::uint32_t ranks) {
   const bool simulated = options.fabric == "sim";
   plan.locks = options.locks != 0 ? options.locks : default_locks(options.bench);
   if (options.home >= ranks) {
-    return refuse(
-        fmt::format("--home {} is no rank: there are {}, counted from 0", options.home, ranks));
+    return refuse(fmt::format("--home {} is out of range: there are {} ranks, counted from 0",
+                              options.home, ranks));
   }
   if (ranks % options.stride != 0) {
     return refuse(fmt::format("--stride {} does not divide the {} ranks", options.stride, ranks));
@@ -108,7 +108,7 @@ Result<Plan> make_plan(const RunOptions& options, std::uint32_t ranks) {
   if (options.bench == Dht::kName) {
     if (const Status status = plan_volume(plan); !status.ok()) return status;
   } else if (plan.atomics_only) {
-    return refuse("--lock fompi-a is no lock but a table of atomics: add --bench dht");
+    return refuse("--lock fompi-a is a table of atomics without a lock: add --bench dht");
   }
   plan.check_every = plan.options.check == "every";
   warn(plan);

@@ -63,7 +63,7 @@ Result<std::vector<std::string>> parse_spec(const std::string& text, const std::
     if (!understood) {
       return refuse(
           value.source(),
-          fmt::format("'{}' wants a string, a number, true, false or a list of them", name));
+          fmt::format("'{}' must be a string, a number, true, false or a list of them", name));
     }
   }
   return words;

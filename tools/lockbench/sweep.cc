@@ -63,7 +63,7 @@ Result<std::vector<Sweep>> read_sweeps(const std::vector<std::string>& texts) {
   for (const std::string& text : texts) {
     const std::size_t equals = text.find('=');
     if (equals == 0 || equals == std::string::npos) {
-      return refuse(fmt::format("--sweep {} is no sweep: write --sweep NAME=VALUES", text));
+      return refuse(fmt::format("--sweep {} is malformed: write --sweep NAME=VALUES", text));
     }
     auto values = expand_values(text.substr(equals + 1));
     if (!values.ok()) return values.status();

@@ -25,19 +25,19 @@ How the next step is chosen (--explore):
   exhaustive   every order, breadth first; then livelock, starvation and bypass
                  lockcheck --lock d-mcs --agents 3
                  lockcheck --lock fompi-rw --agents 2r1w --rounds forever
-  preemptions  every order in which a running agent is left at most --bound times
+  preemptions  every order with at most --bound preemptions of running agents
                  lockcheck --lock d-mcs --agents 4w --explore preemptions --bound 2
-  random       orders drawn evenly
+  random       random orders, uniformly
                  lockcheck --lock gbh --agents 3r3w --explore random --seed 7 --executions 50000
-  pct          drawn priorities with --depth - 1 changes: finds what needs few ordered steps
+  pct          random priorities with --depth - 1 changes: finds defects of few steps
                  lockcheck --lock d-mcs --agents 8 --explore pct --depth 3 --seed 7
-How agents ask:
+How agents acquire:
   --timed      deadlines may pass     lockcheck --lock d-mcs --agents 2 --timed --rounds 2
   --try        try_acquire            lockcheck --lock fompi-rw --agents 1r2w --try
-  --manners    each agent its own: wait, timed or try. Who waits must get in
+  --manners    one per agent: wait, timed or try. Agents that wait must be granted
                  lockcheck --lock mcs-wp --agents 2r1w --manners wait,wait,timed
 Effects of the machine to explore:
-  --store-buffers   a processor's stores are seen late, in order, as on x86
+  --store-buffers   other agents see a processor's stores late, in order, as on x86
                  lockcheck --lock alock --agents 2 --ranks 1 --timed --store-buffers
   --double-stores   an rma store happens twice, as with MPICH
   --split-rma       an rma read-modify-write is a read, and later a write
@@ -105,21 +105,22 @@ struct Texts {
 void declare(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--lock", options.lock, "the lock kind, with its parameters");
   app.add_option("--agents", texts.agents,
-                 "readers, writers and who takes LOCKALL, e.g. 2r1w or 1a2w; 3 means 3w [3w]");
+                 "readers, writers and LOCKALL agents, e.g. 2r1w or 1a2w; 3 means 3w [3w]");
   app.add_option("--rounds", texts.rounds,
-                 "times that each agent asks for the lock, or forever: then states return [1]");
-  app.add_option("--ranks", texts.ranks, "agent i lives at rank i modulo this [2]")
+                 "acquires of each agent, or forever: then states repeat [1]");
+  app.add_option("--ranks", texts.ranks,
+                 "number of ranks; agent i has its home on rank i modulo this [2]")
       ->check(CLI::Range(1u, kMaxRanks));
-  app.add_option("--homes", texts.homes, "or each at the rank given here, e.g. 0,1,2,4")
+  app.add_option("--homes", texts.homes, "the home rank of each agent instead, e.g. 0,1,2,4")
       ->delimiter(',');
   app.add_option("--topology", texts.topology,
-                 "which ranks share a node and a rack, e.g. nodes=2 or racks=2,nodes=4 [each its "
-                 "own node]");
+                 "ranks that share a node and a rack, e.g. nodes=2 or racks=2,nodes=4 [one node "
+                 "per rank]");
   app.add_option("--nodes", texts.nodes, "queue nodes of each agent [2]")
       ->check(CLI::Range(1u, kMaxNodes));
   auto* timed = app.add_flag("--timed", texts.timed, "agents acquire with a deadline");
   auto* tried = app.add_flag("--try", texts.tried, "agents use try_acquire")->excludes(timed);
-  app.add_option("--manners", texts.manners, "or each as given here: wait, timed or try")
+  app.add_option("--manners", texts.manners, "one per agent instead: wait, timed or try")
       ->delimiter(',')
       ->check(CLI::IsMember({"wait", "timed", "try"}))
       ->excludes(timed)
@@ -127,18 +128,18 @@ void declare(CLI::App& app, Options& options, Texts& texts) {
   app.add_flag("--ask-token", options.shape.ask_token,
                "agents ask for their fencing token while they hold the lock");
   app.add_flag("--split-rma", options.explorer.split_rma,
-               "rma read-modify-writes in two steps, between which the cpu class may come");
+               "rma read-modify-writes are two steps, and cpu operations may come between");
   app.add_flag("--store-buffers", options.explorer.store_buffers,
-               "cpu stores are seen by others some time later, in order");
+               "other agents see cpu stores some time later, in order");
   app.add_flag("--double-stores", options.explorer.double_stores,
-               "rma stores happen twice, and the cpu class may come between");
+               "rma stores happen twice, and cpu operations may come between");
   app.add_flag_callback(
       "--no-reduction", [&options] { options.explorer.reduce = false; },
-      "also try orders that nobody can tell from others");
-  app.add_option("--explore", options.explore, "which orders, see below")
+      "also try orders that no agent can distinguish from others");
+  app.add_option("--explore", options.explore, "the orders to try, see below")
       ->check(CLI::IsMember({"exhaustive", "preemptions", "random", "pct"}))
       ->capture_default_str();
-  app.add_option("--bound", options.bound, "preemptions: at most so many")
+  app.add_option("--bound", options.bound, "preemptions: maximum number")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
   app.add_option("--depth", options.depth, "pct: ordered steps that the defect needs")
@@ -146,20 +147,20 @@ void declare(CLI::App& app, Options& options, Texts& texts) {
       ->capture_default_str();
   app.add_option("--seed", options.seed, "random, pct: the same seed gives the same orders")
       ->capture_default_str();
-  app.add_option("--executions", options.executions, "random, pct: so many orders")
+  app.add_option("--executions", options.executions, "random, pct: number of orders")
       ->capture_default_str();
   app.add_option("--steps", options.explorer.most_steps,
-                 "random, pct: an execution ends after so many steps")
+                 "random, pct: maximum number of steps of an execution")
       ->capture_default_str();
   app.add_option("--states", options.most_states,
-                 "exhaustive, preemptions: stop after so many states")
+                 "exhaustive, preemptions: maximum number of states")
       ->capture_default_str();
   app.add_option("--mutant", texts.mutant, "explore a lock with a known defect");
   app.add_flag("--real", options.real, "with --mutant: explore the kind that it is made from");
   app.add_flag("--mutants", options.all_mutants,
-               "explore every mutant, say how each is killed; then their real kinds");
+               "explore every mutant and print how each is killed; then their real kinds");
   app.add_option("--replay", options.replay, "run this one order, as a finding prints it");
-  app.add_option("--json", options.json, "write the result to this file, with all to rerun it");
+  app.add_option("--json", options.json, "write the result and the configuration to this file");
 }
 
 std::string names_of_mutants() {
@@ -190,18 +191,18 @@ std::string settle(Options& options, const Texts& texts) {
     options.shape.ask_token = options.shape.ask_token || ask_token;
   }
   if (!texts.agents.empty() && !parse_agents(texts.agents, options.shape)) {
-    return fmt::format("--agents {} is not understood: write 1 to {} agents as 3, 3w, 2r1w or 1a2w",
+    return fmt::format("--agents {} is malformed: write 1 to {} agents as 3, 3w, 2r1w or 1a2w",
                        texts.agents, kMaxAgents);
   }
   if (!texts.rounds.empty() && !parse_rounds(texts.rounds, options.shape)) {
-    return fmt::format("--rounds {} is not understood: write 1 to 100, or forever", texts.rounds);
+    return fmt::format("--rounds {} is malformed: write 1 to 100, or forever", texts.rounds);
   }
   if (texts.ranks != 0) options.shape.ranks = texts.ranks;
   if (!texts.homes.empty()) options.shape.homes = texts.homes;
   if (const auto& homes = options.shape.homes; !homes.empty()) {
     if (homes.size() != options.shape.agents() ||
         *std::max_element(homes.begin(), homes.end()) >= options.shape.ranks) {
-      return fmt::format("--homes is not understood: give {} ranks below {}, one for each agent",
+      return fmt::format("--homes is malformed: give {} ranks below {}, one for each agent",
                          options.shape.agents(), options.shape.ranks);
     }
   }
@@ -220,7 +221,7 @@ std::string settle(Options& options, const Texts& texts) {
                                                     : Manner::kWait);
   }
   if (!options.shape.manners.empty() && options.shape.manners.size() != options.shape.agents()) {
-    return fmt::format("--manners is not understood: give {} of wait, timed and try, one per agent",
+    return fmt::format("--manners is malformed: give {} of wait, timed and try, one per agent",
                        options.shape.agents());
   }
   options.how = options.explore == "exhaustive"    ? How::kExhaustive

@@ -55,7 +55,7 @@ void show_waiting(const Options& options, const fabric::sim::Waiting& waiting) {
     fmt::print("agents can starve: {}\n", waiting.starvation->what);
     fmt::print("  see it: {}\n", replay_line(options, *waiting.starvation));
   } else if (options.replay.empty()) {
-    fmt::print("no agent can starve: no fair cycle leaves anybody out\n");
+    fmt::print("no agent can starve: no fair cycle leaves an agent out\n");
   }
   if (waiting.bypass) {
     fmt::print("bypass: others enter at most {} times past an agent that waits{}\n",

@@ -65,7 +65,7 @@ void Execution::observe(const Agent& agent, const Operation& op, std::uint64_t o
 std::uint64_t Execution::apply(Agent& agent, const Operation& op) {
   if (!within_memory(op)) {
     if (!wrong_) {
-      wrong_ = fmt::format("footprint: agent {} reaches for rank {} +{:#x}, where no memory is",
+      wrong_ = fmt::format("footprint: agent {} accesses rank {} +{:#x}, which has no memory",
                            agent.number, op.at.rank(), op.at.offset());
     }
     return 0;

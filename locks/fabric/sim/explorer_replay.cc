@@ -96,14 +96,13 @@ void Explorer::close_loop(const std::string& schedule, Replayed& replayed) {
   if (left_out.empty()) return;
   const std::string entries = entries_text(replayed.entries);
   if (replayed.fair() && entries.empty()) {
-    execution_.set_wrong(
-        fmt::format("livelock: {} wants in for ever, and nobody enters", left_out));
+    execution_.set_wrong(fmt::format("livelock: {} waits for ever, and no agent enters", left_out));
   } else if (replayed.fair()) {
-    execution_.set_wrong(fmt::format("starvation: {} wants in for ever; each turn of the loop,{}",
+    execution_.set_wrong(fmt::format("starvation: {} waits for ever; in each round of the loop,{}",
                                      left_out, entries));
   } else {
-    execution_.set_wrong(fmt::format("bypass: no bound; while {} waits, each turn of the loop,{}",
-                                     left_out, entries));
+    execution_.set_wrong(fmt::format(
+        "bypass: no bound; while {} waits, in each round of the loop,{}", left_out, entries));
   }
 }
 

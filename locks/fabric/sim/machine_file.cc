@@ -157,7 +157,8 @@ Status read_range(const Field& field, const toml::node& node, ParameterNote& not
   const toml::array* range = node.as_array();
   if (range == nullptr || range->size() != 2 || !range->get(0)->is_number() ||
       !range->get(1)->is_number()) {
-    return bad(fmt::format("{}.range must be two numbers, the least and the most", field.name));
+    return bad(
+        fmt::format("{}.range must be two numbers, the minimum and the maximum", field.name));
   }
   const double value = note.least;
   note.least = *range->get(0)->value<double>();
@@ -192,7 +193,7 @@ Status read_parameter(const Field& field, const toml::table& table, Machine& mac
   }
   const auto source = table["source"].value<std::string>();
   if (!source || source->empty()) {
-    return bad(fmt::format("{}.source must say where the figure comes from", field.name));
+    return bad(fmt::format("{}.source must name the source of the figure", field.name));
   }
   ParameterNote note{.source = *source, .least = *value, .most = *value};
   if (const toml::node* range = table.get("range")) {

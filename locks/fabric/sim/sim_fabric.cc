@@ -79,7 +79,7 @@ Result<SimEndpoint> SimFabric::endpoint(std::uint32_t rank) {
 void SimFabric::run(const std::vector<std::uint32_t>& homes,
                     const std::function<void(std::uint32_t)>& body) {
   for (const std::uint32_t home : homes) {
-    KW_CHECK_MSG(home < ranks(), "run", "an agent's home is no rank of this fabric");
+    KW_CHECK_MSG(home < ranks(), "run", "an agent's home is not a rank of this fabric");
   }
   engine_->run(homes, body);
 }

@@ -85,7 +85,7 @@ void TimedEngine::check_ended() const {
   for (const Agent& agent : agents_) waiting += agent.fiber->finished() ? 0 : 1;
   if (waiting == 0) return;
   const std::string what = std::to_string(waiting) + " of " + std::to_string(agents_.size()) +
-                           " agents wait for what never comes";
+                           " agents wait for ever";
   KW_CHECK_MSG(false, "run", what.c_str());
 }
 

@@ -34,8 +34,8 @@ TEST_CASE("spec: every type of value becomes a word") {
 TEST_CASE("spec: a wrong line is named") {
   CHECK(refusal("lock = \"gbh\"\ncolour = 1\n").find("x.toml:2: there is no option 'colour'") == 0);
   CHECK(refusal("lock = \n").find("x.toml:1: ") == 0);
-  CHECK(refusal("\n[lock]\nkind = 1\n").find("x.toml:2: 'lock' wants") == 0);
-  CHECK(refusal("lock = 1979-05-27\n").find("'lock' wants") != std::string::npos);
+  CHECK(refusal("\n[lock]\nkind = 1\n").find("x.toml:2: 'lock' must be") == 0);
+  CHECK(refusal("lock = 1979-05-27\n").find("'lock' must be") != std::string::npos);
   CHECK(refusal("spec = \"y.toml\"\n").find("'spec'") != std::string::npos);
 }
 

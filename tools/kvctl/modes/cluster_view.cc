@@ -32,7 +32,7 @@ Row row_of(const Rank& rank, const Link& link) {
   if (row.state.empty()) row.state = "online";
   const auto info = Info::of(own);
   if (!info.ok()) {
-    row.state = "says nothing of itself";
+    row.state = "did not answer INFO";
     return row;
   }
   row.keys = info->keys();

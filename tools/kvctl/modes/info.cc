@@ -37,7 +37,7 @@ Result<Info> Info::of(Link& link) {
   const Tree tree(*reply);
   if (!tree.is_error()) return Info(tree.text());
   return Status(Code::kUnsupported,
-                fmt::format("{} says nothing of itself: {}", link.server(), tree.text()));
+                fmt::format("{} rejected INFO: {}", link.server(), tree.text()));
 }
 
 std::string_view Info::text(std::string_view name) const {

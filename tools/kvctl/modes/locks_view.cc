@@ -40,7 +40,7 @@ Status add_rows(Link& rank, std::uint64_t count, std::vector<Row>& rows) {
   const Tree tree(*reply);
   if (tree.is_error()) {
     return {Code::kUnsupported,
-            fmt::format("{} says nothing of its locks: {}", rank.server(), tree.text())};
+            fmt::format("{} did not report its locks: {}", rank.server(), tree.text())};
   }
   for (const Tree& stripe : tree.elements()) rows.push_back(row_of(stripe));
   return {};

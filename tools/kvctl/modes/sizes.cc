@@ -114,7 +114,7 @@ class Sizes {
     });
     if (!status.ok() || refused.empty()) return status;
     return {Code::kUnsupported,
-            fmt::format("{} does not say what keys take: {}", link_.server(), refused)};
+            fmt::format("{} did not report the memory of keys: {}", link_.server(), refused)};
   }
 
   template <class Take>

@@ -4,13 +4,13 @@ namespace keyway::kvctl {
 namespace {
 
 constexpr Builtin kBuiltins[] = {
-    {"HELP", "[command | @group]", "Says how a command is called, or what a group has."},
-    {"CONNECT", "host port", "Talks to another server."},
-    {"CLUSTER", "", "Without a subcommand: the ranks, their keys, memory and load, as a table."},
-    {"LOCKS", "[count]", "The locks of the store's stripes, the most contended first."},
+    {"HELP", "[command | @group]", "Shows the syntax of a command, or the commands of a group."},
+    {"CONNECT", "host port", "Connects to another server."},
+    {"CLUSTER", "", "Without a subcommand: a table of the ranks with their keys, memory and load."},
+    {"LOCKS", "[count]", "Shows the locks of the store's stripes, the most contended first."},
     {"CLEAR", "", "Empties the screen."},
-    {"EXIT", "", "Ends the shell; so do QUIT and Ctrl-D."},
-    {"QUIT", "", "Ends the shell."},
+    {"EXIT", "", "Exits the shell, as QUIT and Ctrl-D do."},
+    {"QUIT", "", "Exits the shell."},
 };
 
 }  // namespace

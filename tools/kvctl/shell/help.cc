@@ -23,16 +23,17 @@ std::string entry_text(const Entry& entry) {
 
 std::string shell_text() {
   std::string text =
-      "kvctl sends what is typed to the server, and prints its reply.\n\n"
-      "  Tab completes commands and their options; Ctrl-R searches in what was typed before.\n"
-      "  \"quotes\" keep blanks, and know \\n, \\t, \\xff; a number in front repeats a command.\n"
-      "  Ctrl-C ends what is under way, or empties the line; on an empty line it ends the shell.\n"
-      "  :set nohints takes the hints away, :set hints shows them.\n\nOf the shell itself:\n\n";
+      "kvctl sends each line to the server and prints the reply.\n\n"
+      "  Tab completes commands and their options; Ctrl-R searches the history.\n"
+      "  \"Quotes\" keep blanks and support \\n, \\t, \\xff; a number in front repeats a command.\n"
+      "  Ctrl-C stops the running command, or clears the line; on an empty line it exits the "
+      "shell.\n"
+      "  :set nohints hides the hints, :set hints shows them.\n\nCommands of the shell itself:\n\n";
   for (const Builtin& builtin : builtins()) {
     fmt::format_to(std::back_inserter(text), "  {:<26} {}\n",
                    fmt::format("{} {}", builtin.name, builtin.arguments), builtin.summary);
   }
-  fmt::format_to(std::back_inserter(text), "\nGroups of commands, for help @group: {}\n",
+  fmt::format_to(std::back_inserter(text), "\nCommand groups, for help @group: {}\n",
                  fmt::join(groups(), ", "));
   return text;
 }
