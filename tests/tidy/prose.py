@@ -30,8 +30,6 @@ EXEMPT = {
     ("server", "comments"): (10.5, 5.5, 6.0),
     ("tests", "Markdown"): (4.0, 3.0, 2.0),
     ("tests", "comments"): (9.0, 4.0, 4.5),
-    ("tools", "Markdown"): (7.0, 1.5, 1.5),
-    ("tools", "comments"): (9.5, 3.0, 4.0),
     ("workloads", "Markdown"): (8.5, 6.5, 3.5),
     ("workloads", "comments"): (8.0, 2.0, 1.5),
 }

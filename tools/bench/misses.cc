@@ -1,6 +1,7 @@
 // bench_misses ELEMENTS READS THREADS: ns per read of a table of lines and a heap of 128 B blocks
-// by pure loads: the line, then the block that it names, then 100 B copied out. What the memory
-// alone makes a get cost, below which no lock, hash or comparison can bring it. Prints one number.
+// by pure loads: the line, then the block that it names, then 100 B copied out. This is the
+// memory's share in the time of a get; no lock, hash or comparison can bring the time below it.
+// Prints one number.
 #include <sys/mman.h>
 
 #include <algorithm>

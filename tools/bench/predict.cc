@@ -1,10 +1,11 @@
-// bench_predict: what a lock does on this host, and what a simulation of this host says it does.
+// bench_predict: the throughput of a lock on this host, and the prediction of a simulation of this
+// host.
 //
 //   bench_predict ACQUIRES REPEATS [MACHINE_FILE]
 //
-// Agents with a core each take one lock in turns, write one word under it, and give it back, with
-// no work between; on the shm fabric and on a simulated one, whose machine is measured first unless
-// a file is given. Prints one JSON line per lock and number of agents: the upper quartile of
+// Agents with a core each take one lock in turn, write one word under it, and release it, with no
+// work between; on the shm fabric and on a simulated one, with a machine that is measured first
+// unless a file is given. Prints one JSON line per lock and number of agents: the upper quartile of
 // REPEATS throughputs.
 #include <fmt/core.h>
 
@@ -111,7 +112,7 @@ Result<std::string> machine_text(const char* file) {
   return std::string(std::istreambuf_iterator<char>(in), {});
 }
 
-/// What one line per lock and number of agents says.
+/// One line per lock and number of agents.
 std::vector<std::string> compare(std::uint64_t acquires, int repeats, const calibrate::Host& host,
                                  const fabric::sim::Machine& machine) {
   const auto pair = host.any_pair();

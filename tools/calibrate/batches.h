@@ -1,4 +1,4 @@
-// What the measurements share: a fabric of one rank, its words, and timed batches.
+// Common parts of the measurements: a fabric of one rank, its words, and timed batches.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ inline fabric::ShmFabric make_fabric(std::uint64_t segment_bytes = kSmallSegment
   return std::move(fabric::ShmFabric::create(options)).value();
 }
 
-/// Times batch() often; ns per operation when a batch does so many.
+/// Times batch() often; returns ns per operation, for batches of this many operations.
 template <class Batch>
 Spread time_batches(const Effort& effort, double operations, Batch&& batch) {
   std::vector<double> each;
@@ -38,7 +38,7 @@ Spread time_batches(const Effort& effort, double operations, Batch&& batch) {
   return Spread::of(std::move(each));
 }
 
-/// The same on one pinned thread, with an endpoint of its own.
+/// The same on one pinned thread, with a new endpoint.
 template <class Batch>
 Spread time_pinned(const Host& host, const Effort& effort, double operations, Batch&& batch) {
   auto fabric = make_fabric();

@@ -111,8 +111,9 @@ void write_jitter(Writer& writer, const Pair& pair, double transfer) {
                   "clock itself varies is in it");
 }
 
-/// Two threads that do nothing but atomics on one line: a thread that has it goes on for the share
-/// s of the other's transfer t, so that t + a ns have 1 + s t / a atomics, of a ns each at hand.
+/// Two threads do atomics on one line without pause: a thread that has the line keeps it for the
+/// share s of the other's transfer t, so that t + a ns contain 1 + s t / a atomics, of a ns each on
+/// a held line.
 void write_request_share(Writer& writer) {
   auto& cache = writer.node().cache;
   const auto pair = writer.host().any_pair();
@@ -188,7 +189,7 @@ void write_memory(Writer& writer) {
   }
 }
 
-/// What two loads from memory that do not follow from one another take, over one.
+/// The time of two independent loads from memory, over that of one.
 void write_overlap(Writer& writer) {
   const std::uint32_t one = writer.host().usable.front();
   const Spread alone = memory_load(writer.host(), writer.effort(), one, one);

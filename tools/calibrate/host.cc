@@ -103,7 +103,7 @@ void run_pinned(const Host& host, const std::vector<std::uint32_t>& where,
       cpu_set_t here;
       CPU_ZERO(&here);
       CPU_SET(static_cast<std::size_t>(host.os_index[where[i]]), &here);
-      sched_setaffinity(0, sizeof here, &here);  // where it is refused, the system places it
+      sched_setaffinity(0, sizeof here, &here);  // if it is refused, the system places the thread
       body(i);
     });
   }

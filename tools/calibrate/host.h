@@ -1,9 +1,9 @@
 // Host: the hardware threads of this host that the process may use, and threads pinned to them.
 //
-// *What.* Hardware threads count as hwloc's logical ones do: those of a core follow one another,
-// then the cores of a NUMA node, the NUMA nodes of a socket. So the numbers are those of
-// MulticoreShape. *Thread safety.* Immutable; run_pinned() starts threads of its own and joins
-// them.
+// *What.* Hardware threads are numbered like hwloc's logical ones: first the threads of a core,
+// then the cores of a NUMA node, then the NUMA nodes of a socket. So the numbers are those of
+// MulticoreShape.
+// *Thread safety.* Immutable; run_pinned() starts and joins threads.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct Host {
   fabric::sim::MulticoreShape shape;
   bool regular = true;  // else its parts differ in size, and `shape` has every thread as a core
   std::vector<std::uint32_t> usable;  // hardware threads of this process, sorted
-  std::vector<int> os_index;          // of each hardware thread
+  std::vector<int> os_index;          // for each hardware thread
 
   static Host discover();
   /// Two usable hardware threads that are just so near; the same one twice when there are none.

@@ -1,8 +1,8 @@
-// Measure: what one operation of a shm endpoint, one wait, one wake-up takes on this host.
+// Measure: the cost of one operation of a shm endpoint, one wait, one wake-up on this host.
 //
 // *What.* Each function is one measurement: many short batches, the spread of ns per operation over
-// them. All go through ShmEndpoint and wait.h, that is through what a lock pays, but through no
-// lock. *Thread safety.* Each starts pinned threads of its own and joins them; call one at a time.
+// them. All go through ShmEndpoint and wait.h, as a lock's operations do, but through no lock.
+// *Thread safety.* Each starts and joins pinned threads; call one at a time.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +51,7 @@ Spread single_rounds(const Host& host, const Effort& effort, const Pair& pair);
 Spread contended_atomic(const Host& host, const Effort& effort, const Pair& pair);
 /// From one thread to the other on one hardware thread, by yields.
 Spread context_switch(const Host& host, const Effort& effort);
-/// A futex wake: of its caller's time, and until the sleeper runs.
+/// A futex wake: its caller's time, and the time until the sleeper runs.
 struct Wake {
   Spread signal;
   Spread runs;

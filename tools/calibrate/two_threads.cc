@@ -149,7 +149,7 @@ Spread quantum(const Host& host, const Effort& effort) {
   const std::uint32_t one = host.usable.front();
   std::vector<double> lengths;
   run_pinned(host, {one, one}, [&](std::size_t me) {
-    std::uint64_t began = 0;  // of this turn, when its beginning was seen
+    std::uint64_t began = 0;  // start of this turn, as first seen
     std::uint64_t last = steady_ns();
     for (std::uint64_t now = last; now < until; last = now) {
       now = steady_ns();

@@ -25,7 +25,7 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
 endif()
 
-# What every target of ours compiles with; never exported to users of the package.
+# Compile options of all our targets; never exported to users of the package.
 add_library(keyway_build_flags INTERFACE)
 target_compile_options(keyway_build_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow
                        -Wno-missing-field-initializers -Werror=unused-result)
@@ -36,8 +36,8 @@ target_compile_options(keyway_build_flags INTERFACE
 # the sanitizers find true ones.
 target_compile_options(keyway_build_flags INTERFACE
   "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-array-bounds>")
-# Of sources compiled together, one's local names may be another's global ones, and to g++ they are
-# headers, whose types should not have members of anonymous namespaces.
+# When sources are compiled together, one's local names may be another's global ones, and g++ takes
+# the sources for headers, in which types should not have members of anonymous namespaces.
 target_compile_options(keyway_build_flags INTERFACE
                        "$<$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>:-Wno-shadow;-Wno-subobject-linkage>")
 if(KEYWAY_SANITIZE)

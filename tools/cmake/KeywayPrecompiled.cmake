@@ -1,5 +1,5 @@
-# Precompiled headers: what nearly every source of ours includes of the standard library and of fmt is
-# parsed once, which is half of what most sources take to compile.
+# Precompiled headers: headers of the standard library and of fmt that nearly every source includes
+# are parsed once; parsing them is half the compile time of most sources.
 #
 # None of our own headers is among them, so a source still shows that it includes those it needs;
 # tests/tidy checks the standard ones by their names. g++ takes a precompiled header only for the flags

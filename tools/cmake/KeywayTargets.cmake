@@ -1,9 +1,9 @@
 # keyway_library(NAME FOLDER dir [SOURCES ...] [DEPENDS ...] [PRIVATE_DEPENDS ...])
 #
-# One folder is one target. A target sees only the headers of its own folder and
-# of what it depends on: each gets a staging directory that holds one symbolic
-# link, `keyway/<folder>`, so that an upward include does not compile. The same
-# paths are installed, so `#include "keyway/kvstore/store.h"` is right everywhere.
+# One folder is one target. A target sees only the headers of its folder and of its dependencies:
+# each gets a staging directory that holds one symbolic link, `keyway/<folder>`, so that an upward
+# include does not compile. The same paths are installed, so `#include "keyway/kvstore/store.h"` is
+# right everywhere.
 function(keyway_library name)
   cmake_parse_arguments(ARG "" "FOLDER" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
   set(target keyway_${name})
@@ -48,9 +48,9 @@ function(keyway_program name)
   install(TARGETS ${name})
 endfunction()
 
-# keyway_cold_sources(FILE...): what runs once, such as the reading of a command line. The libraries
-# for that are all headers; optimizing CLI11 costs half a minute a file, and so do the checks of
-# undefined behaviour in it.
+# keyway_cold_sources(FILE...): code that runs once, such as the parsing of a command line. The
+# libraries for that are all headers; optimizing CLI11 costs half a minute a file, and so do the
+# checks of undefined behaviour in it.
 function(keyway_cold_sources)
   set(options -O1)
   if(KEYWAY_SANITIZE)

@@ -16,7 +16,7 @@ set(KEYWAY_TEST_LABELS unit conformance models mpi system server fuzz tidy clang
 set(KEYWAY_TEST_DIR ${PROJECT_BINARY_DIR}/test-work)
 set(KEYWAY_TEST_SUPPORT_DIR ${PROJECT_SOURCE_DIR}/tests/support)
 
-# What starts a program on several ranks, and what must stand before any program.
+# The command that starts a program on several ranks, and the prefix of any program.
 if(KEYWAY_MPI STREQUAL "mpich")
   find_program(KEYWAY_MPIRUN_PROGRAM mpirun.mpich REQUIRED)
   set(KEYWAY_MPIRUN ${KEYWAY_MPIRUN_PROGRAM} -launcher fork)
@@ -29,8 +29,8 @@ endif()
 # be found by the checks, not by sanitizers, and take long to compile.
 set(KEYWAY_SIM_TESTS ON)
 set(KEYWAY_MUTANT_TESTS ON)
-# One more label for tests that sanitizers make slow, and of which quick ones show as much: what one
-# thread simulates, beside conformance_sim.
+# An additional label for tests that sanitizers make slow if faster tests cover the same:
+# simulations on one thread, besides conformance_sim.
 set(KEYWAY_LONG_IF_SANITIZED)
 if(KEYWAY_SANITIZE)
   set(KEYWAY_MUTANT_TESTS OFF)
@@ -56,7 +56,7 @@ foreach(label IN LISTS KEYWAY_TEST_LABELS)
   endif()
 endforeach()
 
-# One ctest entry: labels, a time limit, a working folder of its own in the build tree.
+# One ctest entry: labels, a time limit, a separate working folder in the build tree.
 function(keyway_add_ctest name)
   cmake_parse_arguments(ARG "SERIAL" "TIMEOUT_S;PROCESSORS" "COMMAND;LABELS" ${ARGN})
   if(NOT ARG_LABELS)

@@ -1,4 +1,5 @@
-"""What the scripts that measure share: who made a result, running a program, drawing a plot."""
+"""Functions that the measuring scripts share: the provenance of a result, running a program,
+drawing a plot."""
 
 import os
 import pathlib
@@ -39,7 +40,7 @@ def provenance(build):
 
 
 def output_of(command, **options):
-    """What a program prints; ends this one when it fails."""
+    """The output of a program; exits if it fails."""
     done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, text=True,
                           check=False, **options)
     if done.returncode != 0:

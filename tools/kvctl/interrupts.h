@@ -1,7 +1,7 @@
 // Ctrl-C, and waits that it ends.
 //
-// *What.* A shell lives on when Ctrl-C is pressed: what is under way ends. SIGINT, SIGWINCH and
-// SIGTSTP are noted while somebody waits here, and held back at all other times.
+// *What.* Ctrl-C ends the running command, and the shell continues. SIGINT, SIGWINCH and SIGTSTP
+// are noted while a caller waits here, and blocked at all other times.
 // *Thread safety.* One thread's.
 #pragma once
 

@@ -19,7 +19,7 @@ Status Link::connect() {
 }
 
 Result<bool> Link::ensure() {
-  // What comes while nothing is asked is the end of the connection.
+  // Input without a request is the end of the connection.
   if (connected() && !connection_->has_news()) return false;
   if (Status status = connect(); !status.ok()) return status;
   return true;

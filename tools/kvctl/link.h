@@ -1,7 +1,7 @@
-// Link: the one connection to the server, made anew where it was lost.
+// Link: the one connection to the server, opened again when it is lost.
 //
-// *What.* A request is sent once. Where the connection was closed while nothing was under way, a
-// new one is made first; where it breaks with a request under way, nobody knows whether that took
+// *What.* A request is sent once. If the connection was closed with no request in flight, a new one
+// is opened first. If it breaks with a request in flight, the request may or may not have taken
 // effect, and it is not sent again.
 // *Thread safety.* One thread's.
 #pragma once

@@ -17,7 +17,7 @@
 namespace keyway::kvctl {
 namespace {
 
-/// What stdin has, in place of the last word or of the tag.
+/// Stdin replaces the tag, or becomes the last word.
 bool put_stdin_in_place(Options& options) {
   if (!options.last_from_stdin && options.tag.empty()) return true;
   std::string bytes(std::istreambuf_iterator<char>(std::cin), {});

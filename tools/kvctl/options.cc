@@ -31,7 +31,7 @@ constexpr const char* kFooter =
     "  kvctl --scan --pattern 'user:*'\n"
     "  kvctl --pipe < commands.txt";
 
-/// What the command line says in another form than Options.
+/// Parts of the command line in another form than in Options.
 struct Texts {
   std::string uri;
   double timeout_s = 60;
@@ -116,7 +116,7 @@ void declare_modes(CLI::App& app, Options& options, Texts& texts) {
 
 Status refuse(std::string sentence) { return {Code::kInvalidArgument, std::move(sentence)}; }
 
-/// What is left of the command line is the command; what looks like an option there is a mistake.
+/// The rest of the command line is the command; an option in it is a mistake.
 Status take_words(const CLI::App& app, Options& options) {
   options.words = app.remaining();
   if (!options.words.empty() && options.words[0].size() > 1 && options.words[0][0] == '-') {

@@ -1,4 +1,4 @@
-// What kvctl is told by its command line and its environment.
+// The settings of kvctl from its command line and its environment.
 //
 // *Thread safety.* Values, and functions of their arguments.
 #pragma once
@@ -20,9 +20,9 @@ using program::kExitUsage;
 inline constexpr std::uint16_t kPort = 7400;  // keywayd's
 inline constexpr int kExitError = 1;          // the server answered an error
 
-/// What to do, where it is not to send a command.
+/// The function to run, unless it is to send a command.
 enum class Mode : std::uint8_t {
-  kCommands,  // of the command line, of stdin, or of a person
+  kCommands,  // from the command line, stdin, or a terminal
   kPipe,
   kStat,
   kLatency,
@@ -35,7 +35,7 @@ enum class Mode : std::uint8_t {
 };
 
 struct Options {
-  wire::Options server;  // where it is, and who is asking
+  wire::Options server;  // its address and our login
   bool ask_password = false;
   bool password_seen = false;  // on the command line, where others can see it: say so
   Mode mode = Mode::kCommands;
@@ -47,7 +47,7 @@ struct Options {
   std::string tag;  // the word that stdin stands for; "": none
   std::string pattern;
   std::string type;
-  std::uint64_t count = 0;  // of SCAN, and of rows; 0: not given
+  std::uint64_t count = 0;  // for SCAN, and for rows; 0: not given
   std::uint32_t pipe_timeout_s = 30;
   std::vector<std::string> words;  // the command
 };

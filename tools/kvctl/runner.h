@@ -34,7 +34,7 @@ class Runner {
 
  private:
   void enter_as(const std::string& user, const std::string& password);
-  /// What a reply says of the connection's state.
+  /// Updates the connection's state from a reply.
   void follow(std::span<const std::string> words, const resp::Reply& reply);
 
   Link& link_;

@@ -46,7 +46,7 @@ class StorePeers final : public Peers {
   Store& store_;
 };
 
-/// A seed of its own for every phase, rank and thread.
+/// A separate seed for every phase, rank and thread.
 inline std::uint64_t seed_of(std::uint64_t seed, std::uint64_t phase, std::uint64_t rank,
                              std::uint64_t thread) {
   for (const std::uint64_t part : {phase, rank, thread}) seed = splitmix64(seed) ^ part;

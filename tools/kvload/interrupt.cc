@@ -16,7 +16,7 @@ static_assert(std::atomic<bool>::is_always_lock_free);
 void set_handler(int number, void (*handler)(int)) {
   struct sigaction action {};
   action.sa_handler = handler;
-  action.sa_flags = SA_RESTART;  // calls that a library makes go on
+  action.sa_flags = SA_RESTART;  // calls inside libraries continue
   sigemptyset(&action.sa_mask);
   sigaction(number, &action, nullptr);
 }

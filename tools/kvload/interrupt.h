@@ -11,7 +11,7 @@ namespace keyway::kvload {
 /// nothing to report yet. A signal that the caller has set to be ignored stays ignored (nohup).
 void take_interrupts();
 
-/// Whether a signal has come to this process.
+/// Whether this process has received a signal.
 bool was_interrupted();
 
 }  // namespace keyway::kvload

@@ -1,4 +1,4 @@
-// What one call of kvload is to do: its options and properties, checked, as phases.
+// The work of one call of kvload: its options and properties, checked, as phases.
 #pragma once
 
 #include <optional>
@@ -31,7 +31,7 @@ struct Job {
   bool show = true;                // whether this process is the one that prints
 };
 
-/// What a store can and cannot do, as far as the phases depend on it.
+/// The abilities of a store that the phases depend on.
 struct StoreTraits {
   std::string_view name;          // "tbb:"
   std::string_view way;           // how it is reached, for the summary: "one-sided"

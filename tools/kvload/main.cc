@@ -36,15 +36,15 @@ Status unknown_store(std::string_view uri) {
                 fmt::format("--store {} is not a store: give one of {}", uri, forms));
 }
 
-/// What this process cannot do. Of a job it may be one rank's alone, and the others wait for it in
-/// MPI, so it goes there to say so.
+/// Reports a failure of this process. In a job it may be the failure of one rank only, and the
+/// others wait for it in MPI, so it joins them to report it.
 Status decline(bool of_job, Status why) {
   return of_job && program::under_launcher() ? Store::decline("mpi:", std::move(why)) : why;
 }
 
 bool is_of_job(std::string_view store) { return store.starts_with("mpi:"); }
 
-/// Of a command line that cannot be used: as far as its words tell.
+/// Whether an unusable command line was meant for a job, judged by its words.
 bool names_job(int argc, char** argv) {
   return std::any_of(argv, argv + argc, [](std::string_view word) {
     if (word.starts_with("--store=")) word.remove_prefix(word.find('=') + 1);

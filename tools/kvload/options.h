@@ -28,12 +28,12 @@ struct Options {
   std::vector<double> write_percents;  // --fw; empty: no sweep
   std::optional<double> locality;
   std::uint32_t batch = 1;         // keys of one batched get
-  std::uint32_t sample_every = 1;  // take the latency of each n-th operation; 0: of none
+  std::uint32_t sample_every = 1;  // measure the latency of each n-th operation; 0: none
   std::uint64_t seed = 1;
   std::uint64_t pregenerate_mib = 512;
   std::optional<std::uint64_t> memory_bytes;
-  std::optional<std::uint32_t> load_threads;  // of each rank, where run loads first
-  std::string lock_policy;                    // of local: and mpi:; empty: what the URI says
+  std::optional<std::uint32_t> load_threads;  // per rank, for the load that run does first
+  std::string lock_policy;                    // for local: and mpi:; empty: as in the URI
   // Long enough for a server to be started again; on top of it, a connection to a server that has
   // gone waits for its timeout (client/wire/options.h: 10 s).
   std::uint64_t give_up_after_s = 10;

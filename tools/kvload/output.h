@@ -1,4 +1,5 @@
-// What kvload says: the text report on stdout, notes and failures on stderr, JSON and CSV files.
+// The output of kvload: the text report on stdout, notes and failures on stderr, JSON and CSV
+// files.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +44,7 @@ class Output {
   void add(const Phase& phase, PhaseOutcome outcome);
   /// Says what went wrong beyond a phase.
   void fail(const std::string& sentence);
-  /// What guards the stripes of a rank, lines for people.
+  /// Adds the locks of a rank's stripes, lines for people.
   void note_locks(const std::string& lines);
   /// Writes the files and returns the exit code.
   int finish();
@@ -52,7 +53,7 @@ class Output {
   void print(const std::string& text);
   /// On stderr, and among the warnings of the JSON report.
   void warn(const std::string& sentence);
-  /// What a reader of the phase's report has to know beyond its numbers.
+  /// Warnings that a reader of the phase's report needs beyond its numbers.
   void warn_of(const Phase& phase, const PhaseOutcome& outcome);
   Status append_summary() const;
   Status write_json() const;
@@ -66,7 +67,7 @@ class Output {
   std::vector<std::string> warnings_;
   std::vector<std::string> locks_;
   nlohmann::ordered_json stripes_ = nlohmann::ordered_json::array();
-  std::vector<PhaseEnd> ends_;  // of the phases in results_
+  std::vector<PhaseEnd> ends_;  // ends of the phases in results_
   bool failed_ = false;
 };
 

@@ -1,11 +1,11 @@
 // The threads of one phase: how they start together, how they are stopped, what each did.
 //
 // *What*. Workers say when they are ready; the main thread then starts all at once, watches, and
-// may stop them; each worker leaves what it measured in a slot of its own.
+// may stop them; each worker leaves its measurements in its own slot.
 // *Thread safety*. PhaseState may be used by all threads. A slot is written by its worker; others
 // read `done` and the histograms meanwhile, and the rest after the worker has finished.
-// *Invariants*. I1: no worker passes wait_for_start() before start(). I2: what a worker wrote
-// before finished() is visible after wait_until_finished() said that all have.
+// *Invariants*. I1: no worker passes wait_for_start() before start(). I2: writes of a worker before
+// finished() are visible after wait_until_finished() has returned true.
 #pragma once
 
 #include <atomic>

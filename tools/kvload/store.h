@@ -1,8 +1,8 @@
-// What a store must offer to kvload.
+// The interface of a store for kvload.
 //
-// A store is a class of its own, an *adapter*; the phases and the worker loop are templates over
-// it, so that no operation goes through a virtual call and all stores take the same path. Every
-// adapter has
+// A store is a class, called *adapter*; the phases and the worker loop are templates over it, so
+// that no operation goes through a virtual call and all stores take the same path. Every adapter
+// has
 //
 //   static Result<std::unique_ptr<Adapter>> open(const Job&);
 //   static StoreTraits traits(const Job&);
@@ -11,7 +11,7 @@
 //   barrier(), gather(bytes)            // all ranks' bytes on rank 0, nothing elsewhere
 //   broadcast(bytes)                    // rank 0's bytes on every rank, or nothing
 //   ask_all_to_end(), asked_to_end()    // any process asks, all can see it; not collective
-//   owners(), owner_of(key), home_of(thread)  // whose keys are whose, for --locality
+//   owners(), owner_of(key), home_of(thread)  // the owner of keys, for --locality
 //
 // and its Session, used by one thread,
 //
@@ -33,7 +33,7 @@
 
 namespace keyway::kvload {
 
-/// The collective half of an adapter whose store lives in one process.
+/// The collective functions of an adapter for a store in one process.
 class OneProcess {
  public:
   std::uint32_t rank() const { return 0; }

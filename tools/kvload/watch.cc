@@ -86,7 +86,7 @@ class Display {
     }
   }
 
-  /// Says once why a phase that was interrupted goes on.
+  /// Explains once why an interrupted phase continues.
   void explain_delay() {
     if (!show_ || std::exchange(explained_, true)) return;
     std::fprintf(stderr,

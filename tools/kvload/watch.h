@@ -9,7 +9,7 @@
 
 namespace keyway::kvload {
 
-/// What the watch asks of the job's other processes.
+/// Requests of the watch to the job's other processes.
 class Peers {
  public:
   virtual ~Peers() = default;

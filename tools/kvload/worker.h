@@ -22,7 +22,7 @@
 
 namespace keyway::kvload {
 
-/// What a worker is to do. `operations` may be kEndless.
+/// The work of a worker. `operations` may be kEndless.
 struct WorkerPlan {
   static constexpr std::uint64_t kEndless = std::numeric_limits<std::uint64_t>::max();
 
@@ -53,7 +53,7 @@ class Worker {
         whole_writes_(spec_.write_all_fields || spec_.field_count == 1),
         record_bytes_(values_.layout().record_bytes()),
         slot_bytes_(values_.layout().slot_bytes()),
-        // What may be read next depends on the inserts before it: one operation at a time.
+        // The readable records depend on the inserts before: one operation at a time.
         block_ops_(!load_ && spec_.share(workloads::OpKind::kInsert) > 0 ? 1 : 1024),
         until_sample_(plan.sample_every) {
     batch_keys_.reserve(plan_.batch);

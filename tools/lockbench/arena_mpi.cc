@@ -28,7 +28,7 @@ std::string text_of(const std::vector<std::byte>& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// What each rank says, at rank 0; empty elsewhere.
+/// The contributions of all ranks, on rank 0; empty elsewhere.
 std::vector<std::string> gather(MpiFabric& fabric, const std::string& mine) {
   std::vector<std::string> all;
   for (const auto& bytes : fabric.gather(std::as_bytes(std::span(mine)))) {

@@ -19,11 +19,11 @@ namespace keyway::lockbench {
 
 struct Check {
   std::uint64_t exclusive = 0;   // exclusive grants of the whole run
-  std::uint64_t increments = 0;  // of the counters, as the agents have counted them
+  std::uint64_t increments = 0;  // increments of the counters, as counted by the agents
   std::uint64_t counter = 0;     // as memory has it
   std::uint64_t torn = 0;
   std::uint64_t overlap = 0;
-  std::uint64_t inserted = 0;  // of bench dht, as the agents have counted
+  std::uint64_t inserted = 0;  // integers of bench dht, as counted by the agents
   std::uint64_t found = 0;     // in the volume, at the end
   std::uint64_t missed = 0;    // reads that did not find what was there
   std::string failure;         // empty when all is well

@@ -1,9 +1,9 @@
 // Runs the agents of a simulated machine as fibers, in virtual time.
 //
 // *What.* Warm-up and measured part are two runs of the fabric, so the barrier between them takes
-// no time. Who is inside of which lock is followed here, on the side: an agent is never interrupted
-// between a grant and the note of it, so an overlap is seen whenever there is one, and to look
-// costs no virtual time.
+// no time. Inside records, outside of virtual time, which agents are inside which lock: an agent is
+// never interrupted between a grant and its record, so every overlap is detected, at no cost in
+// virtual time.
 // *Thread safety.* None: one thread simulates.
 #pragma once
 
@@ -18,13 +18,13 @@
 
 namespace keyway::lockbench {
 
-/// What the agents of one simulated run share.
+/// State that the agents of one simulated run share.
 class Inside {
  public:
   explicit Inside(std::uint32_t locks) : locks_(locks) {}
 
   std::uint64_t next_order() { return ++order_; }
-  /// False when somebody is inside who excludes this one.
+  /// False if an agent is inside that excludes this one.
   bool enter(std::uint32_t lock, bool exclusive) {
     Lock& at = locks_[lock];
     const bool free = at.writers == 0 && (!exclusive || at.readers == 0);
@@ -54,7 +54,7 @@ class FiberHost {
   std::uint64_t order(std::uint64_t) { return inside_.next_order(); }
   bool entered(std::uint32_t lock, bool exclusive) { return !inside_.enter(lock, exclusive); }
   void left(std::uint32_t lock, bool exclusive) { inside_.leave(lock, exclusive); }
-  /// The engine itself says when nobody can go on.
+  /// The engine reports when no agent can continue.
   Deadline deadline() { return Deadline::never(); }
 
  private:

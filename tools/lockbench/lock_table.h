@@ -1,8 +1,8 @@
-// LockTable: where the locks of a run and the records that they guard lie.
+// LockTable: the places of a run's locks and of the records that they guard.
 //
-// *What.* Locks lie `stride` ranks apart, from rank `home` on; when they come round to where they
-// began, one rank further. Beside each is a record of its own: words that its holders read and
-// write by plain operations. Every rank's segment is laid out alike.
+// *What.* Locks lie `stride` ranks apart, from rank `home` on; after each round they shift by one
+// rank. Each has a record beside it: words that its holders read and write by plain operations.
+// Every rank's segment has the same layout.
 // *Thread safety.* Immutable.
 #pragma once
 
@@ -40,7 +40,7 @@ class LockTable {
     if (plan.has_volume()) volume_ = layout_.reserve(plan.volume.bytes());
     nodes_ = locks::NodeRegion::reserve(layout_, agents_per_rank(plan), kNodesPerAgent);
   }
-  /// One more than the plan has: for who looks at the table when all have ended.
+  /// One more than in the plan: the agent that checks the table after all have ended.
   static std::uint32_t agents_per_rank(const Plan& plan) { return plan.threads + 1; }
 
   std::uint32_t size() const { return locks_; }
@@ -57,7 +57,7 @@ class LockTable {
   fabric::Address record(std::uint32_t k) const {
     return {home(k), offset(k) + locks::kLockLineBytes};
   }
-  /// Of bench dht.
+  /// The volume of bench dht.
   fabric::Address volume() const { return {home_, volume_}; }
   const locks::NodeRegion& nodes() const { return nodes_; }
   std::uint64_t segment_bytes() const { return layout_.size(); }

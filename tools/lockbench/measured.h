@@ -1,4 +1,4 @@
-// What one agent has done and seen, and what a process sends rank 0 of it.
+// The results of one agent, and the part that a process sends to rank 0.
 //
 // *Thread safety.* Plain data of one agent; Latencies of one thread.
 #pragma once
@@ -28,10 +28,10 @@ struct Latencies {
   }
 };
 
-/// Of one lock, by one agent, over the whole run.
+/// For one lock, by one agent, over the whole run.
 struct LockUse {
   std::uint64_t exclusive = 0;   // grants that excluded everybody
-  std::uint64_t increments = 0;  // of the record's counter
+  std::uint64_t increments = 0;  // increments of the record's counter
 };
 
 /// The i-th integer that an agent inserts: no two are alike, and none is 0.
@@ -43,19 +43,19 @@ struct AgentResult {
   /// Accesses that are recorded at most, for fairness.
   static constexpr std::size_t kMaxAccesses = 1 << 20;
 
-  std::uint64_t begin_ns = 0;  // of the measured part
+  std::uint64_t begin_ns = 0;  // start of the measured part
   std::uint64_t end_ns = 0;
   std::uint64_t end_order = kEndOfOrder;
   std::uint64_t exclusive = 0;  // measured grants
   std::uint64_t shared = 0;
   std::uint64_t torn = 0;      // times that the two words differed under a reader
-  std::uint64_t overlap = 0;   // times that somebody was inside who must not be
-  std::uint64_t inserted = 0;  // of bench dht: volume_key() of 0 up to this
+  std::uint64_t overlap = 0;   // times that an excluded agent was inside
+  std::uint64_t inserted = 0;  // bench dht: inserted volume_key() of 0 up to this
   std::uint64_t missed = 0;    // reads that did not find what is there
   std::vector<LockUse> use;    // by lock
   std::vector<Access> accesses;
-  locks::LockStats stats;   // of the measured part
-  fabric::OpCounts counts;  // of the measured part; no levels when not counted
+  locks::LockStats stats;   // for the measured part
+  fabric::OpCounts counts;  // for the measured part; no levels if not counted
   std::string trouble;      // why it stopped early
 };
 

@@ -1,4 +1,4 @@
-// What one run of lockbench is asked to do, and the command line that says it.
+// The options of one run of lockbench, and its command line.
 //
 // *Thread safety.* Plain data and free functions.
 #pragma once
@@ -36,13 +36,13 @@ struct RunOptions {
   std::string draws = "own";          // or "published", see lock_draw.h
   double fw = 1;                      // share of writes (roles=operation) or writers (=process)
   std::string roles = "operation";
-  std::uint64_t acquires = 0;  // of each agent, warm-up included; 0: by the fabric
-  double seconds = 0;          // of the fabric's clock, instead of a number of acquires
+  std::uint64_t acquires = 0;  // per agent, warm-up included; 0: by the fabric
+  double seconds = 0;          // by the fabric's clock, instead of a number of acquires
   double warmup = 0.1;         // share of the acquires that is discarded
   std::uint64_t work_min_ns = 1000;
   std::uint64_t work_max_ns = 4000;
   std::uint64_t seed = 1;
-  std::uint32_t sample = 1;  // take the latency of each n-th acquire; 0: of none
+  std::uint32_t sample = 1;  // measure the latency of each n-th acquire; 0: none
   bool counts = false;
   std::string check = "warm-up";
   bool force_rma = false;            // mpi
@@ -55,7 +55,7 @@ struct Options {
   std::uint32_t jobs = 0;  // points of a simulated sweep at once; 0: as many as there are cores
   std::string json;
   std::string csv;
-  std::string calibrate;           // where to write this host as a machine file; no run then
+  std::string calibrate;           // file for this host as a machine; no run then
   std::vector<std::string> words;  // the run as words, the spec file's first
 };
 

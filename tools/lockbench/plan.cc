@@ -30,8 +30,8 @@ void warn(Plan& plan) {
   }
 }
 
-/// Slots of the volume: so many that collisions are usual, as a table is used that has no room to
-/// grow. The paper gives no size.
+/// Slots of the volume: few enough that collisions are common, as in a table without room to grow.
+/// The paper gives no size.
 constexpr std::uint64_t kSlots = 4096;
 
 /// Room for every insert that fits into eight standard deviations: a volume that is full ends a
@@ -54,7 +54,7 @@ Status plan_volume(Plan& plan) {
         "--seconds and --roles");
   }
   if (plan.atomics_only) {
-    options.sample = 0;  // there is no acquire whose time could be taken
+    options.sample = 0;  // there is no acquire to measure
     options.check = RunOptions().check;
   }
   plan.volume = volume_for(plan);

@@ -30,11 +30,11 @@ struct Plan {
   std::uint32_t agents() const { return ranks * threads; }
   std::uint64_t agent_seed(std::uint32_t agent) const;
   bool has_volume() const { return volume.slots != 0; }
-  /// Whether an agent of this rank does anything: of bench dht those that lack the volume.
+  /// Whether an agent of this rank does anything: in bench dht only ranks without the volume.
   bool takes_part(std::uint32_t rank) const { return !has_volume() || rank != options.home; }
 };
 
-/// Fills in what was left to defaults and refuses what contradicts itself. `ranks`: of the fabric.
+/// Fills in the defaults and rejects contradictions. `ranks`: those of the fabric.
 Result<Plan> make_plan(const RunOptions& options, std::uint32_t ranks);
 
 /// In place of a lock kind, for bench dht: no lock, everything by atomics.

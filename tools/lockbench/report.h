@@ -1,4 +1,4 @@
-// What lockbench says of results: text for people, CSV, JSON with all it takes to rerun.
+// The reports of lockbench: text for people, CSV, JSON with the configuration for a rerun.
 //
 // *Thread safety.* Free functions without state.
 #pragma once

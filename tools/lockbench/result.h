@@ -1,4 +1,4 @@
-// Result: what one run has measured, of all agents together.
+// Result: the measurements of one run, of all agents together.
 //
 // *Thread safety.* Plain data.
 #pragma once
@@ -17,16 +17,16 @@
 
 namespace keyway::lockbench {
 
-/// Of a simulated run beyond the rest.
+/// Additional results of a simulated run.
 struct Simulation {
   std::string machine_text;
   std::vector<fabric::sim::MachineParameter> parameters;  // --set applied
   double virtual_ns = 0;
   std::uint64_t events = 0;
   std::uint64_t operations = 0;
-  // Of this host, so different from run to run:
+  // Times of this host, so different from run to run:
   double host_s = 0;
-  double processor_s = 0;  // of the one thread that simulates
+  double processor_s = 0;  // time of the one thread that simulates
 };
 
 struct RunResult {

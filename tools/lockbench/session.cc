@@ -91,7 +91,7 @@ Result<std::optional<RunResult>> Session::run_point(const Point& point) const {
 void Session::finished(std::size_t number, Result<std::optional<RunResult>> result) {
   const MutexLock guard(mutex_);
   if (!result.ok()) {
-    // Points begin in order, so the first that fails is the same whoever ends first.
+    // Points begin in order, so the first failure is the same whichever point ends first.
     if (!failure_.ok() && failed_at_ < number) return;
     failed_at_ = number;
     const std::string where = points_[number].values.empty() ? "" : points_[number].name() + ": ";

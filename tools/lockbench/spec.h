@@ -7,8 +7,8 @@
 //     ranks = 1024
 //     sweep = ["F_W=0.002,0.02,0.05", "card.atomic_ns=50,100,200"]
 //
-// TOML and not the properties format of kvload's workloads: that one is YCSB's, for files that
-// exist; here values are typed and lists have a form, and the machine files are TOML already.
+// TOML and not the properties format of kvload's workloads: YCSB's format is for existing files;
+// here values are typed, there are lists, and the machine files are TOML already.
 // *Thread safety.* Free functions.
 #pragma once
 

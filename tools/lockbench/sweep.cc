@@ -33,7 +33,7 @@ std::optional<double> number(const std::string& text) {
   return value;
 }
 
-/// Continues `values`, whose numbers are the last of `known`, up to `last`; false when it is
+/// Continues `values`, the last of which are the numbers `known`, up to `last`; false if `last` is
 /// missed.
 bool go_on(std::vector<std::string>& values, const std::vector<double>& known, double last) {
   const std::size_t n = known.size();
@@ -97,7 +97,7 @@ Result<std::string> word_for(const std::string& name, const std::string& value) 
   return fmt::format("--{}={}", option, value);
 }
 
-/// `run` with the point's values. The lock comes first, whose text the levers go on with.
+/// `run` with the point's values. The lock comes first, because its text continues with the levers.
 Result<RunOptions> changed(RunOptions run, const Point& point) {
   for (const auto& [name, value] : point.values) {
     if (name == "lock") run.lock = value;

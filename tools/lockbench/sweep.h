@@ -23,7 +23,8 @@ struct Point {
 };
 
 /// "8,16,32,...,1024" and the like, written out. Three values before the dots that grow by one
-/// factor go on so; others go on by their last step, and must reach the value after the dots.
+/// factor continue by that factor; other values continue by their last step. They must reach the
+/// value after the dots.
 Result<std::vector<std::string>> expand_values(std::string_view text);
 
 /// All points, the last sweep fastest. A later sweep of the same name replaces the earlier one.

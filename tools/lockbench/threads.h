@@ -56,7 +56,7 @@ struct ThreadAgent {
 }  // namespace detail
 
 /// Runs agents first .. first + plan.threads * homes - 1, `plan.threads` at each rank from
-/// `first_rank` on. `meet`() is called by one thread while all others of this process wait: where
+/// `first_rank` on. `meet`() is called by one thread while all others of this process wait: if
 /// agents of other processes take part, it is their barrier.
 template <class E, class L, class Fabric, class Meet>
 Result<Crew> run_threads(const Plan& plan, const LockTable& table, const L& lock, Fabric& fabric,

@@ -1,5 +1,4 @@
-// Work: what stands for an agent's own computation on a real fabric. The only busy loop of
-// lockbench.
+// Work: represents an agent's own computation on a real fabric. The only busy loop of lockbench.
 //
 // *What.* The papers' "spins for a random time": the processor is kept busy by the clock, as a
 // computation would keep it, and is not given away. This is load, not waiting: nobody waits for

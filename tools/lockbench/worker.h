@@ -1,9 +1,9 @@
 // Worker: one agent of a run: it acquires and releases locks of the table as the bench says.
 //
-// *What.* First the warm-up, whose acquires are discarded; each of them also works on the record
-// that the lock guards, which is what the check at the end looks at. Then the measured part, whose
-// critical sections are the bench's and nothing else (unless --check every). The same source runs
-// on every fabric; what differs is the Host: how work is done, and what order stamps are.
+// *What.* First the warm-up, with acquires that are discarded; each of them also works on the
+// record that the lock guards, for the check at the end. Then the measured part, with the critical
+// sections of the bench and nothing else (unless --check every). The same source runs on every
+// fabric; only the Host differs: it does the work and defines order stamps.
 // *Thread safety.* Belongs to its agent.
 // *Source.* HPDC'16 section 5; SPAA'24 section 6.
 #pragma once
@@ -27,14 +27,14 @@
 
 namespace keyway::lockbench {
 
-/// What a worker needs of the place where it runs.
+/// The functions of the environment that a worker needs.
 template <class H>
 concept Host = requires(H& host, std::uint64_t ns, std::uint32_t lock, bool exclusive) {
   { host.work(ns) } -> std::same_as<void>;
   // A stamp of an order that all agents of the run share; `ns` is the time of its endpoint.
   { host.order(ns) } -> std::same_as<std::uint64_t>;
-  // Called right after a grant and right before the release. entered() says whether somebody is
-  // inside who must not be, where the host can see that at no cost.
+  // Called right after a grant and right before the release. entered() returns whether an excluded
+  // agent is inside, if the host can see that at no cost.
   { host.entered(lock, exclusive) } -> std::same_as<bool>;
   { host.left(lock, exclusive) } -> std::same_as<void>;
   { host.deadline() } -> std::same_as<Deadline>;
@@ -92,8 +92,7 @@ class Worker {
 
   AgentResult take_result() { return std::move(result_); }
 
-  // --- What benches do.
-  /// One access to memory that the lock guards.
+  // --- Operations for benches. One access to memory that the lock guards.
   void touch() {
     const fabric::Address word = table_.record(at_) + kTouchedOffset;
     if (alone_) return store(word, rng_());
@@ -233,7 +232,7 @@ class Worker {
   LockDraw draw_;
   std::uint32_t number_;
   bool takes_part_;
-  std::optional<store::AtomicTable<E>> volume_;  // of bench dht
+  std::optional<store::AtomicTable<E>> volume_;  // for bench dht
   bool filling_ = false;                         // the volume, in the warm-up
   bool writer_ = true;                           // under --roles process
   std::uint32_t at_ = 0;                         // the lock of this visit

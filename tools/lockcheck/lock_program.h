@@ -1,13 +1,13 @@
 // LockProgram: agents that use one lock, as a program for the explorer.
 //
-// *What.* Each agent asks for the lock so many times, or for ever. A writer adds one to a record by
-// a load and a posted store, which only the lock makes whole; a reader loads it twice. LockWatch
-// checks every operation; at the end the record must tell the number of exclusive visits and the
-// token how many were asked for, and every agent must be able to take the lock and give it back
-// (L2).
-// *What agents forget.* Between one round and the next an agent's future depends on its pool of
-// nodes alone, and inside on its grant as well: kinds are values, and a LockAgent keeps nothing
-// else from one call to the next that any of its operations depends on.
+// *What.* Each agent acquires the lock a given number of times, or for ever. A writer adds one to a
+// record by a load and a posted store, which only the lock makes atomic; a reader loads it twice.
+// LockWatch checks every operation. At the end the record must equal the number of exclusive
+// visits, and the token the number of tokens that were requested, and every agent must be able to
+// acquire and release the lock (L2).
+// *Forgetting.* Between two rounds an agent's future depends on its pool of nodes alone, and inside
+// on its grant as well: kinds are values, and a LockAgent keeps nothing else between calls that its
+// operations depend on.
 // *For ever.* An agent that has given the lock back rests, and comes back at any time, or never;
 // tokens and the record count modulo two. So states return, and a cycle in the state graph is an
 // endless execution.
@@ -252,7 +252,7 @@ class LockProgram final : public fabric::sim::Program {
     }
   }
 
-  /// What is to come depends on when it is inside.
+  /// The future depends on when it is inside.
   std::uint64_t grant_digest(std::uint32_t i, const locks::Grant& grant,
                              std::uint32_t round) const {
     using fabric::sim::mixed;

@@ -82,7 +82,7 @@ void LockWatch::reset() {
   published_.assign(published_.size(), 0);
 }
 
-// --- what an agent does
+// --- actions of an agent
 
 void LockWatch::asks(std::uint32_t agent) {
   Agent& me = agents_[agent];
@@ -114,7 +114,7 @@ std::string LockWatch::enters(std::uint32_t agent, bool alone) {
 
 std::string LockWatch::passes_leader(std::uint32_t agent) {
   const std::uint32_t mine = ids_[agent].rank == 0 ? 0 : 1;
-  past_leader_[1 - mine] = 0;  // who waited has been let in
+  past_leader_[1 - mine] = 0;  // the waiting leader is granted
   const std::uint32_t most = shape_.most_past_leader[mine];
   if (most == 0 || past_leader_[mine] == 0 || past_leader_[mine]++ <= most) return {};
   return fmt::format("A6: {} grants of one cohort past a leader of the other that has yielded",
@@ -126,7 +126,7 @@ void LockWatch::sees_leader(const Operation& op, std::uint64_t left) {
   if (op.at == site().line + locks::kVictimOffset) {
     past_leader_[(left & 3) == 1 ? 1 : 0] = 1;  // the cohort of the low bits waits for the other
   }
-  // A cohort whose queue is empty has no leader.
+  // A cohort with an empty queue has no leader.
   if (op.at == site().line + locks::kLocalTailOffset && left == 0) past_leader_[1] = 0;
   if (op.at == site().line + locks::kRemoteTailOffset && left == 0) past_leader_[0] = 0;
 }
@@ -199,8 +199,8 @@ std::string LockWatch::touches_node(std::uint32_t agent, const Operation& op, st
     if (status && writes && given_up) agents_[agent].dumps = true;
     return {};
   }
-  // plain_queue.h: who has granted a node looks at its stand, which tells by its turn whether the
-  // node's agent has gone on.
+  // plain_queue.h: the granter of a node reads its stand; the turn in it tells whether the node's
+  // agent has continued.
   const bool stand = word_of_node(op.at) == locks::kStandOffset;
   if (stand && !writes) return {};
   if (!published(op.at) && (writes || !agents_[agent].dumps)) {

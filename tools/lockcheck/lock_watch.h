@@ -1,13 +1,12 @@
 // LockWatch: looks at every operation of agents that use one lock, and says what is wrong with it.
 //
-// *What.* Who is inside (L1), updates of a record that only the lock makes whole (L3), the fencing
-// token (L4), queue nodes that are touched while nobody may (N1), writes outside the lock's own
-// words. Everything is checked at the operation that does it.
-//   A node is poisoned from the time when it goes back to its agent's pool, or when the releaser
-//   that stepped over it marks it idle, until its agent writes its address where others find it
-//   again.
-//   A dump, which a timed-out acquire makes for its message, looks at nodes without any right:
-//   loads of an agent that has given up its own node are let pass until its acquire returns.
+// *What.* Checks the agents inside (L1), updates of a record that only the lock makes atomic (L3),
+// the fencing token (L4), accesses to queue nodes that no agent may touch (N1), and writes outside
+// the lock's own words. Each violation is detected at its operation. A node is poisoned from the
+// time when it returns to its agent's pool, or when the releaser that stepped over it marks it
+// idle, until its agent writes its address where other agents find it again. A dump, which a
+// timed-out acquire makes for its message, reads nodes without permission: loads of an agent that
+// has given up its own node are allowed until its acquire returns.
 // *Thread safety.* None.
 // *Source.* locks/distributed: lock.h L1 to L4, queue_node.h N1, grant_record.h.
 #pragma once
@@ -29,7 +28,7 @@ class LockWatch {
  public:
   LockWatch(const LockShape& shape, bool readers_share, std::uint32_t levels);
 
-  // --- the program's memory: everything of its own lies between guard words that nobody may write
+  // --- the program's memory: all its data lies between guard words that no agent may write
   locks::LockSite site() const {
     return {.line = {0, line_}, .group = {0, group_}, .satellites = satellites_};
   }
@@ -41,19 +40,19 @@ class LockWatch {
   fabric::AgentId id(std::uint32_t agent) const { return ids_[agent]; }
   std::string name(fabric::Address a) const;
   std::string value(std::uint64_t word) const;
-  /// Agents that never end count modulo two, so that states return; who misses an update of the
-  /// holder before it still sees the wrong one of two values.
+  /// Agents that never end count modulo two, so that states repeat; an agent that misses the
+  /// previous holder's update still sees the wrong one of two values.
   std::uint64_t counted(std::uint64_t count) const { return shape_.forever ? count % 2 : count; }
   std::uint64_t kept(fabric::Address a, std::uint64_t word) const {
     if ((a == holder() || tells_who_is_before(a)) && !named_in_dumps()) return 0;
     return a == token() || a == record() ? counted(word) : word;
   }
 
-  // --- what an agent does; each returns what is wrong, or nothing
+  // --- actions of an agent; each returns the violation, or nothing
   void reset();
   void asks(std::uint32_t agent);
-  /// Its deadline has passed. It may get the lock all the same, if the grant came first; else it
-  /// makes a dump, also where it had no node to give up.
+  /// Its deadline has passed. It is still granted if the grant came first; else it makes a dump,
+  /// even if it had no node to give up.
   void expires(std::uint32_t agent) {
     agents_[agent].standing = fabric::sim::Standing::kOutside;
     agents_[agent].dumps = true;
@@ -75,14 +74,14 @@ class LockWatch {
   std::string token_told(std::uint32_t agent, std::uint64_t token) const;
   std::string observe(std::uint32_t agent, const fabric::sim::Operation& op, std::uint64_t old);
 
-  /// What lets an exploration leave out orders.
-  ///   A node of the agent's own that is not published: N1 is violated by whoever touches it. Not
-  ///   so its stand, at which others may look, nor where time-outs make dumps that look at all.
-  ///   The holder's name that is posted, where kept() makes it the same always. (Where the store
-  ///   is waited for, the agent comes in after it: a step of its own.)
-  ///   A reader's first look at the record: who stores to it afterwards is inside as well (L1), or
-  ///   has left before the reader came, which then sees that the store is late (L3). Not the last
-  ///   look: until then it must be seen to be inside.
+  /// Lets an exploration leave out orders. Not kSeen are:
+  ///   A node of the agent that is not published: an agent that touches it violates N1. This does
+  ///   not hold for its stand, which others may read, nor if time-outs make dumps that read it.
+  ///   The holder's name that is posted, if kept() makes it always the same. (If the store is
+  ///   waited for, the agent enters after it, in a separate step.)
+  ///   A reader's first read of the record: an agent that stores to it later is inside as well
+  ///   (L1), or has left before the reader came, which then sees that the store is late (L3). This
+  ///   does not hold for the last read: until then the reader must be seen inside.
   fabric::sim::Sight sight(std::uint32_t agent, const fabric::sim::Operation& op) const;
 
   fabric::sim::Standing standing(std::uint32_t agent) const { return agents_[agent].standing; }
@@ -100,10 +99,10 @@ class LockWatch {
     bool overtaken = false;   // somebody was granted while it owed
     bool looked = false;      // at the record, since it entered
     bool dumps = false;       // it has given up, and looks around for its message
-    std::uint64_t token = 0;  // the one that it must be told, and raise the word to
+    std::uint64_t token = 0;  // the token that it must receive and store
   };
 
-  /// Whether an agent may look at the holder's name: where states need not return, a dump does.
+  /// Whether an agent may read the holder's name: if states need not repeat, a dump does.
   bool named_in_dumps() const { return shape_.timed() && !shape_.forever; }
   bool in_nodes(fabric::Address a) const {
     return a.rank() < shape_.ranks && a.offset() >= nodes_.offset && a.offset() < nodes_end_;
@@ -153,8 +152,8 @@ class LockWatch {
   std::uint64_t visits_ = 0;
   std::uint64_t tokens_ = 0;    // given out
   std::uint64_t in_a_row_ = 0;  // grants since the main word was 0, where looked at
-  // Of each cohort of ALock, where looked at: grants past the other one's leader since that has
-  // yielded, and 1; 0 while none waits.
+  // For each cohort of ALock, if checked: grants past the other one's leader since that has
+  // yielded, plus 1; 0 while none waits.
   std::array<std::uint64_t, 2> past_leader_{};
   std::vector<std::uint64_t> published_;  // nodes that others may know of, a bit each
 };

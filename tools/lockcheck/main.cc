@@ -100,7 +100,7 @@ bool show_real(const Result& result) {
   return clean;
 }
 
-/// The real kinds, each once in each shape: what is killed must be the defect.
+/// The real kinds, each once in each shape: the defect must be the reason of each kill.
 bool explore_reals(const Options& options, std::vector<Result>& results) {
   bool clean = true;
   for (const Mutant* mutant : distinct_reals()) {

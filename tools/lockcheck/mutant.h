@@ -1,8 +1,9 @@
 // Mutant: a lock with one known defect, and how its exploration shows it.
 //
-// *What.* A mutant is made from the source of a real kind (tests/mutants). Its death says something
-// of that source only if the same exploration finds the real kind clean: so each names it. Mutants
-// live under tests/, and lockcheck has them only in builds with tests: what is installed has none.
+// *What.* A mutant is made from the source of a real kind (tests/mutants). Killing it proves
+// something about that source only if the same exploration finds the real kind clean, so each
+// mutant names it. Mutants are part of tests/, and lockcheck has them only in builds with tests:
+// the installed program has none.
 // *Thread safety.* The list is immutable.
 #pragma once
 
@@ -24,7 +25,7 @@ struct Mutant {
 
   std::string name;        // "d-mcs/lost-link": the kind that it is made from, and its defect
   std::string defect;      // in words
-  std::string property;    // what the exploration says is violated; its text begins with it
+  std::string property;    // the violated property; the text of the finding begins with it
   std::string kind;        // the real kind, as lockcheck --lock takes it
   std::string lock_class;  // and its class
   std::string why_slow;    // why the real kind is not explored in the quick suite; else empty

@@ -92,14 +92,14 @@ bool parse_rounds(const std::string& text, LockShape& shape) {
   return shape.rounds >= 1 && shape.rounds <= 100;
 }
 
-// What the command line says of the program, before it is understood.
+// The program options before they are parsed.
 struct Texts {
   std::string mutant, agents, rounds;
   std::string topology;
   std::uint32_t ranks = 0, nodes = 0;
   std::vector<std::uint32_t> homes;
   bool timed = false, tried = false;
-  std::vector<std::string> manners;  // of each agent
+  std::vector<std::string> manners;  // one per agent
 };
 
 void declare(CLI::App& app, Options& options, Texts& texts) {
@@ -169,7 +169,7 @@ std::string names_of_mutants() {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// What is wrong with the options as a whole, or nothing; fills in what depends on others.
+/// The error in the options as a whole, or nothing; fills in options that depend on others.
 std::string settle(Options& options, const Texts& texts) {
   if ((options.all_mutants || !texts.mutant.empty()) && all_mutants().empty()) {
     return "this lockcheck has no mutants: build it with -DKEYWAY_TESTS=ON";

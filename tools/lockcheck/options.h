@@ -32,7 +32,7 @@ struct Options {
   fabric::sim::ExploreOptions explorer;
   std::string command_line;
 
-  /// "lockcheck --lock d-mcs --agents 3w ...": what explores the same program again.
+  /// "lockcheck --lock d-mcs --agents 3w ...": the options that explore the same program again.
   std::string program_flags() const;
   /// The flags that make the same orders again.
   std::string order_flags() const;

@@ -1,4 +1,4 @@
-// What lockcheck prints and writes of an exploration.
+// The texts and files of lockcheck on an exploration.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What an agent's next acquire depends on, when it holds nothing: its pool of queue nodes.
+// The state that an agent's next acquire depends on when it holds nothing: its pool of queue nodes.
 #pragma once
 
 #include <cstdint>

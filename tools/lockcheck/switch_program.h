@@ -1,12 +1,13 @@
 // SwitchProgram: agents that use one stripe while others change the kind of its lock, as a program
 // for the explorer.
 //
-// *What.* Readers and writers visit a record as in lock_program.h; switchers put one kind in force
-// after the other. Checked: exclusion across kinds (L1), updates that only the lock makes whole
-// (L3), what is read beside the look at the kind's word (W2), tokens that grow across kinds (L4).
-// At the end every lock, in force or not, must be free (L2), and an agent that remembers any kind
-// must get in. Nodes and the words of each kind are the business of that kind's own exploration.
-// *Stale agents.* Who begins with the other kind in mind is as one that came long ago.
+// *What.* Readers and writers visit a record as in lock_program.h; switchers activate one kind
+// after the other. Checked: exclusion across kinds (L1), updates that only the lock makes atomic
+// (L3), data that is read together with the check of the kind's word (W2), tokens that increase
+// across kinds (L4). At the end every lock, active or not, must be free (L2), and an agent that
+// remembers any kind must be granted. The exploration of each kind checks its nodes and words.
+// *Stale agents.* An agent that begins with the other kind represents one that remembers an old
+// kind.
 // *Thread safety.* None, as the explorer.
 #pragma once
 
@@ -37,7 +38,8 @@ struct SwitchShape {
   std::uint32_t switchers = 1;
   std::uint32_t rounds = 1;  // visits of each
   std::uint32_t switches =
-      1;                    // of each switcher: to kind 1, back to 0, ...; the second begins at 0
+      1;                    // switches of each switcher: to kind 1, back to 0, ...; the second
+                            // begins at 0
   std::uint32_t ranks = 2;  // agent i lives at rank (i + first) % ranks; the stripe at rank 0
   std::uint32_t first = 0;  // the rank of agent 0
   std::uint32_t stale = 0;  // a bit for each agent that begins with kind 1 in mind
@@ -131,7 +133,7 @@ class SwitchProgram final : public fabric::sim::Program {
     }
     return fmt::format("rank {} +{:#x}", a.rank(), a.offset());
   }
-  /// The holder's name: nobody looks at it but those who make a dump.
+  /// The holder's name: only agents that make a dump read it.
   std::uint64_t kept(fabric::Address a, std::uint64_t word) const override {
     return is_holder(a) && shape_.manner != Manner::kTimed ? 0 : word;
   }
@@ -251,7 +253,7 @@ class SwitchProgram final : public fabric::sim::Program {
   std::vector<locks::KindIndex> known_;
   std::vector<fabric::sim::Standing> standings_;
   std::uint64_t visits_ = 0;
-  std::uint64_t token_ = 0;  // of the last exclusive visit
+  std::uint64_t token_ = 0;  // token of the last exclusive visit
 };
 
 }  // namespace keyway::lockcheck

@@ -25,7 +25,7 @@ constexpr std::uint32_t kValueBytes = 100;
 constexpr std::uint32_t kBucketsOfStripe = 4;
 // Between two looks of an agent that waits for the others to be warm.
 constexpr double kPauseNs = 1000;
-// What client.h hints when nobody has said anything.
+// The default hint of client.h.
 constexpr double kHintedReads = 0.95;
 
 Result<store::KindPolicy> policy_of(const Plan& plan) {

@@ -1,12 +1,12 @@
 // PolicyRun: one run of the store on a simulated machine, under a fixed lock kind or lock=auto.
 //
-// *What.* An agent at every rank gets and puts keys of 16 B with values of 100 B, without pause.
-// A workload has parts, each with stripes of its own on every rank; a visit goes to one of them,
-// reads or writes, and is to the agent's own node or to another one. After a warm-up, in which
-// lock=auto learns, all agents begin together and the time is taken of so many visits by all.
-// The store is the real one (kvstore/sim): its sessions sample, weigh and switch as they do
-// anywhere, with the policy that lock=auto has and the costs of the machine's own file. *Thread
-// safety.* None: one thread simulates. A plan and a seed are a run, to the bit.
+// *What.* An agent at every rank gets and puts keys of 16 B with values of 100 B, without pause. A
+// workload has parts, each with its own stripes on every rank. A visit goes to one of them, reads
+// or writes, and is to the agent's own node or to another one. After a warm-up, in which lock=auto
+// learns, all agents start together, and the run measures the time of a given number of visits. The
+// store is the real one (kvstore/sim): its sessions sample, review and switch as on any fabric,
+// with the policy of lock=auto and the costs of the machine's file.
+// *Thread safety.* None: one thread simulates. A plan and a seed are a run, to the bit.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace keyway::policy {
 
-/// What some of the stripes are visited for.
+/// The visits to some of the stripes.
 struct Part {
   double visits = 1;  // share of all visits
   double reads = 1;   // share of these
@@ -28,7 +28,7 @@ struct Part {
 struct Plan {
   fabric::sim::Machine machine;
   std::uint32_t nodes = 16;
-  std::uint32_t stripes = 4;  // of each rank, shared out evenly among the parts
+  std::uint32_t stripes = 4;  // per rank, divided evenly among the parts
   std::vector<Part> parts = {{}};
   std::string lock = "auto";
   std::uint64_t warm_up = 6'000;    // visits of each agent
@@ -44,7 +44,7 @@ struct KindCount {
 };
 
 struct Outcome {
-  double throughput_per_s = 0;  // of the measured visits, in virtual time
+  double throughput_per_s = 0;  // throughput of the measured visits, in virtual time
   std::uint64_t switches = 0;
   std::uint64_t learned = 0;        // visits of all until the last switch of the warm-up
   double learned_ns = 0;            // and the time

@@ -1,5 +1,5 @@
 """The setting of SPAA'24, section 6: a table of locks spread equally over the nodes of a simulated
-cluster, each thread a rank with queue pairs of its own."""
+cluster, each thread a rank with its own queue pairs."""
 
 from claim import Claim, Line, Panel, Sensitivity, up_to
 
@@ -24,9 +24,9 @@ THREADS_LABEL = "threads per node"
 # Figures that cannot matter: the machine has no racks, and locks move no bulk bytes.
 UNUSED = ("ns_per_byte", "path.rack")
 
-# What the paper says of its workload, and what the authors' published benchmark does, differ; see
-# tools/lockbench/lock_draw.h.
-# An operation on local memory costs the more, up to all of the processor's figures at their most.
+# The paper's description of its workload and the authors' published benchmark differ; see
+# tools/lockbench/lock_draw.h. The levers raise the costs of operations on local memory, up to the
+# maximum of all the processor's figures.
 LEVERS = (("locks drawn as published", ("--draws", "published")),
           ("cpu.load, store, atomic, poll at their most",
            ("--set", "cpu.load_ns=70", "--set", "cpu.store_ns=70", "--set", "cpu.atomic_ns=120",
@@ -53,7 +53,7 @@ def panel(nodes, locks, locality, locks_of=(ALOCK, MCS, SPIN), **more):
 
 
 def ratios(seen, panel, over, under):
-    """Of two locks' throughputs, by threads per node."""
+    """For two locks' throughputs, by threads per node."""
     a, b = seen.line(panel, NAMES[over]), seen.line(panel, NAMES[under])
     return {threads: a[threads] / b[threads] for threads in a}
 
@@ -69,7 +69,7 @@ def titles(panels):
 
 
 def rivals(panels, over_mcs, over_spin):
-    """Checks: what ALock gains over both rivals at most, where the paper has so much."""
+    """Checks: the maximum gain of ALock over both rivals, where the paper has at least as much."""
     return tuple(up_to(f"ALock / {NAMES[rival]}, largest", paper, most(titles(panels), ALOCK, rival))
                  for rival, paper in ((MCS, over_mcs), (SPIN, over_spin)))
 

@@ -81,9 +81,9 @@ def up_to(what, paper_value, measure, show="{:.1f}"):
 
 @dataclasses.dataclass(frozen=True)
 class Sensitivity:
-    """One figure of the machine at a time at the ends of its range: which checks still hold.
-    `xs` are the few at which the lines of all panels are run again; `levers` are further changes,
-    (name, words); `more` goes to every run; `checks` those that can be told from so little."""
+    """One figure of the machine at a time at the ends of its range: which checks still hold. `xs`
+    are the few points at which the lines of all panels run again; `levers` are further changes,
+    (name, words); `more` goes to every run; `checks` are those that these points are enough for."""
     xs: tuple
     checks: tuple
     panels: tuple = ()  # titles; none: all

@@ -1,4 +1,5 @@
-"""What H1 and H2 share: the mutual-exclusion locks of HPDC'16, figure 3, on a simulated Piz Daint."""
+"""The common part of H1 and H2: the mutual-exclusion locks of HPDC'16, figure 3, on a simulated Piz
+Daint."""
 
 MACHINE = "piz-daint"
 LOCKS = ("fompi-spin", "d-mcs", "rma-mcs")
@@ -40,7 +41,7 @@ def sweep(stage, bench):
 
 
 def latency_ns(point):
-    """What LB reports: the mean of acquire and release together."""
+    """The result of LB: the mean of acquire and release together."""
     return point["latency"]["both"]["mean_ns"]
 
 

@@ -1,7 +1,7 @@
 """The setting of HPDC'16, section 5.2: RMA-RW on a simulated Piz Daint, 16 processes per node.
 
-The paper gives neither the parameters that it holds fixed while it varies one, nor which benchmark
-each plot of figures 4 and 5 is of, in the copy that we have. What was taken stands here."""
+The paper does not give the parameters that it keeps fixed while it varies one, nor, in our copy,
+the benchmark of each plot of figures 4 and 5. Our choices are here."""
 
 from claim import Line, Panel
 

@@ -1,4 +1,5 @@
-"""What claims share: sweeps of lockbench, sensitivity to a machine's figures, tables, plots."""
+"""The functions that claims share: sweeps of lockbench, sensitivity to a machine's figures, tables,
+plots."""
 
 import concurrent.futures
 import dataclasses
@@ -14,7 +15,7 @@ TICKS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 
 @dataclasses.dataclass
 class Row:
-    """A claim beside what we see: (what, paper, ours, verdict) lines, and tables below them."""
+    """A claim beside our result: (subject, paper, ours, verdict) lines, and tables below them."""
     lines: list = dataclasses.field(default_factory=list)
     tables: list = dataclasses.field(default_factory=list)  # (title, header, rows)
     notes: list = dataclasses.field(default_factory=list)
@@ -49,7 +50,7 @@ def print_table(header, rows):
 
 
 class Stage:
-    """Where a claim is remade: the programs, the sizes, the files that come out."""
+    """The environment of a reproduction: the programs, the sizes, the result files."""
 
     def __init__(self, claim, build, folders, quick):
         self.claim, self.build, self.folders, self.quick = claim, build, folders, quick
@@ -58,7 +59,7 @@ class Stage:
         return self.folders[kind] / f"{self.claim}.{kind}"
 
     def run(self, program, *words):
-        """What a program of ours prints; its name is also its folder's."""
+        """The output of a program of ours; its name is also its folder's."""
         return output_of([self.build / "tools" / program / program, *words])
 
     def lockbench(self, *words):
@@ -106,8 +107,8 @@ class Stage:
         return ranges
 
     def changes(self, machine, levers=(), unused=()):
-        """One parameter of the machine at a time at the ends of its range, but for those whose
-        names begin or end as `unused` says: (change, words), "as in the file" first, levers last."""
+        """One parameter of the machine at a time at the ends of its range, except names with a
+        prefix or suffix in `unused`: (change, words), "as in the file" first, levers last."""
         ranges = {name: values for name, values in self.unmeasured(machine).items()
                   if not any(name.startswith(part) or name.endswith(part) for part in unused)}
         gap_ns = ranges.get("atomicity.gap_ns", (0,))[0]

@@ -3,7 +3,7 @@
 
 keyway_load() { keyway_run --load-only "$@"; }
 
-# Whatever this script has started ends with it, and so does the file of the table.
+# All processes that this script has started end with it; the file of the table is removed.
 keyway_children=()
 keyway_summary=
 end_children() {
@@ -18,8 +18,8 @@ end_children() {
   keyway_children=()
 }
 
-# A child runs in the background, so that a signal to this script does not wait for it, and in a process
-# group of its own (set -m), so that Ctrl-C reaches it once: through end_children.
+# A child runs in the background, so that a signal to this script does not wait for it, and in a
+# separate process group (set -m), so that Ctrl-C reaches it once: through end_children.
 run_child() {
   local status=0
   set -m
@@ -31,7 +31,7 @@ run_child() {
   return "$status"
 }
 
-# A keywayd for each of so many ranks, with so many MiB each; sets keyway_port to the first one's.
+# Starts a keywayd for each of $1 ranks, with $2 MiB each; sets keyway_port to the first one's.
 start_cluster() {
   local ranks=$1 mib=$2 folder line said='' ready=0
   local -a ports=()
@@ -69,7 +69,7 @@ run_on_cluster() {
   run_child "$kvload" run --store "$store" "$@"
 }
 
-# The same one-sided: kvload is a rank of its own store.
+# The same one-sided: kvload is a rank of the store.
 run_on_ranks() {
   local phase=$1 ranks=$2 store=$3
   shift 3
@@ -127,7 +127,7 @@ keyway_run() {
     heading "one-sided: $phase on $ranks ranks with $threads thread(s) each"
     run_on_ranks "$phase" "$ranks" "$store" "${work[@]}" --threads "$threads" "${extra[@]}" || status=$?
   else
-    heading "$phase on ${store%%:*}:"  # what follows may hold a password
+    heading "$phase on ${store%%:*}:"  # the arguments from here on may contain a password
     run_child build/release/tools/kvload/kvload "$phase" --store "$store" "${work[@]}" \
       --threads "$threads" "${extra[@]}" || status=$?
   fi

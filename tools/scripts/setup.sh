@@ -1,6 +1,6 @@
 # Sets up what a job needs: Debian packages, a configured and built tree. Sourced by ./keyway.
 
-# What it takes to build and run the store.
+# Packages for building and running the store.
 keyway_run_packages=(
   g++ cmake ninja-build pkg-config
   mpich libmpich-dev
@@ -8,22 +8,22 @@ keyway_run_packages=(
   libasio-dev libssl-dev libhwloc-dev libfmt-dev libspdlog-dev nlohmann-json3-dev libtomlplusplus-dev libtbb-dev
   libedit-dev prometheus-cpp-dev
 )
-# What the preset openmpi needs beyond that.
+# Additional packages for the preset openmpi.
 keyway_openmpi_packages=(openmpi-bin libopenmpi-dev)
-# What the tests need beyond that. The program redis-server is in redis-tools, as redis-check-rdb: the
-# package redis-server would add a service, which would run on the user's machine from then on.
+# Additional packages for the tests. The program redis-server is in redis-tools, as redis-check-rdb:
+# the package redis-server would add a service, which would run on the user's machine from then on.
 keyway_test_packages=(
   "${keyway_openmpi_packages[@]}" catch2 librapidcheck-dev
   python3 gnuplot-nox iproute2 openssl patch procps util-linux spin
   redis-tools python3-redis libhiredis-dev
 )
-# What ./keyway test --all needs beyond that: clang has libFuzzer and the thread-safety analysis.
+# Additional packages for ./keyway test --all: clang has libFuzzer and the thread-safety analysis.
 keyway_all_packages=(clang libclang-rt-14-dev ccache)
 # And ./keyway test --long.
 keyway_long_packages=(clang clang-tidy)
-# What the benchmarks need beyond what runs the store: rows, plots, namespaces.
+# Additional packages for the benchmarks: rows, plots, namespaces.
 keyway_bench_packages=(python3 gnuplot-nox iproute2 redis-tools util-linux)
-# What a user gets: all libraries and programs. Beside them stand only the tests.
+# The targets for a user: all libraries and programs. Only the tests are not among them.
 keyway_user_targets=(locks/all kvstore/all workloads/all client/all server/all tools/all)
 readonly keyway_exit_usage=2
 readonly keyway_log_folder=build
@@ -50,7 +50,7 @@ as_root() {
   if [[ $EUID -eq 0 ]]; then "$@"; else sudo "$@"; fi
 }
 
-# What apt says goes to a log; it is shown when something fails.
+# The output of apt goes to a log; it is shown on failure.
 apt_get() {
   as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq \
     -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3 "$@" </dev/null \
@@ -83,7 +83,7 @@ all_known() {
   [[ $(apt-cache --no-all-versions show "$@" 2>/dev/null | grep -c '^Package:') -ge $# ]]
 }
 
-# install_packages PACKAGE...: what is missing of them, and only that.
+# install_packages PACKAGE...: installs only the missing ones.
 install_packages() {
   command -v dpkg-query >/dev/null ||
     die "this is no Debian; install what tools/scripts/setup.sh lists, then use cmake --preset release"
@@ -105,7 +105,7 @@ install_packages() {
   restore_alternatives "$before"
 }
 
-# say_how_long PRESET TARGET...: what a newcomer waits for, where it is more than a moment.
+# say_how_long PRESET TARGET...: announces a build that takes more than a moment.
 say_how_long() {
   local preset=$1 steps minutes
   shift
@@ -125,7 +125,7 @@ build_for_users() {
   build_preset "$1" OFF "${keyway_user_targets[@]}"
 }
 
-# Where ccache is installed, builds share what they compile alike, as release and openmpi do most of
+# If ccache is installed, builds share their common object files: release and openmpi share most of
 # the store. Paths count as relative to this tree.
 use_ccache() {
   command -v ccache >/dev/null || return 0
@@ -133,8 +133,8 @@ use_ccache() {
   export CCACHE_BASEDIR=$keyway_root CCACHE_SLOPPINESS=pch_defines,time_macros
 }
 
-# configure_preset PRESET TESTS: once. TESTS is ON or OFF: whoever only runs the store does not need
-# what the tests need. A folder that has the tests keeps them.
+# configure_preset PRESET TESTS: once. TESTS is ON or OFF: running the store does not need the
+# packages of the tests. A folder that has the tests keeps them.
 configure_preset() {
   local preset=$1 tests=$2
   use_ccache

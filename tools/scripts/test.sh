@@ -3,9 +3,9 @@
 # The suite runs in three turns: tests that need nothing built, those that need the least, the rest.
 readonly keyway_first_labels='tidy|models' keyway_next_labels='unit'
 
-# run_tests PRESET TARGETS LABELS WITHOUT: builds, then runs the tests that have one of LABELS, or any
-# where it is empty, and none of WITHOUT; several are a|b. TARGETS is all, or needed: what those tests
-# run. Counts what ran; fails when a test fails.
+# run_tests PRESET TARGETS LABELS WITHOUT: builds, then runs the tests that have one of LABELS, or
+# any where it is empty, and none of WITHOUT; several are a|b. TARGETS is all, or needed: the
+# targets that those tests run. Counts the tests; fails if a test fails.
 run_tests() {
   local preset=$1 targets=$2 labels=$3 without=$4 result=0 count skipped
   set --

@@ -1,4 +1,4 @@
-"""What the rows share: running kvload, medians, and printing a result."""
+"""Functions that the rows share: running kvload, medians, and printing a result."""
 
 import json
 import os

@@ -24,7 +24,7 @@ SETTINGS |= {f"half read-mostly (F_W {writes:g}), half written locally":
 
 
 def run(machine, parts, lock):
-    """What the store does under one lock kind, or `auto`."""
+    """The store's throughput under one lock kind, or `auto`."""
     warm_up = WARM_UP if lock == "auto" else WARM_UP_OF_FIXED
     return json.loads(common.output_of([PROGRAM, machine, NODES, RANKS_PER_NODE, STRIPES, warm_up,
                                         MEASURED, SEED, parts, lock]))

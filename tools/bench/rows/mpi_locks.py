@@ -13,7 +13,7 @@ SECONDS = 0.1 if common.TINY else 2
 
 # Each rank acquires as often as the others, and the rate is over the whole time, as in the papers.
 AS_OFTEN = ("--acquires", ACQUIRES)
-# Each as often as it can: who is near to a lock can have it all the time.
+# Each agent as often as it can: an agent near a lock can have it all the time.
 FIXED_TIME = ("--seconds", SECONDS)
 
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-# what a simulation of this host predicts of each lock at 1 and 2 agents, over what the host does
+# throughput of each lock at 1 and 2 agents: prediction of a simulation of this host over
+# measurement
 import json
 
 import common
@@ -14,8 +15,8 @@ for one in found:
     off = max(one["ratio"], 1 / one["ratio"])
     common.result(f"predicted, {one['lock']}, {one['agents']} agents", off, "x", 2.0, False, **one)
 
-# Pairs of locks whose order is measured the other way than it is predicted, and not by less than the
-# measurement's own doubt: a tenth.
+# Pairs of locks with a measured order that differs from the predicted one by more than the
+# measurement's uncertainty, a tenth.
 for agents in (1, 2):
     of = [one for one in found if one["agents"] == agents]
     wrong = [(a["lock"], b["lock"]) for a in of for b in of

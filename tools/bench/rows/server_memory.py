@@ -6,8 +6,9 @@ import pathlib
 import common
 import servers
 
-# Keyway's table is as large as --memory and --element-bytes ask for, and elements lie all over it:
-# what it takes depends on how full it is. Redis' grows. 256MiB: nearly full; 1GiB: the default.
+# Keyway's table is as large as --memory and --element-bytes request, and elements are spread over
+# all of it: its memory depends on how full it is. Redis' table grows. 256MiB: nearly full; 1GiB:
+# the default.
 MEMORIES = ("256MiB", "1GiB")
 AT_MOST = 0.8
 

@@ -19,7 +19,7 @@ with servers.keywayd_ranks(2, "--memory", "512MiB") as two, \
         pairs = [(servers.benchmark(two, requests // SHARE, *words, *CLUSTER)[0],
                   servers.benchmark(one, requests // SHARE, *words)[0])
                  for _ in range(common.REPEATS)]
-        # No claim: the ranks and those who ask share the machine's processors.
+        # Not a claim: the ranks and the clients share the machine's processors.
         common.result(f"server, 2 ranks over 1, GET, pipeline {pipeline}",
                       statistics.median(a / b for a, b in pairs), "x", None, True,
                       two_per_s=round(statistics.median(a for a, _ in pairs)),

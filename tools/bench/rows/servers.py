@@ -1,4 +1,4 @@
-"""What the rows of the server share: keywayd beside Debian's redis-server, and who asks them."""
+"""Functions that the server rows share: keywayd beside Debian's redis-server, and their clients."""
 
 import contextlib
 import csv
@@ -21,7 +21,7 @@ KEYS = 10_000 if common.TINY else 1_000_000
 
 
 def free_port(count=1):
-    """The first of so many ports in a row that are free now."""
+    """The first of this many consecutive ports that are free now."""
     while True:
         with contextlib.ExitStack() as probes, contextlib.suppress(OSError, OverflowError):
             first = 0

@@ -2,7 +2,7 @@
 # kvload on local:, reads only: the store with RMA-RW over the store without any lock
 import common
 
-# Where nothing guards a bucket, two threads that load at once lose records.
+# Without a lock on buckets, two threads that load at once lose records.
 LOAD = ("--load-threads", 1)
 
 for lock, bound in (("rma-rw", 0.9), ("gbh:lockall=off", None)):

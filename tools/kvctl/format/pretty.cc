@@ -1,4 +1,4 @@
-// Replies for people: what they are, and which number each element has.
+// Formatted replies: the type of each reply, and the number of each element.
 #include <fmt/core.h>
 
 #include <iterator>

@@ -1,4 +1,4 @@
-// Info: what a server's INFO says, by the names of its fields.
+// Info: a server's INFO reply, by the names of its fields.
 //
 // *Thread safety.* A value.
 #pragma once

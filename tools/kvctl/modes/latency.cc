@@ -60,7 +60,7 @@ void print_spread(const Samples& samples) {
   }
 }
 
-/// In the form that was asked for: what scripts read is one line of numbers, in ms.
+/// In the requested form: scripts read one line of numbers, in ms.
 void print_result(const Samples& samples, Mode mode, Style style) {
   if (style == Style::kJson) {
     fmt::print("{{\"min\":{:.3f},\"max\":{:.3f},\"avg\":{:.3f},\"samples\":{}}}\n",
@@ -109,7 +109,7 @@ int run_latency(Link& link, const Options& options, Style style) {
   const bool live = on_terminal && options.mode != Mode::kLatencyDist;
   Samples samples;
   for (std::int64_t i = 0; rounds < 0 || i < rounds; ++i) {
-    // Of --latency the samples add up; the others begin anew.
+    // With --latency the samples add up; the other modes start again.
     if (options.mode != Mode::kLatency) samples = {};
     if (Status status = sample(link, interval_s, live, samples); !status.ok()) {
       complain(status.message());

@@ -1,7 +1,7 @@
-// What kvctl does beside sending commands.
+// Functions of kvctl other than sending commands.
 //
-// *What.* Each prints on stdout, says in one sentence on stderr what failed, and returns the exit
-// code. What goes on for ever ends by Ctrl-C.
+// *What.* Each prints on stdout, reports a failure in one sentence on stderr, and returns the exit
+// code. Ctrl-C ends those without an end.
 // *Thread safety.* One thread's.
 #pragma once
 

@@ -1,8 +1,8 @@
 // --pipe: a bulk load.
 //
-// Requests are read here, lines or RESP, and sent as RESP: so a mistake in them is told by its
-// place, and each reply is known to belong to one. So much is under way at one time that the server
-// does not wait for us, and no more.
+// kvctl parses the requests here, lines or RESP, and sends them as RESP: so it can report the place
+// of a malformed one, and match each reply to a request. It keeps enough requests in flight that
+// the server does not wait, and no more.
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -36,7 +36,7 @@ class Load {
   Status run() {
     Status status = send_all();
     if (Status sent = send_batch(); status.ok()) status = sent;
-    // What was sent before a mistake is answered all the same.
+    // Requests that were sent before a malformed one are still answered.
     while (connection().in_doubt() != 0 && !connection().broken()) {
       if (Status received = receive(); !received.ok()) return status.ok() ? received : status;
     }

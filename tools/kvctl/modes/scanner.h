@@ -22,7 +22,7 @@ class Scanner {
  private:
   Link& link_;
   double interval_s_;
-  std::vector<std::string> words_;  // of the request; the second is the cursor
+  std::vector<std::string> words_;  // words of the request; the second is the cursor
   std::uint64_t steps_ = 0;
   bool at_end_ = false;
 };

@@ -45,7 +45,7 @@ struct Key {
   std::uint64_t size = 0;
 };
 
-/// What was seen of one type.
+/// The totals of one type.
 struct Sum {
   std::uint64_t keys = 0;
   std::uint64_t size = 0;

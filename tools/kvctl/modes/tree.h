@@ -20,14 +20,14 @@ class Tree {
 
   bool is_error() const { return !nodes_.empty() && root().kind == resp::Kind::kError; }
   bool is_list() const;
-  /// Of a string, an error; empty of what has none.
+  /// Text of a string or an error; empty for other types.
   std::string_view text() const;
-  /// Of an integer, or of a string that is a number; 0 of what is none.
+  /// Value of an integer, or of a string that is a number; 0 otherwise.
   double number() const;
   std::uint64_t count() const;
   /// The elements of a list; of a map, keys and values in turn.
   std::vector<Tree> elements() const;
-  /// What stands behind this name: of a map, or of the list that RESP2 makes of one.
+  /// The value of this field, in a map or in the list that RESP2 uses for one.
   Tree field(std::string_view name) const;
 
  private:

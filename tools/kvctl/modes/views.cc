@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::uint64_t kDefaultRows = 20;
 
-/// Rows that `locks` is told to show; nothing where these words say something else.
+/// The number of rows for `locks`; nothing if these words are another command.
 std::optional<std::uint64_t> rows_of(const std::vector<std::string>& words) {
   if (words.size() == 1) return kDefaultRows;
   const auto rows = words.size() == 2 ? resp::parse_integer(words[1]) : std::nullopt;

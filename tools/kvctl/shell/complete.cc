@@ -20,8 +20,8 @@ namespace {
 
 using Words = std::vector<std::string_view>;
 
-/// The words between blanks. Quotes are not looked at: what stands in them is a value, and words of
-/// values are counted only. A repetition in front ("5 INCR n") is passed over.
+/// The words between blanks. Quotes are ignored: they contain values, and words of values are only
+/// counted. A repetition in front ("5 INCR n") is skipped.
 Words words_of(std::string_view line) {
   Words words;
   char quote = '\0';
@@ -67,7 +67,7 @@ std::set<std::string_view> first_words() {
   return names;
 }
 
-/// What `help` takes.
+/// The arguments of `help`.
 std::set<std::string_view> help_words(std::span<const std::string> with_at) {
   std::set<std::string_view> names = first_words();
   names.insert(with_at.begin(), with_at.end());

@@ -1,4 +1,4 @@
-// What may be typed next: completions of the last word, and a hint at the words behind it.
+// Completions of the last word, and hints for the words after it.
 //
 // *Thread safety.* Functions of their arguments.
 #pragma once
@@ -9,16 +9,16 @@
 
 namespace keyway::kvctl {
 
-/// What the last word of a line, which may be empty, can become: whole words, in the case in which
-/// it was begun, in order.
+/// The completions of a line's last word, which may be empty: whole words, in the case of the typed
+/// letters, in order.
 struct Completion {
-  std::size_t from = 0;  // where that word begins
+  std::size_t from = 0;  // start of that word
   std::vector<std::string> words;
 };
 Completion complete(std::string_view line);
 
-/// What the words that were typed need or take beyond them; empty where nothing is known of that.
-/// It is to be shown behind the line, with a blank between where the line does not end in one.
+/// The arguments that the typed words need or accept after them; empty if they are unknown. Show it
+/// behind the line, with a blank between unless the line ends in one.
 std::string hint(std::string_view line);
 
 }  // namespace keyway::kvctl

@@ -1,4 +1,4 @@
-// What `help` prints.
+// The texts of `help`.
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 

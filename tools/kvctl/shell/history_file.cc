@@ -29,7 +29,7 @@ Status write_to(const std::string& path, int flags, std::string_view text) {
   return Status(Code::kUnavailable, fmt::format("cannot write the history {}", path));
 }
 
-/// Leaves the last lines only. What fails leaves the file as it was.
+/// Keeps the last lines only. On failure the file is unchanged.
 void shorten(const std::string& path, const std::vector<std::string>& lines) {
   std::string text;
   for (const std::string& line : lines) text += line + '\n';

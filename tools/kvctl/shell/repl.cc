@@ -14,7 +14,7 @@
 namespace keyway::kvctl {
 namespace {
 
-constexpr double kSlow_s = 0.5;  // what takes longer is said
+constexpr double kSlow_s = 0.5;  // longer times are printed
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Repl: what one line means, whoever typed it: a builtin, a repetition, or a command.
+// Repl: executes one line: a builtin, a repetition, or a command.
 //
 // *Thread safety.* One thread's.
 #pragma once
@@ -38,7 +38,7 @@ class Repl {
 Outcome run_repeatedly(Runner& runner, const std::vector<std::string>& words, std::int64_t times,
                        double interval_s);
 
-/// What `help` prints: of a command, of a group, or of the shell.
+/// The help text for a command, for a group, or for the shell.
 std::string help_text(const std::vector<std::string>& about);
 
 }  // namespace keyway::kvctl

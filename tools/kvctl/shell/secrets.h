@@ -7,9 +7,8 @@
 
 namespace keyway::kvctl {
 
-/// Whether a line may hold a password: AUTH, HELLO with AUTH, CONFIG SET of one, ACL SETUSER,
-/// MIGRATE with AUTH. A line whose quotes are wrong, and which says one of these words anywhere,
-/// counts.
+/// Whether a line may contain a password: AUTH, HELLO with AUTH, CONFIG SET of one, ACL SETUSER,
+/// MIGRATE with AUTH. A line with malformed quotes counts if it has one of these words anywhere.
 bool holds_password(std::string_view line);
 
 }  // namespace keyway::kvctl

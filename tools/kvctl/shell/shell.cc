@@ -22,8 +22,8 @@ std::string prompt_of(Runner& runner) {
                      runner.in_transaction() ? "(TX)" : "");
 }
 
-/// Connects; a server that wants a password gets asked for one here. What fails is said: the shell
-/// goes on without a connection.
+/// Connects; asks for the password here if the server requires one. Reports a failure: the shell
+/// continues without a connection.
 void connect(Link& link) {
   Status status = link.connect();
   if (!status.ok() && wants_password(status) && link.options().password.empty()) {
@@ -36,7 +36,7 @@ void connect(Link& link) {
   if (!status.ok()) complain(status.message());
 }
 
-/// What a person types is kept, but for passwords.
+/// The history of typed lines, without passwords.
 class Memory {
  public:
   explicit Memory(Editor& editor) : editor_(editor), path_(history_path()) {

@@ -19,7 +19,7 @@ namespace {
 
 class KeywaySession {
  public:
-  /// `whole_bytes`: of a record, on a server; 0 elsewhere.
+  /// `whole_bytes`: the size of a record on a server; 0 elsewhere.
   KeywaySession(Session session, std::uint64_t whole_bytes)
       : session_(std::move(session)), whole_bytes_(whole_bytes) {}
 
@@ -51,7 +51,7 @@ class KeywaySession {
   const std::string& trouble() const { return trouble_; }
 
  private:
-  /// Keeps the sentence of the first failure that has one of its own.
+  /// Keeps the sentence of the first failure that has one.
   Code noted(const Status& status) {
     if (!status.ok() && trouble_.empty() && status.message() != code_name(status.code())) {
       trouble_ = status.message();
@@ -64,7 +64,7 @@ class KeywaySession {
   std::string trouble_;
 };
 
-/// What a server decides for itself.
+/// Rejects options that only a server decides.
 Status check_server_options(const Options& options) {
   if (!options.memory_bytes && options.lock_policy.empty() && !options.locality) return {};
   return {Code::kInvalidArgument,
@@ -77,7 +77,7 @@ std::string password_of_environment() {
   return password == nullptr ? "" : password;
 }
 
-// Of each rank, that the JSON report shows.
+// Stripes per rank in the JSON report.
 constexpr std::size_t kMaxStripes = 64;
 
 struct NumberedReport {
@@ -167,12 +167,12 @@ class KeywayStore {
   void ask_all_to_end() { store_.ask_all_to_end(); }
   bool asked_to_end() const { return store_.asked_to_end(); }
 
-  /// What guards the stripes of this process's ranks, with lock=auto: text, and JSON of stripes.
+  /// The locks of the stripes of this process's ranks, with lock=auto: text, and JSON of stripes.
   std::vector<std::string> lock_report();
 
   std::uint32_t owners() const { return store_.ranks(); }
   std::uint32_t owner_of(std::string_view key) const { return store_.owner_of(key); }
-  /// Where the sessions of `thread` are at home: its process, or local: the ranks in turn.
+  /// The home rank of the sessions of `thread`: its process, or for local: the ranks in turn.
   std::uint32_t home_of(std::uint32_t thread) const {
     return ranks() > 1 ? rank() : thread % owners();
   }
@@ -184,7 +184,7 @@ class KeywayStore {
 
  private:
   Store store_;
-  std::uint64_t whole_bytes_;  // of a record on a server, else 0
+  std::uint64_t whole_bytes_;  // size of a record on a server, else 0
 };
 
 std::vector<std::string> KeywayStore::lock_report() {

@@ -1,6 +1,5 @@
-// The baseline rocksdb:PATH: a RocksDB database with its default options, write-ahead log
-// included. RocksDB has no atomic read-modify-write of its own here, so updates take a mutex of
-// the key's stripe.
+// The baseline rocksdb:PATH: a RocksDB database with its default options, write-ahead log included.
+// RocksDB has no atomic read-modify-write here, so updates lock a mutex of the key's stripe.
 #include <fmt/core.h>
 #include <rocksdb/db.h>
 

@@ -1,6 +1,6 @@
 // Sob: throughput with a single memory access inside.
 //
-// *Source.* HPDC'16 section 5: irregular workloads, such as graphs whose vertices have a lock each.
+// *Source.* HPDC'16 section 5: irregular workloads, such as graphs with one lock per vertex.
 #pragma once
 
 #include <cstdint>

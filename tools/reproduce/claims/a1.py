@@ -17,7 +17,7 @@ def peak(seen):
 
 
 def fall(seen):
-    """Throughput at the peak over that at the most threads."""
+    """Throughput at the peak over that at the maximum number of threads."""
     line = seen.line(PANEL, SPIN)
     return max(line.values()) / line[max(line)]
 

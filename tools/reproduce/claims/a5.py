@@ -8,7 +8,7 @@ HIGH = tuple(cluster.panel(20, 20, locality) for locality in cluster.LOCALITIES)
 
 
 def at_most_threads(panels, over, under):
-    """The largest ratio of these panels at the most threads."""
+    """The largest ratio of these panels at the maximum number of threads."""
     return lambda seen: max(cluster.ratios(seen, title, over, under)[seen.most(title)]
                             for title in cluster.titles(panels) if title in seen.titles)
 

@@ -9,7 +9,7 @@ FIVE = dict(zip(cluster.LOCALITIES, cluster.titles(PANELS)))
 
 
 def gain_percent(more, less):
-    """What ALock gains on five nodes at the most threads when more is local."""
+    """The gain of ALock on five nodes at the maximum number of threads when more is local."""
     name = cluster.NAMES[cluster.ALOCK]
     return lambda seen: 100 * (seen(FIVE[more], name, seen.most(FIVE[more])) /
                                seen(FIVE[less], name, seen.most(FIVE[less])) - 1)

@@ -45,7 +45,7 @@ def largest(rival):
 
 
 def average(locality, rival):
-    """Of the means, 1000 locks."""
+    """For the means, 1000 locks."""
     def measure(seen):
         title = MEANS[locality].title
         return seen(title, rival, seen.most(title)) / seen(title, ALOCK, seen.most(title))

@@ -21,7 +21,7 @@ def ratio_verdict(ratio, paper):
 
 
 def add_sensitivity(row, stage):
-    """The ratio of throughput is that of ECSB, whose agents do the same (H2)."""
+    """The ratio of throughput is that of ECSB, in which the agents do the same (H2)."""
     ranks, lines = locks.sensitivity(stage, "lb")
     row.table(f"sensitivity at P={ranks}: mean latency in us, and ratios, with one figure at a time "
               "at the ends of its range",

@@ -9,7 +9,7 @@ TITLE = "throughput: RMA-MCS above D-MCS above foMPI-Spin; a spike from P=8 to 1
 FIGURE = "HPDC'16, figure 3"
 BENCHES = ("ecsb", "sob", "wcsb", "warb")
 WITH_SPIKE = ("ecsb", "sob")
-# What counts as a rise rather than as noise of a plot.
+# The minimum ratio that counts as a rise instead of noise in a plot.
 RISE = 1.05
 
 

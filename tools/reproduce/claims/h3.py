@@ -1,4 +1,4 @@
-"""HPDC'16, section 5.2.1: where the counters of readers are."""
+"""HPDC'16, section 5.2.1: the placement of the readers' counters."""
 
 import rma_rw
 from claim import Check, Claim, Sensitivity, above, below

@@ -15,7 +15,7 @@ LOCKS = {
 }
 OURS, OURS_NAME = "rma-rw", "RMA-RW"
 SHARES = (0, 0.02, 0.05, 0.2)
-# Of each process. A spinning lock makes many attempts for each acquire, the more the larger P.
+# Per process. A spinning lock makes many attempts per acquire, and more with larger P.
 OPERATIONS = {8: 200, 16: 200, 32: 100, 64: 100, 128: 50, 256: 30, 512: 20, 1024: 20}
 # "Comparable": as far apart as two lines of a plot may be and still look alike.
 ALIKE = 1.25
