@@ -1,13 +1,12 @@
 // Numbers for inserted records, and which of them may be read.
 //
-// *What*. take() hands out 0, 1, 2, ... in order. A number becomes readable when
-// it and all before it have been acknowledged, so that no operation ever asks for
-// a key whose insert is still on its way.
+// *What*. take() hands out 0, 1, 2, ... in order. A number becomes readable when it and all before
+// it have been acknowledged, so that no operation reads a key while its insert is in flight.
 // *Thread safety*. All members may be called by any thread.
 // *Invariants*. I1: readable() <= taken. I2: taken - readable() <= kWindow, so a
 // slot of the window belongs to one number at a time. I3: readable() never falls.
-// *Source*. YCSB's AcknowledgedCounterGenerator. Deviation: where that throws when
-// an insert lags by more than the window, take() answers "not now".
+// *Source*. YCSB's AcknowledgedCounterGenerator. Deviation: if an insert lags by more than the
+// window, YCSB's throws; take() answers "not now".
 #pragma once
 
 #include <atomic>
@@ -37,8 +36,8 @@ class InsertCounter {
 
   /// Says that the insert of `number`, which take() gave out, is done.
   void acknowledge(std::uint64_t number) {
-    // seq_cst here and on the flag below: of two threads that acknowledge at once, the one
-    // that finds the flag taken must have its slot seen by the other's last look.
+    // seq_cst here and on the flag below: if two threads acknowledge at once, the one that finds
+    // the flag taken must have its slot seen by the last check of the other.
     const bool again = acknowledged_[number % kWindow].exchange(true, std::memory_order_seq_cst);
     KW_CHECK(!again);  // I2
     while (acknowledged_[readable_.load(std::memory_order_seq_cst) % kWindow].load(
@@ -51,7 +50,7 @@ class InsertCounter {
 
   /// How many numbers, from 0 on, may be read.
   std::uint64_t readable() const {
-    // acquire: what was stored before the acknowledgement is visible to the reader.
+    // acquire: makes stores before the acknowledgement visible to the reader.
     return readable_.load(std::memory_order_acquire);
   }
 

@@ -57,7 +57,7 @@ class Hotspot final : public KeyChooser {
 class ScrambledZipfian final : public KeyChooser {
  public:
   static constexpr std::uint64_t kItems = 10'000'000'000ULL + 1;  // YCSB: 0 to 10^10 inclusive
-  static constexpr double kZetan = 26.46902820178302;             // of 10^10 items at 0.99
+  static constexpr double kZetan = 26.46902820178302;             // for 10^10 items at 0.99
 
   ScrambledZipfian(std::uint64_t key_space, double theta)
       : key_space_(key_space),

@@ -1,8 +1,8 @@
 // Draws which record an operation asks for.
 //
-// Records are counted from 0 in the order in which they came: first those that were
-// loaded, then those inserted in the run. A chooser is told how many there are now,
-// and never answers with one that is not there yet.
+// Records are numbered from 0 in order of arrival: first the loaded records, then those inserted in
+// the run. The caller passes the present number of records, and a chooser never returns a later
+// one.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,8 @@ class KeyChooser {
   virtual std::uint64_t next(Rng& rng, std::uint64_t records) = 0;
 };
 
-/// What the choosers of all threads of a rank share: the place of the sequential distribution.
+/// State that the choosers of all threads of a rank share: the position of the sequential
+/// distribution.
 struct ChooserShared {
   std::atomic<std::uint64_t> sequence{0};
 };

@@ -1,4 +1,4 @@
-// What the key of record number n looks like.
+// The key of record number n.
 //
 // YCSB's names are "user" and a decimal number, zero-padded: the record's number
 // (insertorder=ordered) or its hash (hashed). With a fixed length in bytes, which

@@ -1,7 +1,7 @@
-// What was measured: for each kind of operation its return codes and latencies.
+// The measurements of a phase: return codes and latencies for each kind of operation.
 //
-// Counts are exact whatever the share of operations whose latency is taken.
-// Thread safety: one thread records, others may read meanwhile (see histogram.h).
+// Counts are exact even if only a share of the latencies is measured. Thread safety: one thread
+// records, others may read meanwhile (see histogram.h).
 #pragma once
 
 #include <array>

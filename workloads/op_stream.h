@@ -1,9 +1,9 @@
 // The operations of one thread, made in blocks so that a worker can have them all
 // before its clock starts.
 //
-// A block holds the key names, byte for byte, beside the operations, so that a store is handed a
-// finished std::string_view. Workloads that insert are the exception: what may be read depends
-// on what has been inserted by then, so their worker asks for one operation at a time.
+// A block holds the key names, byte for byte, beside the operations, so that a store receives a
+// finished std::string_view. Workloads that insert are the exception: their reads depend on the
+// inserts before, so their worker requests one operation at a time.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@
 namespace keyway::workloads {
 
 struct Op {
-  std::uint64_t insert = 0;  // kInsert of a run: what InsertCounter gave out
+  std::uint64_t insert = 0;  // kInsert of a run: the number from InsertCounter
   std::uint32_t key_at = 0;
   std::uint32_t key_bytes = 0;
   std::uint32_t argument = 0;  // kScan: records wanted; otherwise a field
@@ -48,20 +48,20 @@ struct OpBlock {
   }
 };
 
-/// Whose keys to ask for: `fraction` of the operations go to keys that `rank` itself owns.
+/// The ownership of keys: `fraction` of the operations use keys that `rank` itself owns.
 struct Locality {
   double fraction = 1;
   std::uint32_t rank = 0;
   std::function<std::uint32_t(std::string_view key)> owner_of;
 };
 
-/// Where a rank stands in its job.
+/// The place of a rank in its job.
 struct Place {
   std::uint32_t rank = 0;
   std::uint32_t ranks = 1;
 };
 
-/// What all threads of a rank share during a run.
+/// State that all threads of a rank share during a run.
 struct RunShared {
   InsertCounter inserts;
   ChooserShared chooser;
@@ -97,7 +97,7 @@ class LoadStream final : public OpStream {
 /// numbers, and a rank reads what was loaded and what it inserted itself.
 class RunStream final : public OpStream {
  public:
-  /// `expected_operations`: of the whole rank, 0 if unknown. `locality` may be null; it and
+  /// `expected_operations`: for the whole rank, 0 if unknown. `locality` may be null; it and
   /// `shared` must outlive the stream.
   RunStream(const Spec& spec, Place place, std::uint64_t expected_operations, RunShared& shared,
             const Locality* locality, std::uint64_t seed);

@@ -35,7 +35,7 @@ class Outage {
   const std::uint64_t limit_ns_;
   std::uint64_t served_ = 0;
   std::uint64_t unserved_ = 0;
-  std::uint64_t since_ns_ = 0;  // of the first failure after the last served operation
+  std::uint64_t since_ns_ = 0;  // the first failure after the last served operation
   bool failing_ = false;
 };
 

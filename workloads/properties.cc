@@ -91,7 +91,7 @@ std::optional<std::string> unescape(std::string_view text) {
   return out;
 }
 
-/// Where the name of a logical line ends: at the first separator that is not escaped.
+/// The end of the name in a logical line: the first separator that is not escaped.
 std::size_t name_end(std::string_view line) {
   for (std::size_t i = 0; i < line.size(); ++i) {
     if (line[i] == '\\') {

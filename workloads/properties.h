@@ -1,9 +1,9 @@
 // Java properties files, as YCSB reads them.
 //
-// Comments begin with '#' or '!'. A name ends at '=', ':' or white space. A line
-// that ends in an odd number of backslashes goes on in the next, whose leading
-// white space is dropped. Escapes: \t \n \r \f \uXXXX; a backslash before any
-// other character is dropped. The last definition of a name wins.
+// Comments begin with '#' or '!'. A name ends at '=', ':' or white space. A line that ends in an
+// odd number of backslashes continues in the next, without the leading white space of that.
+// Escapes: \t \n \r \f \uXXXX; a backslash before any other character is dropped. The last
+// definition of a name wins.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// What a record's bytes are: its fields one after the other, each in a slot of its own.
+// The bytes of a record: its fields one after the other, each in its own slot.
 //
 // A field of constant length fills its slot. A field of varying length is a 4-byte
 // length, lowest byte first, and then as many bytes; the slot is as long as the longest
@@ -18,7 +18,7 @@
 
 namespace keyway::workloads {
 
-/// Where the fields lie. Immutable value type.
+/// The positions of the fields. Immutable value type.
 class RecordLayout {
  public:
   explicit RecordLayout(const Spec& spec);

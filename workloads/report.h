@@ -1,4 +1,4 @@
-// What a phase did, as YCSB's text report and as CSV.
+// The report of a phase, as YCSB's text and as CSV.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ namespace keyway::workloads {
 /// One phase of a job, all ranks and threads together.
 struct PhaseResult {
   std::string name;                     // "load" or "run"
-  std::optional<double> write_percent;  // of a sweep over the share of writes
+  std::optional<double> write_percent;  // the point of a sweep over the share of writes
   std::uint64_t runtime_ns = 0;
   std::uint64_t operations = 0;
-  std::uint64_t failed = 0;  // of `operations`: they did not do what was asked
+  std::uint64_t failed = 0;  // part of `operations`: those without success
   Measurements measured;
 
-  /// Of the operations that succeeded. YCSB counts failed ones, too, so a server that has gone and
-  /// fails each request at once seems quick there.
+  /// Successful operations only. YCSB counts failed ones, too, so a dead server that fails each
+  /// request at once seems fast there.
   double throughput_per_s() const {
     const auto succeeded = static_cast<double>(operations - failed);
     return runtime_ns == 0 ? 0 : succeeded * 1e9 / static_cast<double>(runtime_ns);

@@ -181,7 +181,7 @@ void read_measurement(PropertyReader& in, Spec& spec) {
   in.text("exportfile", spec.export_file);
 }
 
-/// What only YCSB's Java client can do is refused when it is asked for, never ignored.
+/// Rejects properties that only YCSB's Java client supports, instead of ignoring them.
 void refuse_java(PropertyReader& in) {
   std::string workload = "site.ycsb.workloads.CoreWorkload";
   in.text("workload", workload);

@@ -1,4 +1,4 @@
-// What a workload is: YCSB's properties, typed, with YCSB's defaults, and checked.
+// A workload: YCSB's properties, typed, with YCSB's defaults, and checked.
 #pragma once
 
 #include <array>
@@ -88,7 +88,7 @@ struct PropertyInfo {
 
 /// Every property that read_spec() knows, in the order of the help text.
 std::span<const PropertyInfo> known_properties();
-/// The known property whose name is nearest to `name` by edit distance.
+/// The known property with the name nearest to `name` by edit distance.
 std::string_view nearest_property(std::string_view name);
 
 /// Fails with one sentence that names the property, its value and what would be right.

@@ -15,7 +15,7 @@ double rate(std::uint64_t done, std::uint64_t ms) {
   return ms == 0 ? 0 : 1000.0 * static_cast<double>(done) / static_cast<double>(ms);
 }
 
-/// Of operations that succeeded, since the last line.
+/// Successful operations since the last line.
 double current_rate(const Progress& progress) {
   const std::uint64_t failed = std::min(progress.interval_failed, progress.interval_done);
   return rate(progress.interval_done - failed, progress.interval_ms);

@@ -1,4 +1,4 @@
-// YCSB's status line: where a phase stands, and the latencies of the last interval.
+// YCSB's status line: the progress of a phase, and the latencies of the last interval.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 
 namespace keyway::workloads {
 
-/// Where a phase stands.
+/// The progress of a phase.
 struct Progress {
   std::uint64_t elapsed_ms = 0;
   std::uint64_t interval_ms = 0;      // since the last line
   std::uint64_t done = 0;             // operations since the start
   std::uint64_t interval_done = 0;    // since the last line
   std::uint64_t todo = 0;             // 0: done, or not known
-  std::uint64_t failed = 0;           // of `done`
-  std::uint64_t interval_failed = 0;  // of `interval_done`
+  std::uint64_t failed = 0;           // part of `done`
+  std::uint64_t interval_failed = 0;  // part of `interval_done`
 };
 
 /// One line without its end. The rate is that of operations that succeeded; failed ones are counted

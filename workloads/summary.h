@@ -1,4 +1,4 @@
-// What phases did, as one table for people: throughput and latencies with their units.
+// The results of phases, as one table for people: throughput and latencies with their units.
 #pragma once
 
 #include <cstdint>

@@ -30,8 +30,6 @@ EXEMPT = {
     ("server", "comments"): (10.5, 5.5, 6.0),
     ("tests", "Markdown"): (4.0, 3.0, 2.0),
     ("tests", "comments"): (9.0, 4.0, 4.5),
-    ("workloads", "Markdown"): (8.5, 6.5, 3.5),
-    ("workloads", "comments"): (8.0, 2.0, 1.5),
 }
 
 _OPENING = re.compile(r"(?:what|who|whom|whose|whoever|whatever|of|that|where)\b", re.IGNORECASE)
