@@ -23,7 +23,6 @@ MAX_RATES = (0.95, 0.55, 0.05)
 EXEMPT = {
     ("client", "Markdown"): (11.0, 1.5, 5.0),
     ("client", "comments"): (9.5, 4.0, 3.5),
-    ("docs", "Markdown"): (2.0, 1.5, 1.5),
     ("kvstore", "Markdown"): (4.0, 2.5, 2.5),
     ("kvstore", "comments"): (7.5, 3.0, 4.5),
     ("server", "Markdown"): (8.5, 6.0, 6.5),
