@@ -58,7 +58,7 @@ class Actor {
     set(kIdWords + index_, ep().agent().word());
   }
 
-  // --- who and where
+  // --- identity and place
   E& ep() { return *ep_; }
   locks::LockAgent<E>& agent() { return *agent_; }
   std::uint32_t index() const { return index_; }
@@ -177,7 +177,7 @@ class Actor {
  private:
   /// A few operations of other agents fit in.
   static constexpr std::uint64_t kLongestWobbleNs = 10'000;
-  /// Where time is virtual each look at the board is simulated: a few less will do.
+  /// In virtual time each poll of the board is simulated, so fewer polls are better.
   static constexpr fabric::Backoff kAwaitBackoff =
       VirtualTime<F> ? fabric::Backoff{1000, 20'000} : fabric::Backoff::none();
 

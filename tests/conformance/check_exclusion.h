@@ -85,8 +85,8 @@ Outcome check_mixed_calls(const L& lock, const Setting& setting) {
   });
 }
 
-/// L3, step by step: what a writer posts is there for the next one, and what a reader has asked
-/// for is what was there while it held the lock.
+/// L3, step by step: data that a writer posts is complete for the next one, and data that a reader
+/// has requested is from the time when it held the lock.
 template <class World, class L>
 Outcome check_release_completes(const L& lock, const Setting& setting) {
   const Shape shape{.agents = 2, .locks = 3};

@@ -99,11 +99,11 @@ Outcome check_adaptors(const L& lock, const Setting& setting) {
 /// std::scoped_lock over two locks in opposite orders: no deadlock, both are held.
 template <class World, class L>
 Outcome check_scoped_lock(const L& lock, const Setting& setting) {
-  // Two agents take part: std::lock lets go and waits for the lock that it found busy, so three of
-  // them on two first-come-first-served locks can pass the locks round for ever where nothing
-  // disturbs their step, as on fibers. Nor may the two be alike: where an operation takes both of
-  // them the same time to the nanosecond, they turn each other away for ever. So they are the first
-  // and the last of four, which live apart.
+  // Two agents take part: std::lock unlocks and waits for the lock that it found busy, so three
+  // agents on two first-come-first-served locks can pass the locks around for ever in lockstep, as
+  // on fibers. The two must not be alike either: if an operation takes both the same time to the
+  // nanosecond, they fail each other's attempts for ever. So they are the first and the last of
+  // four, which have different homes.
   const Shape shape{.agents = 4, .locks = 2, .nodes_per_agent = 8};
   return play<World>(shape, setting, [&](auto& me) {
     auto a = handle(me, lock, 0);

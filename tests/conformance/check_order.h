@@ -8,16 +8,16 @@
 
 namespace keyway::conformance {
 
-/// fifo: agents join the queue one by one, each seen in dump() before the next one starts; they
-/// get in in that order, and the holder, which comes back at once, only after all of them
-/// (bypass 0). What is watched is the queue, never the clock.
+/// fifo: agents join the queue one by one, each seen in dump() before the next one starts; they are
+/// granted in that order, and the holder, which returns at once, only after all of them (bypass 0).
+/// The check reads the queue, never the clock.
 template <class World, class L>
 Outcome check_fifo(const L& lock, const Setting& setting) {
   const Shape shape{.agents = 5};
   if (!lock.traits().fifo) return {};
   constexpr std::uint32_t kTurn = kFreeWords;       // how many may have joined
   constexpr std::uint32_t kIn = kFreeWords + 1;     // how many have got in
-  constexpr std::uint32_t kOrder = kFreeWords + 8;  // who, in order
+  constexpr std::uint32_t kOrder = kFreeWords + 8;  // agents, in order
   return play<World>(shape, setting, [&](auto& me) {
     std::vector<std::uint32_t> order(shape.agents - 1);
     std::iota(order.begin(), order.end(), 1);

@@ -1,4 +1,4 @@
-// Checks: who may be inside together, tries on a busy and on a free lock, LOCKALL.
+// Checks: which agents may be inside together, tries on a busy and on a free lock, LOCKALL.
 #pragma once
 
 #include "tests/conformance/check_exclusion.h"

@@ -1,4 +1,4 @@
-// Checks: giving up. L2: whoever gives up leaves nothing behind that could hold up others.
+// Checks: giving up. L2: an agent that gives up leaves nothing behind that could delay others.
 #pragma once
 
 #include "keyway/locks/distributed/queue_tree.h"
@@ -48,7 +48,7 @@ Outcome check_giving_up(const L& lock, const Setting& setting) {
   });
 }
 
-/// D2: grants and expiries race. Whatever wins, the lock is free once everybody is done.
+/// D2: grants and expiries race. Whichever wins, the lock is free after all agents are done.
 template <class World, class L>
 Outcome check_expiry_race(const L& lock, const Setting& setting) {
   const Shape shape{.agents = 4, .nodes_per_agent = 8};
@@ -120,7 +120,7 @@ Outcome check_node_supply(const L& lock, const Setting& setting) {
             ++given_up;
           }
           const bool stays = given_up <= shape.nodes_per_agent;
-          // Where remote agents have a queue of their own, who gives up at its front leaves no
+          // If remote agents have a separate queue, an agent that gives up at its front leaves no
           // node.
           me.expect(stays || (!lock.traits().fifo && !me.ep().is_local(me.site().line.rank())),
                     "N1: an abandoned node is used again");

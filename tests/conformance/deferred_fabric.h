@@ -193,7 +193,7 @@ class DeferredEndpoint {
     }
     return fabric::Pending::at(a.rank(), sequence_, result);
   }
-  /// What lies before the last order() of the rank: nothing may happen there before it has.
+  /// Operations before the last order() of the rank: they must happen before anything else there.
   void complete_before(std::uint32_t rank) {
     const auto before = [&](const Posted& posted) {
       return posted.rank == rank && posted.epoch < epochs_[rank];

@@ -1,4 +1,4 @@
-// What a conformance check says, and what it is run with.
+// The result of a conformance check, and its parameters.
 //
 // A check returns an Outcome instead of asserting, so that the mutants' test can ask that a
 // check *fails*. Inside a check an agent reports by throwing Broken, which play() turns into
@@ -17,7 +17,7 @@
 
 namespace keyway::conformance {
 
-/// What went wrong, in a sentence that begins with the invariant; nothing when the check passed.
+/// The failure, in a sentence that begins with the invariant; nothing if the check passed.
 using Outcome = std::optional<std::string>;
 
 /// Environment variable that replaces the seed of every check.
@@ -34,14 +34,14 @@ inline std::uint64_t seed_from_environment() {
   return text == nullptr ? 1 : std::strtoull(text, nullptr, 10);
 }
 
-/// So many seeds, unless the environment names the one to run.
+/// This many seeds, unless the environment names the one to run.
 inline std::uint64_t seeds_or_one(std::uint64_t seeds) {
   return std::getenv(kSeedVariable) == nullptr ? seeds : 1;
 }
 
 struct Setting {
   std::uint64_t seed = seed_from_environment();
-  std::uint64_t seeds = 1;                     // run_checks() runs so many, from `seed` on
+  std::uint64_t seeds = 1;                     // run_checks() runs this many, from `seed` on
   std::uint32_t rounds = kRounds;              // visits of each agent in a stress loop
   std::chrono::milliseconds patience{60'000};  // a wait that lasts longer is reported as stuck; no
                                                // check passes or fails by being quick

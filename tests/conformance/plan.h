@@ -1,4 +1,4 @@
-// Who takes part in a check, and where its words lie in every rank's segment.
+// The agents of a check, and the places of its words in every rank's segment.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,8 @@ struct Plan {
   std::uint32_t agents_per_rank = 1;
   std::uint64_t group = 0;       // the lock group's line, at the last rank
   std::uint64_t lines = 0;       // lock lines
-  std::uint64_t records = 0;     // what each lock guards: one line, see record.h
-  std::uint64_t satellites = 0;  // of every lock, on every rank
+  std::uint64_t records = 0;     // the record of each lock: one line, see record.h
+  std::uint64_t satellites = 0;  // for every lock, on every rank
   std::uint64_t board = 0;
   locks::NodeRegion nodes;
   std::uint64_t segment_bytes = 0;

@@ -1,11 +1,13 @@
-// Record: what a lock guards in the checks, and what an agent does to it while it holds the lock.
+// Record: the data that a lock guards in the checks, and an agent's operations on it while it holds
+// the lock.
 //
 // A record line is one cache line at the lock's home rank:
 //   words 0..3  the record, read and written as plain bytes; its sum shows a torn or stale copy
 //   word 4      the writer inside, index + 1
 //   word 5      readers inside
-//   word 6      exclusive visits, counted by atomics: what the version must be when nobody writes
-// A writer posts its update and leaves the completion to release(): that is L3.
+//   word 6      exclusive visits, counted by atomics: the version must equal it when no agent
+//   writes
+// A writer posts its update and leaves the completion to release(), which L3 requires.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +36,7 @@ template <class A>
 Record read_record(A& me, std::uint32_t lock) {
   Record record;
   me.ep().read(fabric::rma, me.plan().record(lock), std::as_writable_bytes(std::span(&record, 1)));
-  // L3: what the holder before us posted is complete, all of it.
+  // L3: all operations that the previous holder posted are complete.
   me.expect(record.sum == record.right_sum(),
             "L3: record {} is torn: version {} writer {} token {}", lock, record.version,
             record.writer, record.token);

@@ -36,7 +36,7 @@ struct Fibers {
   }
 };
 
-/// A world whose ranks are all in this process.
+/// A world with all ranks in this process.
 template <class F, class Crew>
 class InProcess : public Crew {
  public:
@@ -82,7 +82,7 @@ Outcome play(const Shape& shape, const Setting& setting, Body&& body) {
       actor.meet();
       body(actor);
     } catch (const GaveUp&) {
-      return;  // whoever made us give up has reported
+      return;  // the agent that made us give up has reported
     } catch (const std::exception& broken) {
       {
         const std::lock_guard guard(mutex);

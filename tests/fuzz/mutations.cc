@@ -25,7 +25,7 @@ extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*call
 namespace keyway::fuzz {
 namespace {
 
-// What has a meaning to one of the targets: mutations put them anywhere.
+// Tokens that some target understands: mutations put them anywhere.
 constexpr std::string_view kTokens[] = {
     "\r\n",
     "*",
@@ -81,7 +81,7 @@ void say_replay_and_end(int signal) {
   std::raise(signal);
 }
 
-/// As a string of C: what is found can go into the corpus.
+/// As a C string, which can be added to the corpus.
 void say_input(std::string_view input) {
   for (const char c : input) {
     if (c >= ' ' && c <= '~' && c != '\\' && c != '"') {

@@ -12,7 +12,7 @@
 
 namespace keyway::fuzz {
 
-/// What a parser made of some bytes: its results as text, and how it ended.
+/// The result of a parser on some bytes: its values as text, and how it ended.
 struct Outcome {
   std::vector<std::string> results;
   std::string error;
@@ -20,9 +20,9 @@ struct Outcome {
   bool operator==(const Outcome&) const = default;
 };
 
-/// Feeds `bytes` in pieces of `piece` bytes. `parse(seen)` parses what has come and not been
-/// consumed, and says what it made of it: whether to go on, how much was consumed. The bytes move
-/// with each piece, so that a parser that kept an address of them is found out.
+/// Feeds `bytes` in pieces of `piece` bytes. `parse(seen)` parses the bytes that have arrived and
+/// are not consumed, and returns its result: whether to continue, and how much was consumed. The
+/// bytes move with each piece, so that a parser that kept an address of them fails.
 template <class Parse>
 void feed(std::string_view bytes, std::size_t piece, Parse&& parse) {
   std::size_t begin = 0;

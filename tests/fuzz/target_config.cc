@@ -48,7 +48,7 @@ void run_one(std::string_view input) {
     return;
   }
   KW_CHECK(parsed.error.empty());
-  // What is printed of it is a configuration, too; the password is not in it.
+  // The printed form is a configuration, too; it does not contain the password.
   const server::Parsed text = parse(given.path(), true);
   KW_CHECK(text.exit_code == server::kExitOk);
   const std::string& password = parsed.options->password;

@@ -1,4 +1,4 @@
-// The parser of replies: whatever the pieces are, the same trees and the same error.
+// The parser of replies: the same trees and the same error for any division into pieces.
 #include "keyway/kvstore/resp/reply_parser.h"
 #include "keyway/locks/base/check.h"
 #include "pieces.h"

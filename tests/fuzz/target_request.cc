@@ -1,4 +1,4 @@
-// The parser of requests: whatever the pieces are, the same words and the same error.
+// The parser of requests: the same words and the same error for any division into pieces.
 #include "keyway/kvstore/resp/request_parser.h"
 #include "keyway/locks/base/check.h"
 #include "pieces.h"

@@ -1,17 +1,17 @@
 /* A model of ALock (locks/distributed/alock_core.h with plain_queue.h and tail_swap.h), for spin.
  *
- * One step of an agent is one operation of the source, named beside it; what only the agent itself
- * can see (its variables, a post) stands in one step with an operation. A store that is followed by
- * order(), fence() or flush() at once is a step of its own. A read-modify-write of class `rma` is a
+ * One step of an agent is one operation of the source, named beside it; changes that only the agent
+ * itself can see (its variables, a post) share a step with an operation. A store that is followed by
+ * order(), fence() or flush() at once is a separate step. A read-modify-write of class `rma` is a
  * read and a write, which exclude those of the other remote agents only; one of class `cpu` is one
- * step. Cohort 0 is the local one, whose agents come first, and cohort 1 the remote one. Nodes are
+ * step. Cohort 0 is the local one, with the first agents, and cohort 1 the remote one. Nodes are
  * numbered from 1, agent p's are NODES_EACH in a row; 0 is the null address. A node's words that
- * nobody reads any more are cleared, so that states do not differ in them.
+ * no agent reads any more are cleared, so that states do not differ in them.
  *
  * LOCALS REMOTES    agents of each cohort
  * BUDGET_L BUDGET_R the budgets
  * CAS_TAIL          the remote tail is swapped by a loop of compare-and-swaps (swap=off, TailSwap)
- * ROUNDS            times that each acquires; without it they go on for ever
+ * ROUNDS            times that each acquires; without it they run for ever
  * GIVES_UP          times that a wait of each agent may expire, at any moment
  * POSTS             holders post: a word of data that each counts up; a network process for each
  *                   agent carries it out
@@ -32,7 +32,7 @@
 #define NODES_EACH (1 + GIVES_UP)
 #define AGENTS (LOCALS + REMOTES)
 #define NODES (AGENTS * NODES_EACH)
-#define NUMBERS 2                   /* of data and grants: they wrap, so that the states are finite */
+#define NUMBERS 2                   /* data and grants wrap at this, so that the states are finite */
 #define PLUS_ONE(x) (((x) + 1) % NUMBERS)
 
 /* The words of the lock's line and of every node, and one word of data that the lock guards. */
@@ -50,7 +50,7 @@ byte status[NODES + 1], next_turn[NODES + 1], stand[NODES + 1];
 bool card;                          /* the card is between an rma operation's read and its write */
 
 #ifdef POSTS
-bool posted_data[AGENTS];           /* what agent p has posted and the network has not carried out */
+bool posted_data[AGENTS];           /* posted by agent p and not yet executed by the network */
 byte data_of[AGENTS];               /* the value that it stores to data */
 #define FLUSHED(p) (!posted_data[p])
 #else
@@ -426,8 +426,8 @@ inline leave() {
 }
 #endif
 
-/* Of the user: one word read, its successor written back with a post. L3: what the holder before
- * posted is there. */
+/* The user: one word read, its successor written back with a post. L3: the previous holder's
+ * posts are complete. */
 inline hold() {
 #ifdef POSTS
   d_step {

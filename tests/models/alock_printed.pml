@@ -1,10 +1,10 @@
 /* ALock as SPAA'24 prints it (Algorithms 2 to 4), for spin to refute; alock.pml has Keyway's.
  *
  * One step is one shared access of the listing, its line beside it: "4.5" is Algorithm 4, line 5. A
- * read-modify-write of class `rma` is one step here: that is not what is in question. A wait is a
+ * read-modify-write of class `rma` is one step here, because the question is another. A wait is a
  * step that blocks until its condition is over. Line 3.3 is the swap that the text describes: the
  * loop of compare-and-swaps around it is not printed. Line 4.5 reads two words, in the order in
- * which they are printed; one that has seen both is read anew.
+ * which they are printed; after both it reads again.
  *
  * LOCALS REMOTES   agents of each cohort
  * BUDGET           kInitBudget

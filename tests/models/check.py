@@ -81,7 +81,8 @@ class Suite:
             self.search(name, entry, [f"DEFECT_{name}"])
 
     def coverage(self):
-        """What no clean run reached is a line that says why; and what such a line says is true."""
+        """A statement that no clean run reached needs a line with the reason; and such a line must
+        be true."""
         for model, (statements, reached) in self.covered.items():
             lines = (self.models / f"{model}.pml").read_text().split("\n")
             missed = {}

@@ -7,9 +7,9 @@
  * Nodes are numbered from 1, agent p's are NODES_EACH in a row; 0 is the null address.
  *
  * AGENTS      agents; agent 0 is local to the lock's home rank, the others are remote
- * ROUNDS      times that each acquires; without it they go on for ever
+ * ROUNDS      times that each acquires; without it they run for ever
  * GIVE_UP     any wait may expire, and an acquire may be a try_acquire
- * STARVATION  the claim that whoever wants the lock gets it (or gives up), under weak fairness
+ * STARVATION  the claim that each waiter gets the lock (or gives up), under weak fairness
  * TOKENS      holders ask for their fencing token, or not
  * BYPASS      how many may enter before an agent in the queue; the bound holds, and no lower one
  * DEFECT_x    one defect, for the test of the model itself
@@ -44,7 +44,7 @@ byte tail, data;
 byte token;                         /* the last one given out */
 byte next[NODES + 1], status[NODES + 1];
 
-/* What agent p has posted and the network has not carried out. */
+/* Posted by agent p and not yet executed by the network. */
 bool posted_next[AGENTS], posted_status[AGENTS];
 bool posted_token[AGENTS], posted_data[AGENTS];
 byte token_of[AGENTS];              /* the value that it stores to token */
@@ -153,13 +153,13 @@ inline prepare_node() {
 #endif
 }
 
-/* What a user of the lock does with it. */
+/* A user of the lock. */
 inline hold() {
 #ifdef STARVATION
-  skip  /* the claim is on the queue: who holds posts nothing, which spares states */
+  skip  /* the claim is on the queue: a holder posts nothing, which spares states */
 #else
-  /* Of the user: one word read, its successor written back with a post. L3: what the holder
-   * before posted is there. */
+  /* The user: one word read, its successor written back with a post. L3: the previous holder's
+   * posts are complete. */
   d_step {
     seen = data;                                   /* load(rma, data) */
     assert(PLUS_ONE(seen) == grants);
@@ -168,7 +168,7 @@ inline hold() {
     seen = 0
   };
 #ifdef TOKENS
-  /* Of the user: fencing_token of grant_record.h, or not. L4: each is one more than the last. */
+  /* The user: fencing_token of grant_record.h, or not. L4: each is one more than the last. */
   if
   :: d_step {
        tokens = PLUS_ONE(tokens);

@@ -6,7 +6,7 @@
  * Agents are numbered: readers first, then writers, then those that take LOCKALL.
  *
  * READERS WRITERS ALLS   how many of each; with ALLS the lock has a group line (lockall=on)
- * ROUNDS                 times that each acquires; without it they go on for ever
+ * ROUNDS                 times that each acquires; without it they run for ever
  * GIVE_UP                a retry may meet its deadline, after any number of attempts (or none, which
  *                        does nothing); try_acquire is one attempt of these
  * TOKENS                 writers ask for their fencing token, or not
@@ -41,7 +41,7 @@ short line, group;
 byte holder, data;
 byte token;                         /* the last one given out */
 
-/* What agent p has posted and the network has not carried out. */
+/* Posted by agent p and not yet executed by the network. */
 bool posted_token[AGENTS], posted_holder[AGENTS], posted_data[AGENTS], posted_load[AGENTS];
 byte data_of[AGENTS];               /* the value that it stores to data */
 byte token_of[AGENTS];              /* the value that it stores to token */
@@ -50,7 +50,7 @@ byte token_of[AGENTS];              /* the value that it stores to token */
 byte readers_in, writers_in, alls_in;
 byte grants;                        /* exclusive grants so far */
 byte tokens;                        /* given out so far */
-byte version[AGENTS];               /* of a reader: the grants there were when it entered */
+byte version[AGENTS];               /* for a reader: the number of grants when it entered */
 bool wants[AGENTS];                 /* from the call of acquire to the grant or the timeout */
 byte finished;
 #ifdef SEEK_SHARING
@@ -198,8 +198,8 @@ inline record_grant() {
   fi
 }
 
-/* What a writer does inside. L3: what the holder before posted is there. L4: each token
- * is one more than the last. */
+/* A writer inside. L3: the previous holder's posts are complete. L4: each token is one more than
+ * the last. */
 inline hold_write() {
   record_grant();
   d_step {
@@ -264,10 +264,10 @@ inline release_write() {
 #endif
 }
 
-/* release_all() leaves what was posted to its caller, who flushes it before. */
+/* release_all() does not flush: its caller flushes before. */
 inline release_all() {
 #ifndef DEFECT_ALL_SKIPS_FLUSH
-  FLUSHED(p);                                      /* of the user: flush(rank of the data) */
+  FLUSHED(p);                                      /* the user: flush(rank of the data) */
 #endif
   d_step { group = group - ALL; alls_in-- }        /* fetch_add(rma, group, minus(kAll)) */
 }
@@ -318,7 +318,7 @@ active [AGENTS] proctype agent() {
      :: !granted
      :: granted && IS_READER(p) ->
 ENTERED(reader)
-        posted_load[p] = true;                     /* of the user: post_load(rma, data) */
+        posted_load[p] = true;                     /* the user: post_load(rma, data) */
         release_read()
      :: granted && IS_WRITER(p) ->
 ENTERED(writer)
@@ -327,7 +327,7 @@ ENTERED(writer)
 #if ALLS
      :: granted && !IS_READER(p) && !IS_WRITER(p) ->
 ENTERED(all)
-        posted_load[p] = true;                     /* of the user: post_load(rma, data) */
+        posted_load[p] = true;                     /* the user: post_load(rma, data) */
         release_all()
 #endif
      fi;

@@ -10,7 +10,7 @@ import subprocess
 SMALL = ["-m500000", "-w18"]
 LARGE = ["-m2000000", "-w24"]
 MEMORY_MB = 1000
-MOST_STEPS = 150      # of a trail
+MOST_STEPS = 150      # in a trail
 # How a search is compiled, and how it is started. -b: a path that is cut off is an error.
 SEARCHES = {
     "safety": (["-DSAFETY"], []),             # assertions, deadlocks
@@ -23,7 +23,7 @@ _UNREACHED = re.compile(r'^\t(\S+):(\d+), state (\d+), "(.*)"$', re.M)
 
 @dataclasses.dataclass
 class Verdict:
-    """What pan found. `symptom` is None when the search was complete and found no error."""
+    """The findings of pan. `symptom` is None if the search was complete and found no error."""
     symptom: str | None
     states: int
     memory_mb: float

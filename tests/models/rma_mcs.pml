@@ -1,16 +1,16 @@
 /* A model of RMA-MCS (locks/distributed/rma_mcs.h with queue_tree.h, mcs_queue.h and queue_node.h)
  * on a machine of two levels, for spin.
  *
- * One step of an agent is one operation of the source, named beside it; what only the agent itself
- * can see (its variables, a post) stands in one step with an operation. Agents are numbered element
+ * One step of an agent is one operation of the source, named beside it; changes that only the agent
+ * itself can see (its variables, a post) share a step with an operation. Agents are numbered element
  * by element. Nodes are numbered from 1, agent p's are NODES_EACH in a row; 0 is the null address.
  * Queue 0 is the root's, queue 1 + e that of element e. How often the root has been passed on is
- * left out: RMA-MCS does not ask. That a node's words are in place before the tail leads to it is
- * d_mcs.pml's. Words that nobody reads any more are cleared, so that states do not differ in them.
+ * left out: RMA-MCS does not ask. d_mcs.pml checks that a node's words are in place before the tail
+ * leads to it. Words that no agent reads any more are cleared, so that states do not differ in them.
  *
  * ELEMENTS EACH  elements of the lower level, and agents in each; AGENTS where the last has fewer
  * T_L            the threshold t_l2
- * ROUNDS         times that each acquires; without it they go on for ever
+ * ROUNDS         times that each acquires; without it they run for ever
  * GIVES_UP       times that a wait of each agent may expire, at any moment
  * POSTS          holders post: a word of data that each counts up; a network process for each agent
  *                carries it out
@@ -32,7 +32,7 @@
 #define AGENTS (ELEMENTS * EACH)
 #endif
 #define NODES (AGENTS * NODES_EACH)
-#define NUMBERS 2                   /* of data and grants: they wrap, so that the states are finite */
+#define NUMBERS 2                   /* data and grants wrap at this, so that the states are finite */
 #define PLUS_ONE(x) (((x) + 1) % NUMBERS)
 
 /* NodeState of queue_node.h; a grant is GRANTED plus its payload. */
@@ -49,7 +49,7 @@ byte tail[ELEMENTS + 1], up[ELEMENTS], data;
 byte next[NODES + 1], status[NODES + 1], parent[NODES + 1];
 
 #ifdef POSTS
-/* What agent p has posted and the network has not carried out. */
+/* Posted by agent p and not yet executed by the network. */
 bool posted_data[AGENTS];
 byte data_of[AGENTS];               /* the value that it stores to data */
 #define FLUSHED(p) (!posted_data[p])
@@ -129,8 +129,8 @@ inline ghost_finish() {
   fi
 }
 
-/* NodePool::take, in `node`; two nodes are enough for who never gives up. It reclaims first, where
- * the source does so only when nothing is free: the same nodes are out of use. */
+/* NodePool::take, in `node`; two nodes are enough for an agent that never gives up. It reclaims first,
+ * while the source does so only when nothing is free: the same nodes are out of use. */
 #define MINE(i) (p * NODES_EACH + 1 + i)
 #define RECLAIMABLE(n) (pool[n] == LIMBO && status[n] != ABANDONED && status[n] != LENT)
 inline take(node) {
@@ -153,8 +153,8 @@ inline prepare(node) {
   status[node] = WAITING                           /* post_store(node + kStatusOffset, kNodeWaiting), flush */
 }
 
-/* McsQueue::enter. `told` is what it was told, 0 when it was first; `expired`: it has given up.
- * `is_grant`: whether who is here has the lock, for the ghosts. */
+/* McsQueue::enter. `told` is the payload that it received, 0 if it was first; `expired`: it has
+ * given up. `is_grant`: whether an agent here has the lock, for the ghosts. */
 inline enter(queue, node, is_grant, is_first_grant) {
   atomic {
     pred = tail[queue];
@@ -226,7 +226,7 @@ inline hand_over(front, payload) {
   od
 }
 
-/* McsQueue::finish: empties the queue in which `at` is in front, or hands it to who has come. */
+/* McsQueue::finish: empties the queue in which `at` is in front, or passes it to an agent that has joined. */
 inline finish(queue, front, payload) {
   do
   :: handed -> break
@@ -292,7 +292,7 @@ inline climb() {
   }
 }
 
-/* T3: the element keeps the root by the node of who leaves. */
+/* T3: the element keeps the root by the node of the agent that leaves. */
 inline mark_above() {
   status[root] = LENT;                             /* store(cpu, root + kStatusOffset, lent_with(count)) */
 #ifndef DEFECT_UP_NOT_SET
@@ -395,8 +395,8 @@ inline descend() {
   }
 }
 
-/* Of the user: one word read, its successor written back with a post. L3: what the holder before
- * posted is there. */
+/* The user: one word read, its successor written back with a post. L3: the previous holder's
+ * posts are complete. */
 inline hold() {
 #ifdef POSTS
   d_step {

@@ -13,7 +13,7 @@
  * READERS WRITERS        how many of each
  * COUNTERS               physical counters, 1 or 2
  * T_R T_L                the thresholds t_r and t_l1
- * ROUNDS                 times that each acquires; without it they go on for ever
+ * ROUNDS                 times that each acquires; without it they run for ever
  * READ_ROUNDS            times that each reader does, where that is another number
  * READER_GIVES_UP        times that a reader's wait may expire, at any moment; a try_acquire is one
  *                        that expires at once
@@ -90,9 +90,9 @@ short word[COUNTERS];
 byte tail, data;
 byte next[NODES + 1], status[NODES + 1];
 
-/* What agent p has posted and the network has not carried out. */
+/* Posted by agent p and not yet executed by the network. */
 bool posted_data[AGENTS], posted_load[AGENTS];
-short posted_reset[AGENTS * COUNTERS];  /* what is to be added; 0: nothing */
+short posted_reset[AGENTS * COUNTERS];  /* the number to add; 0: nothing */
 byte data_of[AGENTS];               /* the value that it stores to data */
 
 /* Whether a node is in use. Private to its agent; global so that others' steps can be checked
@@ -102,7 +102,7 @@ bool taken[NODES + 1];
 /* Ghosts: no agent acts on them. */
 byte readers_in, writers_in;
 byte grants;                        /* exclusive grants so far */
-byte version[AGENTS];               /* of a reader: the grants there were when it entered */
+byte version[AGENTS];               /* for a reader: the number of grants when it entered */
 bool wants[AGENTS];                 /* from the call of acquire to the grant or the timeout */
 byte finished;
 
@@ -203,7 +203,7 @@ inline passes_gate() {
 #else
           :: word[c] == seen ->                    /* compare_swap(rma, counter, word, trimmed) */
              word[c] = trimmed(seen)
-          :: else                                  /* the same, which fails: in all the same */
+          :: else                                  /* the same, which fails: in nevertheless */
 #endif
           fi;
           seen = 0; old = 0; entered = true; ghost_enter_reader()
@@ -303,7 +303,7 @@ active [READERS] proctype reader() {
      :: !entered
      :: entered ->
 #ifndef STARVATION
-        posted_load[p] = true;                     /* of the user: post_load(rma, data) */
+        posted_load[p] = true;                     /* the user: post_load(rma, data) */
 #endif
         release_read()
      fi
@@ -477,7 +477,7 @@ inline give_up() {
   d_step { forget(); gave_up = true; wants[p] = false }
 }
 
-/* McsQueue::hand_over to the node in nxt, with what it is told. Nobody gives up in this queue. */
+/* McsQueue::hand_over to the node in nxt, with its payload. No agent gives up in this queue. */
 inline hand_over(payload) {
   d_step {
     assert(taken[nxt] && status[nxt] == WAITING);  /* N1 */
@@ -486,7 +486,7 @@ inline hand_over(payload) {
   }
 }
 
-/* McsQueue::finish: empties the queue, or hands it to who has come. */
+/* McsQueue::finish: empties the queue, or passes it to an agent that has joined. */
 inline finish(payload) {
   nxt = 0;
   atomic {
@@ -510,7 +510,7 @@ inline acquire_write() {
   atomic {
     wants[p] = true;
     assert(!taken[me]);
-    taken[me] = true;                              /* McsQueue::prepare, whose flush d_mcs.pml has */
+    taken[me] = true;                              /* McsQueue::prepare; d_mcs.pml has its flush */
     next[me] = 0;
     status[me] = WAITING
   };
@@ -584,8 +584,8 @@ inline release_write() {
   d_step { i = 0; turn = 0; taken[me] = false; status[me] = IDLE }  /* give_back(grant.node) */
 }
 
-/* Of the user: one word read, its successor written back with a post. L3: what the holder before
- * posted is there. */
+/* The user: one word read, its successor written back with a post. L3: the previous holder's
+ * posts are complete. */
 inline hold_write() {
 #ifdef STARVATION
   skip

@@ -9,15 +9,15 @@
  * READERS WRITERS  how many of each
  * T_R T_W          the thresholds
  * ROUNDS           times that each acquires; READ_ROUNDS where readers do another number
- * STARVATION       the claim that agent STARVING gets what it wants, under weak fairness; agents go
- *                  on for ever without ROUNDS
+ * STARVATION       the claim that agent STARVING gets what it wants, under weak fairness; agents run
+ *                  for ever without ROUNDS
  * MEND_Rn          without the defect Rn of the table in README.md:
  *   R1  a writer that has raised the flag waits until, in one read, nobody is inside
  *   R2  a reset reads both counts in one step, and takes from both in one step
  *   R3  a reader's reset leaves the flag alone
- *   R4  a reader that waits goes on when no writer waits any more
+ *   R4  a waiting reader continues when no writer waits any more
  *   R5  a reader's reset fails when a count has changed since it read them
- *   R6  whoever is told to back off by T_R looks for writers, not only who is exactly T_R-th
+ *   R6  every reader that T_R makes back off looks for writers, not only the T_R-th one
  */
 #ifndef T_W
 #define T_W 1
@@ -44,7 +44,7 @@ inline ghost_enter_writer() {
   atomic { writers_in++; wants[p] = false; assert(writers_in == 1 && readers_in == 0) }
 }
 
-/* Listing 6, reset_counter; by_reader says who. */
+/* Listing 6, reset_counter; by_reader: a reader does it. */
 inline reset_counter(by_reader) {
 #ifdef MEND_R2
   d_step { arr = arrive; dep = depart };           /* 6.11 */

@@ -1,4 +1,4 @@
-"""What a person sees of an MPI job that goes wrong: a sentence, an end, and no hang.
+"""A failing MPI job prints a sentence, ends, and does not hang.
 
 usage: jobs_test.py LAUNCH PROGRAM OTHER_MPIRUN [unittest arguments]
 LAUNCH is the command before `-n RANKS PROGRAM`, as one string.
@@ -18,7 +18,7 @@ KILLS = int(os.environ.get("KEYWAY_KILLS", "6"))
 
 
 class Job:
-    """A job that has come to work: its ranks' process ids are known."""
+    """A running job: the process ids of its ranks are known."""
 
     def __init__(self, ranks, *arguments):
         self.process = subprocess.Popen(
@@ -109,7 +109,7 @@ class Jobs(unittest.TestCase):
         self.assertRegex(result.stderr, r"need \d+ bytes but only \d+ are free; ask for less memory")
 
     def test_too_little_shared_memory_is_a_sentence_and_no_sigbus(self):
-        # A /dev/shm of 64 MiB, enough for MPI itself, in a mount namespace of its own.
+        # A /dev/shm of 64 MiB, enough for MPI itself, in a separate mount namespace.
         inner = "mount -t tmpfs -o size=64m none /dev/shm && exec \"$@\""
         isolated = ["unshare", "--mount", "--propagation", "private"]
         if os.geteuid() != 0:

@@ -1,5 +1,5 @@
-// A job for jobs_test.py to start wrongly, to kill and to watch: it opens a fabric, says so, and
-// keeps all ranks busy with one another until it is told to stop.
+// A job for jobs_test.py to start wrongly, to kill and to watch: it opens a fabric, reports it, and
+// keeps all ranks busy with one another until it receives the order to stop.
 //
 //   mpi_job_program MODE [--force-rma] [--segment BYTES]
 //     run        rank 0 prints "ready RANK PID" for every rank, then all work until rank 0's

@@ -1,5 +1,5 @@
-// A job whose ranks disagree, or ask for what cannot be had, gets one sentence, the same on every
-// rank, and no hang.
+// A job with ranks that disagree, or with impossible options, gets one sentence, the same on every
+// rank, and does not hang.
 #include <string>
 
 #include "tests/support/mpi_job.h"

@@ -1,5 +1,5 @@
-// A rank whose program is busy elsewhere still answers. Guards the trap that without RDMA hardware
-// a target must enter MPI for anything to progress.
+// A rank with a program that is busy elsewhere still answers. Guards against the trap that without
+// RDMA hardware a target must enter MPI for any progress.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -105,7 +105,7 @@ TEST_CASE("a rank that makes no calls is reached all the same") {
 }
 
 TEST_CASE("a fiber whose operation waits for a rank lets its siblings run") {
-  if constexpr (kOpenMpi) return;  // whose flush alone completes an operation, and keeps the thread
+  if constexpr (kOpenMpi) return;  // only its flush completes an operation, and it keeps the thread
   auto options = test::mpi_options(kSegment);
   options.progress_us = 3'600'000'000;  // nobody answers for a rank that is asleep
   auto made = MpiFabric::create(options);

@@ -1,4 +1,4 @@
-// What a completed remote write guarantees to the processors of the target (E4), and that a word
+// The guarantee of a completed remote write to the processors of the target (E4), and that a word
 // may be overwritten as soon as wait_until has returned it (N2).
 #include <cstring>
 #include <vector>
@@ -23,7 +23,7 @@ std::vector<std::byte> message(std::uint64_t round) {
   return bytes;
 }
 
-// Every rank tells the next one, and is told by the one before it.
+// Every rank notifies the next one, and is notified by the one before it.
 struct Ring {
   MpiFabric fabric = make_mpi_fabric(kSegment);
   MpiEndpoint ep = *fabric.endpoint();

@@ -1,5 +1,5 @@
-// Words are atomic through each class (E1), on every rank, whoever the others are. Guards the trap
-// that only MPI_Fetch_and_op and MPI_Compare_and_swap are atomic with each other.
+// Words are atomic through each class (E1), on every rank, for all combinations of ranks. Guards
+// against the trap that only MPI_Fetch_and_op and MPI_Compare_and_swap are atomic with each other.
 #include <algorithm>
 #include <vector>
 
@@ -110,7 +110,7 @@ TEST_CASE("where the classes coincide they may be mixed in one count") {
   MpiFabric fabric = make_mpi_fabric(kSegment);
   MpiEndpoint ep = *fabric.endpoint();
   CHECK(ep.one_class() == fabric.one_class());
-  // What was asked for is what was made.
+  // The fabric is as requested.
   const auto& variant = test::mpi_variant();
   const bool one_node = ep.topology().level(ep.topology().level_named("node")).elements == 1;
   CHECK(ep.one_class() == (one_node && !variant.force_rma));

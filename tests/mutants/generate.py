@@ -1,11 +1,11 @@
 """Makes locks with one defect each from the real lock headers and from descriptions (*.mutants).
 
-A mutant is a copy of the headers that it names, in a namespace of its own, with the lines that the
-description names replaced. The copies are made at build time, so they follow the source. A line that
-the source does not have any more, or has twice, ends the build with one sentence. README.md tells the
+A mutant is a copy of the headers that it names, in a separate namespace, with the lines that the
+description names replaced. The copies are made at build time, so they follow the source. The build
+fails with one sentence if the source no longer has a line, or has it twice. README.md describes the
 format.
 
-Of each NAME.mutants it writes NAME_mutants.h (the classes) and NAME_mutants.cc (the list for the
+For each NAME.mutants it writes NAME_mutants.h (the classes) and NAME_mutants.cc (the list for the
 explorer), and all_mutants.cc, the list of lists.
 """
 
@@ -21,7 +21,7 @@ PROGRAMS = {"lock": ("mutant_list", "mutant_of", "lock_of"),
             "switch": ("switch_list", "switch_of", "stripe_of")}
 OPEN, CLOSE = "namespace keyway::locks {", "}  // namespace keyway::locks"
 # A function at namespace scope. It would also be found by its arguments, which are real ones, so a
-# copy needs a name of its own.
+# copy needs another name.
 FREE_FUNCTION = re.compile(r"^(?=\S)(?:[\w:<>,&* ]+ )(\w+)\(", re.M)
 INCLUDE = re.compile(r'^#include ["<]([^">]+)[">]\n', re.M)
 
@@ -68,7 +68,7 @@ OF_MUTANT = ("defect", "breaks", "shape", "options", "slow")
 def parse(path):
     """The mutants of one file."""
     mutants, common, source, after = [], {}, "", ""
-    shared = []  # edits before the first mutant: of each of them
+    shared = []  # edits before the first mutant: shared by all of them
     previous = ""
 
     def wrong(number, what):
@@ -162,7 +162,8 @@ def copy_of(mutant, sources, root, renamed):
 
 
 def includes_of(mutants, root):
-    """What the copied sources include and is not copied itself, and what the class needs."""
+    """The includes of the copied sources that are not copied themselves, and the headers that the
+    class needs."""
     wanted = set()
     for mutant in mutants:
         copied = {f"keyway/{LOCKS}/{name}" for name in mutant.sources.split()}

@@ -1,4 +1,4 @@
-"""generate.py itself: what it makes, and that it ends with one sentence where the source has moved on."""
+"""generate.py itself: its output, and its failure with one sentence if the source has changed."""
 
 import pathlib
 import subprocess

@@ -1,5 +1,5 @@
-// What the generated lists of mutants are made with. One template for each lock, and a small one:
-// a mutant costs compile time by its own code alone.
+// Helpers of the generated lists of mutants. One template for each lock, and a small one: a mutant
+// costs compile time by its own code alone.
 #pragma once
 
 #include <string>

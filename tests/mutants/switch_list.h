@@ -1,4 +1,4 @@
-// What the generated list of a stripe lock's mutants is made with.
+// Helpers of the generated list of a stripe lock's mutants.
 #pragma once
 
 #include <memory>

@@ -60,7 +60,7 @@ TEST_CASE(
   CHECK(pair.waiting->bypass == 2);
 }
 
-// A6. Of agents without end the long tests see more.
+// A6. The long tests cover agents without end more fully.
 TEST_CASE("alock: past a leader that has yielded, the other cohort is granted its budget") {
   for (const std::uint32_t budget : {1u, 2u}) {
     if (kSmall && budget != 1) continue;

@@ -1,4 +1,4 @@
-// ALock in virtual time: what it sends over the network, and how long that takes.
+// ALock in virtual time: its messages over the network, and their times.
 #include <catch2/catch.hpp>
 #include <utility>
 #include <vector>

@@ -1,5 +1,5 @@
-// Store buffers and stores that happen twice: what the explorer makes of them, and that every kind
-// holds up to them.
+// Store buffers and stores that happen twice: how the explorer handles them, and that every kind
+// tolerates them.
 #include <catch2/catch.hpp>
 #include <set>
 #include <utility>

@@ -21,7 +21,7 @@ const Address kLine{0, 4096};
 
 Caches caches() { return {test::small_shape(), test::small_costs()}; }
 
-// Costs of an access when nothing else goes on: begins long after all else has ended.
+// Costs of an access without other activity: begins long after all else has ended.
 struct Alone {
   Caches model = caches();
   double now = 0;
@@ -56,7 +56,7 @@ TEST_CASE("caches: a first touch comes from the memory of its NUMA node, and is 
   CHECK(page.cost(2, kStore, kLine + 64) == 80 + 2);     // the same NUMA node
   CHECK(page.cost(4, kLoad, kLine + 128) == 90 + 1);     // the same socket's other one
   CHECK(page.cost(8, kAtomic, kLine + 192) == 140 + 5);  // the other socket
-  CHECK(page.cost(8, kLoad, kLine + 4096) == 80 + 1);    // a page of its own
+  CHECK(page.cost(8, kLoad, kLine + 4096) == 80 + 1);    // a separate page
   CHECK(page.model.stats().from_memory == 5);
 }
 
@@ -72,7 +72,7 @@ TEST_CASE("caches: a miss costs the way from the nearest copy") {
   Alone line;
   line.cost(8, kStore);
   line.cost(4, kLoad);
-  CHECK(line.cost(0, kLoad) == 60 + 1);  // of the copies at 8 and at 4
+  CHECK(line.cost(0, kLoad) == 60 + 1);  // from the copies at 8 and at 4
 }
 
 TEST_CASE("caches: a write takes every copy away, from the farthest too") {

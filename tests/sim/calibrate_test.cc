@@ -1,4 +1,5 @@
-// Calibrating this host: the file parses and is whole. What the figures are is the host's business.
+// Calibrating this host: the file parses and is complete. The values of the figures depend on the
+// host.
 #include <catch2/catch.hpp>
 
 #include "keyway/locks/fabric/sim/machine_file.h"

@@ -37,7 +37,8 @@ void add_by_cas(SimEndpoint& ep, Class access) {
   }
 }
 
-// What two agents of `kRounds` increments each leave of the word, at its own node and from outside.
+// The result of a word after two agents made `kRounds` increments each, at its own node and from
+// outside.
 template <class Local>
 std::uint64_t left_by(double gap_ns, bool cas, Local local) {
   Machine machine = with_gap(gap_ns);

@@ -1,4 +1,4 @@
-// Locks on a coherent node in virtual time: what every kind must show, and one shape that is known.
+// Locks on a coherent node in virtual time: requirements for every kind, and one known shape.
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <vector>

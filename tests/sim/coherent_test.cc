@@ -274,7 +274,7 @@ TEST_CASE("coherent: the holder of a lock may lose its hardware thread, and the 
     ep.store(cpu, kWord, 0);
   });
   // 0 takes 85 and works until its quantum ends at 50'000; 1 begins at 51'000, works 10, fails in 5
-  // and yields. 0 goes on at 52'015 for a quantum, 1 fails in 5 once more; and so on.
+  // and yields. 0 continues at 52'015 for a quantum, 1 fails in 5 once more; and so on.
   const double round = 1000 + 5 + 1000;
   CHECK(left == 85 + 200'000 + 4 * round + 10);
   CHECK(entered == left + 2 + 1000 + 5);
@@ -295,8 +295,8 @@ TEST_CASE("coherent: a waiter that polls gives its thread to others after it has
     ep.store(cpu, kWord, 1);
     written = node.now();
   });
-  // 0 spins for 2000, looks once more (1) and leaves; 1 goes on at 3001, and 0 when 1 has ended.
-  // All is one hardware thread: its copy is at hand.
+  // 0 spins for 2000, polls once more (1) and leaves; 1 continues at 3001, and 0 when 1 has ended.
+  // All is one hardware thread: it holds its copy.
   CHECK(written == 3001 + 5000 + 2);
   CHECK(seen == written + 1000 + 1);
 }
@@ -318,7 +318,7 @@ TEST_CASE("coherent: a sleeper costs its waker a signal, and runs after the wake
     ep.store(cpu, kWord, 1);
     written = node.now();
   });
-  CHECK(written == 10'000 + 2 + 600);  // the store goes on behind it
+  CHECK(written == 10'000 + 2 + 600);  // the store continues after it
   CHECK(seen == 10'000 + 40 + 2 + 4000 + 40 + 1);
 }
 

@@ -1,4 +1,4 @@
-// Hardware threads: who is placed where, and who runs when, to the nanosecond.
+// Hardware threads: the placement of agents and their schedule, to the nanosecond.
 #include "keyway/locks/fabric/sim/cores.h"
 
 #include <catch2/catch.hpp>

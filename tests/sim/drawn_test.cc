@@ -35,7 +35,7 @@ fabric::sim::ExploreOptions options_of(std::string_view kind) {
 
 constexpr Manner kManners[] = {Manner::kWait, Manner::kTimed, Manner::kTry};
 
-/// So many times fewer than draws() says, but one of each.
+/// A `fewer`-th of the orders that draws() says, but at least one of each.
 std::uint64_t draw_all(std::string_view kind, std::uint64_t fewer) {
   std::uint64_t orders = 0;
   for (const Draw& draw : draws()) {

@@ -1,4 +1,4 @@
-// Explorations as the tests ask for them: what is explored, and what is required of each.
+// Explorations for tests: their shapes, and the requirements of each.
 #pragma once
 
 #include <fmt/core.h>
@@ -39,7 +39,7 @@ inline locks::AnyLock lock_of<locks::AnyLock>(std::string_view kind) {
   return *locks::AnyLock::make(kind);
 }
 
-/// What lockcheck is to be called with to see a finding again.
+/// The lockcheck command that repeats a finding.
 inline std::string replay_of(std::string_view kind, const lockcheck::LockShape& shape,
                              const fabric::sim::ExploreOptions& options,
                              const fabric::sim::ExploreReport& report) {
@@ -71,16 +71,16 @@ fabric::sim::ExploreReport explored(std::string_view kind, const lockcheck::Lock
   return report;
 }
 
-/// What every order says about waiting.
+/// The verdict of all orders on waiting.
 template <class L = locks::AnyLock>
 fabric::sim::Waiting waiting_of(std::string_view kind, const lockcheck::LockShape& shape,
                                 const fabric::sim::ExploreOptions& options = {}) {
   return explored<L>(kind, shape, options).waiting.value();
 }
 
-/// So many orders that are drawn evenly, and as many that are drawn by priorities. Of the latter
-/// some need not end: who always goes first may make others back out for ever. Where nobody starves
-/// all do.
+/// This many uniformly random orders, and as many with random priorities. Some of the latter need
+/// not end: an agent that always goes first may make others back out for ever. If no agent starves,
+/// all end.
 template <class L = locks::AnyLock>
 void drawn(std::string_view kind, const lockcheck::LockShape& shape, std::uint64_t executions,
            fabric::sim::ExploreOptions options = {}) {

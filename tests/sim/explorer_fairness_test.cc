@@ -1,4 +1,4 @@
-// What a state graph says about waiting: on graphs made by hand, and on small programs.
+// The analysis of waiting in a state graph: on graphs made by hand, and on small programs.
 #include <catch2/catch.hpp>
 
 #include "keyway/locks/fabric/sim/explorer_fairness.h"

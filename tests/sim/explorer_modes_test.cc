@@ -107,7 +107,7 @@ TEST_CASE("preemptions: leaving an agent that waits is none") {
                     }});
   Explorer explorer(program);
   const auto report = explorer.bounded(0, kAll);
-  CHECK_FALSE(report.violation);  // above all no deadlock for want of a switch
+  CHECK_FALSE(report.violation);  // above all no deadlock without a switch
   CHECK(report.states > 3);
 }
 

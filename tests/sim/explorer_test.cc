@@ -18,7 +18,7 @@ const fabric::Address kX{0, fabric::kReservedBytes};
 const fabric::Address kY{0, fabric::kReservedBytes + 8};
 const auto not_zero = [](std::uint64_t v) { return v != 0; };
 
-// What agent 1 can see of y and then x, when agent 0 has done `writes`.
+// The values of y and then x that agent 1 can see after agent 0 has done `writes`.
 std::set<std::pair<std::uint64_t, std::uint64_t>> seen_while(const Scripted::Part& writes) {
   std::set<std::pair<std::uint64_t, std::uint64_t>> seen;
   Scripted program({writes, [&](auto& ep) {
@@ -222,7 +222,7 @@ TEST_CASE("explore: a schedule of another program is refused with a sentence") {
 
 namespace {
 
-// What two agents that share a word can leave there, the first on its node, the second not.
+// The possible results of two agents that share a word, the first on its node, the second not.
 std::set<std::uint64_t> sums_of(const std::vector<Scripted::Part>& parts, bool split) {
   std::set<std::uint64_t> sums;
   Explorer* explorer = nullptr;

@@ -1,5 +1,5 @@
-// One fixed program whose end is known to the picosecond and to the bit: a build, a host or a
-// change on which it ends otherwise makes other runs from the same seeds.
+// One fixed program with an end that is known to the picosecond and to the bit: a build, a host or
+// a change that ends otherwise makes other runs from the same seeds.
 #include <catch2/catch.hpp>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// Lab: a small simulated machine whose figures are easy to add up, and agents made of lambdas.
+// Lab: a small simulated machine with figures that are easy to add up, and agents made of lambdas.
 #pragma once
 
 #include <functional>

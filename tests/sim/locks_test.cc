@@ -72,7 +72,7 @@ TEST_CASE("explore: who spins can starve, and can be passed without bound") {
     CHECK(waiting.unbounded);
   }
   CHECK(waiting_of("gbh", {.readers = 1, .writers = 1, .forever = true}).starvation);
-  // Whoever waits has found the other inside, who comes in twice more.
+  // A waiting agent has found the other one inside, which enters twice more.
   CHECK(waiting_of("fompi-spin", {.writers = 2, .rounds = 3}).bypass == 2);
 }
 

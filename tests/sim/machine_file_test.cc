@@ -48,7 +48,7 @@ TEST_CASE("machine file: every machine that is compiled in is whole") {
         const Status status = set_parameter(swept, parameter.name, bound);
         if (!status.ok()) FAIL_CHECK(status.message());
       }
-      // A guess says within which bounds, so that a sweep can tell what hangs on it.
+      // An estimate has bounds, so that a sweep can show which results depend on it.
       if (parameter.note.source.starts_with("estimate") && parameter.unit != "switch") {
         CHECK(parameter.note.least < parameter.note.most);
       }

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint64_t kLocks = 1000;
 
-// Spinlocks per us that so many threads of one node take and leave through its card.
+// Spinlocks per us that this many threads of one node acquire and release through its card.
 double loopback_rate(const Machine& machine, std::uint32_t threads) {
   constexpr std::uint32_t kRounds = 200;
   auto fabric =
@@ -45,7 +45,8 @@ double loopback_rate(const Machine& machine, std::uint32_t threads) {
 
 }  // namespace
 
-// SPAA'24, figure 1: the peak is at a few threads. That it falls hangs on loopback.crowding_ns.
+// SPAA'24, figure 1: the peak is at a few threads. The fall after it depends on
+// loopback.crowding_ns.
 TEST_CASE("alock-cluster: loopback alone peaks at a few threads, then falls") {
   auto machine = *parse_machine(workloads::machine_text("alock-cluster"));
   const double peak = loopback_rate(machine, 6);

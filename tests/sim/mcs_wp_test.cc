@@ -1,4 +1,4 @@
-// MCS-WP: every order in which a few readers and writers can use it, and who can be kept waiting.
+// MCS-WP: every order in which a few readers and writers can use it, and which agents can starve.
 #include <catch2/catch.hpp>
 
 #include "tests/sim/explored.h"
@@ -36,7 +36,7 @@ TEST_CASE("mcs-wp: deadlines that pass and tries that fail leave nothing behind"
 TEST_CASE("mcs-wp: first come, first served among writers, who never starve") {
   CHECK(explored({.readers = 0, .writers = 2, .forever = true}).waiting.value().bypass == 1);
   const auto waiting = explored({.readers = 1, .writers = 1, .forever = true}).waiting.value();
-  CHECK(waiting.starving.empty());  // one writer has to rest now and then
+  CHECK(waiting.starving.empty());  // one writer must rest now and then
 }
 
 TEST_CASE("mcs-wp: two readers and two writers, every order", "[.long][mcs-wp]") {

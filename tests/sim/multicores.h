@@ -21,7 +21,7 @@ inline fabric::sim::CacheCosts small_costs() {
           .load_busy_ns = 7};
 }
 
-/// That shape and these costs; a scheduler with costs of its own.
+/// The same shape and costs, and a scheduler with costs.
 inline fabric::sim::Multicore small_node() {
   fabric::sim::Multicore node;
   node.shape = small_shape();

@@ -1,6 +1,6 @@
-// The explorer's own test, of what is known to be wrong. That each mutant is killed by the property
-// that it violates, in an order that replays to the same trace, and that its real kind is clean in
-// the same shape, is in sim_lockcheck: lockcheck --mutants explores them all.
+// The explorer's own test, on known defects. sim_lockcheck (lockcheck --mutants) explores all
+// mutants: each must be killed by the property that it violates, in an order that replays to the
+// same trace, and its real kind must be clean in the same shape.
 #include <catch2/catch.hpp>
 
 #include "keyway/locks/fabric/sim/explorer.h"

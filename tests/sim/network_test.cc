@@ -1,5 +1,5 @@
 // The network of a simulated machine, to the nanosecond: cards that a node's ranks share, loopback,
-// streams of bytes, queue pairs that fall out of a card's cache, and who overtakes whom.
+// streams of bytes, queue pairs that fall out of a card's cache, and overtaking.
 #include <catch2/catch.hpp>
 #include <set>
 #include <vector>
@@ -42,7 +42,7 @@ TEST_CASE("network: loopback goes through both lines of the node's own card") {
     own(ep);
   };
   CHECK(lab.run({{0, later}, {1, own}}) == 1195 + 200 + 1000);
-  // What another agent of the node sends waits until the loopback has left.
+  // Messages of another agent of the node wait until the loopback has left.
   const auto sends = [](SimEndpoint& ep) { ep.fetch_add(rma, word_of(1), 1); };
   CHECK(Lab(plain_machine(), {0, 1}).run({{0, own}, {0, sends}}) == 45 + 40 + 1000 + 200 + 1000);
 }

@@ -13,7 +13,7 @@ using test::kSmall;
 
 namespace {
 
-/// What users run, but for the number of phases before one comes again: endless use would go
+/// The lock that users run, except for the number of phases until one repeats: endless use would go
 /// through all of them, with the same states in each.
 using FewPhases = locks::BasicRmaRw<locks::BasicCounterWord<2, 1, 3>>;
 

@@ -105,7 +105,7 @@ TEST_CASE("rw-ticket: four agents, in orders that are drawn") {
 namespace {
 
 /// Agents draw tickets one after the other while agent 0 holds the lock exclusively: r readers, w
-/// writers, t readers whose deadline passes. What is returned: each as it enters, and in capitals
+/// writers, t readers with a deadline that passes. Returns each agent as it enters, and in capitals
 /// as it leaves. The first `batch` readers stay until all of them are inside.
 std::string entries(std::string_view modes, std::size_t batch) {
   fabric::SegmentLayout layout;

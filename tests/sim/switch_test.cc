@@ -12,7 +12,7 @@ using test::kSmall;
 
 namespace {
 
-// Who excludes nobody is no lock that others can be switched to.
+// A kind that excludes no agent is not a lock that others can be switched to.
 static_assert(locks::Switchable<locks::DMcs> && !locks::Switchable<locks::NoLock>);
 
 using Kinds = std::vector<const char*>;
@@ -66,8 +66,8 @@ TEST_CASE("switch: a reader, a writer and a switcher, every order") {
   if (!kSmall) require_clean(kToQueue, {});
 }
 
-// A far reader posts its look at the word together with its first read, and they may happen in
-// either order. So the reader may hold the new kind's shared lock before that kind is in force.
+// A far reader posts its check of the word together with its first read, and they may happen in
+// either order. So the reader may hold the new kind's shared lock before that kind is active.
 TEST_CASE("switch: a far reader that begins with the new kind, every order") {
   const SwitchShape far_reader{.first = 1, .stale = 0b001};
   require_clean(kFromQueue, far_reader);
@@ -84,7 +84,7 @@ TEST_CASE("switch: deadlines that pass leave nothing behind in either lock") {
   if (!kSmall) require_clean(kToQueue, {.readers = 0, .writers = 1, .manner = Manner::kTimed});
 }
 
-// Kinds with words on every rank, and kinds whose words belong to one class.
+// Kinds with words on every rank, and kinds with words that belong to one class.
 TEST_CASE("switch: a writer or a reader, and a switcher, from or to the kinds of the papers") {
   for (const Kinds& kinds :
        {Kinds{"d-mcs", "rma-rw"}, Kinds{"rma-rw", "alock"}, Kinds{"alock", "d-mcs"},

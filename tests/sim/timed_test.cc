@@ -1,5 +1,5 @@
-// Virtual time: what the machine's figures say to the nanosecond, queues as theory has them, and
-// the same run from the same seed.
+// Virtual time: the machine's costs to the nanosecond, queues as in theory, and the same run from
+// the same seed.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <functional>
@@ -146,7 +146,7 @@ TEST_CASE("timed: a run ends with its last operation, not with a deadline that n
         }},
        {1, [](SimEndpoint& ep) { ep.store(rma, word_of(0), 1); }}});
   CHECK(took == 9000);
-  // Time goes on from there, and nothing is left over.
+  // Time continues from there, and nothing is left over.
   CHECK(lab.run({{0, [&](SimEndpoint&) { lab.spend(10); }}}) == 9010);
 }
 

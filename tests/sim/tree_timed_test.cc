@@ -1,4 +1,4 @@
-// RMA-MCS and D-MCS in virtual time: what a hand-over sends over the network.
+// RMA-MCS and D-MCS in virtual time: the messages of a hand-over.
 #include <catch2/catch.hpp>
 #include <numeric>
 #include <vector>
@@ -33,7 +33,7 @@ Sent sent(const fabric::OpCounts& counts) {
 struct Seen {
   std::uint64_t releases_in_node = 0;  // those that handed the lock to the other agent of the node
   std::uint64_t sent_by_them = 0;      // operations of class rma, to anywhere
-  std::uint64_t to_itself = 0;         // of all calls: operations of class rma to the own rank
+  std::uint64_t to_itself = 0;         // in all calls: operations of class rma to the own rank
 };
 
 // The two agents of a node take turns at a lock that lives on the other node.

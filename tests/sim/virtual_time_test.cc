@@ -1,4 +1,4 @@
-// The pieces of virtual time: times, draws, the queue of events, who watches what.
+// The parts of virtual time: times, random numbers, the queue of events, watchers.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -95,7 +95,7 @@ TEST_CASE("virtual time: a watch list holds who waits for a word, in order") {
   constexpr std::uint32_t kAgents = 40;
   WatchList list;
   list.reset(kAgents);
-  std::vector<std::deque<std::uint32_t>> model(6);  // by word: who waits, in order
+  std::vector<std::deque<std::uint32_t>> model(6);  // by word: the waiters, in order
   std::vector<int> waits_for(kAgents, -1);
   const auto word = [](int k) {
     return fabric::Address(static_cast<std::uint32_t>(k % 3),

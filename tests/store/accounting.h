@@ -13,7 +13,7 @@
 
 namespace keyway::test {
 
-/// Where all stores are, instead of in this process: a server's URI, or nothing.
+/// The URI of the server with all stores, or nothing: stores in this process.
 inline std::string& elsewhere() {
   static std::string uri;
   return uri;
@@ -41,7 +41,7 @@ inline void check_heap(Store& store, Session& only) {
   check_heap(store, only, one);
 }
 
-/// An empty store; one that is elsewhere has a shape of its own.
+/// An empty store; a store on a server keeps its own shape.
 inline Store open_local(std::string_view uri) {
   auto store = Store::open(elsewhere().empty() ? uri : elsewhere());
   INFO(uri << ": " << store.status().message());

@@ -1,5 +1,5 @@
-// The linearizability checker on histories whose verdict is known: a checker that cannot fail
-// would make every test that uses it worthless.
+// The linearizability checker on histories with known verdicts: a checker that cannot fail would
+// make every test that uses it worthless.
 #include <catch2/catch.hpp>
 
 #include "tests/support/linearizability.h"

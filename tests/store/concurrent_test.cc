@@ -19,7 +19,8 @@ namespace {
 
 constexpr const char* kLocks[] = {"gbh",        "gbh:lockall=off", "fompi-rw",
                                   "fompi-spin", "d-mcs",           "auto"};
-// Fibers of several threads, so that a fiber is stopped inside an operation and siblings go on.
+// Fibers of several threads, so that a fiber is stopped inside an operation and its siblings
+// continue.
 constexpr Crew kCrews[] = {{.threads = 4}, {.threads = 2, .fibers = 3}};
 
 Store open_with(const char* lock, std::uint32_t ranks) {
@@ -37,8 +38,8 @@ Store open_crowded(const std::string& lock, const char* timeout = "60s") {
                   lock, timeout));
 }
 
-/// Somebody who has the store alone again and again, each time until an operation of others has
-/// given up.
+/// An agent that takes the store exclusively again and again, each time until another agent's
+/// operation has given up.
 class Crowd {
  public:
   /// Returns when it has the store.

@@ -1,4 +1,4 @@
-// The store on the fabric whose posted operations are late, compiled once for all tests of it.
+// The store on the fabric with late posted operations, compiled once for all its tests.
 #pragma once
 
 #include <cstdint>

@@ -282,7 +282,7 @@ TEST_CASE("expiry: a sweep visits only the stripes in which something has expire
   CHECK(part->removed == 1);
   const std::uint64_t table_lines = s.inspector().report(0)->table_bytes / 64;
   CHECK(part->visited > 0);
-  CHECK(part->visited < table_lines / 16);  // of 64 stripes one, with its overflow lines
+  CHECK(part->visited < table_lines / 16);  // one of 64 stripes, with its overflow lines
   CHECK(s.inspector().sweep_part(0, 0, 1'000'000)->visited == 0);
   CHECK(s.size() == 3000);
 }

@@ -21,14 +21,15 @@ std::uint64_t undo_xorshift(std::uint64_t h, std::uint32_t shift) {
   return found;
 }
 
-/// The 8 bytes whose XXH3-64 without a seed is `hash`. Of so short a key it is a bijection
-/// (XXH3_len_4to8_64b), each of whose steps can be undone.
+/// The 8 bytes with this XXH3-64 `hash` without a seed. For so short a key it is a bijection
+/// (XXH3_len_4to8_64b) with steps that can all be undone.
 std::string key_of_xxh3(std::uint64_t hash) {
-  constexpr std::uint64_t kInverse = 0x02ab9c720d1024ad;  // of 0x9fb21c651e98df25, modulo 2^64
+  constexpr std::uint64_t kInverse = 0x02ab9c720d1024ad;  // inverse of 0x9fb21c651e98df25, modulo
+                                                          // 2^64
   constexpr std::uint64_t kFlip = 0x1cad21f72c81017c ^ 0xdb979083e96dd4de;
   std::uint64_t h = undo_xorshift(hash, 28) * kInverse;
   h = (h ^ ((h >> 35) + 8)) * kInverse;  // the bits that are shifted down stay as they are
-  for (int i = 0; i < 63; ++i) h = h ^ std::rotl(h, 49) ^ std::rotl(h, 24);  // of order 64
+  for (int i = 0; i < 63; ++i) h = h ^ std::rotl(h, 49) ^ std::rotl(h, 24);  // a map of order 64
   h ^= kFlip;
   const std::uint64_t swapped = std::rotl(h, 32);
   std::string key(8, '\0');
@@ -57,7 +58,7 @@ TEST_CASE("flood: keys that were made for one bucket of XXH3 spread over the str
   }
   for (const std::string& key : keys) REQUIRE(s.put(key, "v").ok());
   CHECK(s.inspector().usage(0).longest_chain_lines < 10);
-  // Of 4096 stripes, each key's by chance: about 7, and 20 once in 10^12 stores.
+  // By chance about 7 of 4096 stripes' keys meet in one, and 20 once in 10^12 stores.
   CHECK(most_of_a_stripe(s, keys) < 20);
 }
 

@@ -56,7 +56,7 @@ TEST_CASE("full heap: a clear error, and every element is as it was") {
     fill(s, kept, bytes, "element ");
     REQUIRE(kept.size() > 10);
     check_all(s, kept);
-    // Whatever fails now leaves things alone.
+    // Failures from here on change nothing.
     const auto [key, value] = *kept.begin();
     CHECK(s.put("one more", pattern(60'000, 1)) == Code::kOutOfSpace);
     CHECK(s.put(key, pattern(100'000, 1)) == Code::kOutOfSpace);
@@ -90,7 +90,7 @@ TEST_CASE("full heap: space comes back for elements of another size, larger or s
       check_all(s, kept);
       check_heap(store, s);
       if (round == 0) first_time[bytes] = kept.size();
-      // As many as ever, but for where the runs and the overflow lines happen to lie.
+      // As many as before, except for the positions of runs and overflow lines.
       CHECK(kept.size() + 2 + first_time[bytes] / 50 >= first_time[bytes]);
       for (const auto& [key, value] : kept) REQUIRE(s.erase(key).ok());
     }
@@ -231,7 +231,7 @@ TEST_CASE("full heap: put_all does all or nothing, and keeps no room from others
   CHECK(status == Code::kOutOfSpace);
   CHECK(status.message().find("nothing was written") != std::string_view::npos);
   check_all(a, kept);
-  // What the failed call had set aside is free again: b can fill the heap.
+  // The failed call's reservation is free again: b can fill the heap.
   for (std::uint32_t rank = 0; rank < 2; ++rank) CHECK(a.inspector().leased_bytes(rank) == 0);
   fill(b, kept, 30'000, "b's ");
   CHECK(kept.size() > 80);
@@ -253,7 +253,7 @@ TEST_CASE("full heap: a put_all that overwrites in place gives back what it set 
   for (const auto& key : keys) pairs.emplace_back(key, large);
   for (std::uint32_t round = 0; round < 1 + scaled(10) / 5; ++round) REQUIRE(a.put_all(pairs).ok());
   CHECK(a.inspector().leased_bytes(0) <=
-        2 * 16384);  // of overflow buckets, at most a chunk's worth
+        2 * 16384);  // overflow buckets, at most a chunk's worth
   check_heap(store, a);
 }
 

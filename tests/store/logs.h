@@ -1,5 +1,6 @@
-// Agents that append to the same values and overwrite bytes of their own in them: whatever they
-// meet, no token is lost or torn, and a length that an append returned is where its token ends.
+// Agents that append to the same values and overwrite their own bytes in them: under all
+// interleavings no token is lost or torn, and a length that an append returned is the end of its
+// token.
 //
 // *What.* Values begin with a slot of 8 bytes for each agent and a filling that puts their growth
 // over the limits of classes of blocks, and of the chunk. The lengths are the order of the appends,

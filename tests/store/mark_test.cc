@@ -1,7 +1,7 @@
 // K6: a key that has changed never has a mark again that it had before; one that has not keeps it
 // as long as nothing beside it changes. And what stands on marks: modify_all() that is refused.
 //
-// On the fabric whose posted operations are late, where two ranks of three are remote.
+// On the fabric with late posted operations; two ranks of three are remote.
 #include <catch2/catch.hpp>
 
 #include <map>
@@ -141,7 +141,7 @@ class Changes {
       if (present_[key] == 1) changed(key, false);
     }
   }
-  /// What only looks, or is refused, leaves every mark as it was.
+  /// Operations that only read, or are refused, leave every mark unchanged.
   void look(std::span<const std::string_view> keys) {
     std::vector<Words> before;
     for (const auto& key : keys_) before.push_back(words_of(*s_.mark(key)));

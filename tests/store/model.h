@@ -84,7 +84,7 @@ class Modelled {
     std::uint64_t expires_at_ms = store::kNoExpiry;
   };
 
-  // --- what to write
+  // --- values to write
   std::string draw_value() {
     constexpr std::size_t kSizes[] = {0,  1,   8,   13,  14,   15,     20,
                                       64, 100, 480, 520, 3000, 16'340, 16'400};
@@ -227,7 +227,7 @@ class Modelled {
     const std::uint64_t begin = std::min<std::uint64_t>(range.offset, entry.value.size());
     REQUIRE(part.bytes == std::string_view(entry.value).substr(begin, range.length));
   }
-  /// The end of the value, which only who is told its length can ask for.
+  /// The end of the value, which only a caller that knows its length can request.
   void read_part(const std::string& key) {
     const Entry* entry = find(key);
     const std::uint64_t length = rng_.below(2) == 0 ? rng_.below(20) : rng_.below(20'000);

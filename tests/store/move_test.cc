@@ -1,5 +1,5 @@
-// Elements that are moved to make room: on the fabric whose posted operations are late, where the
-// mover is of the elements' rank or of another one, and while others read, write and erase.
+// Elements that are moved to make room: on the fabric with late posted operations, with a mover on
+// the elements' rank or on another one, and while other agents read, write and erase.
 #include <catch2/catch.hpp>
 #include <iterator>
 #include <map>
@@ -20,7 +20,7 @@ using namespace keyway::test;
 namespace {
 
 constexpr std::uint32_t kRanks = 2;
-constexpr std::uint32_t kFull = 1;  // the rank whose heap is full
+constexpr std::uint32_t kFull = 1;  // the rank with the full heap
 using Kept = std::map<std::string, std::string>;
 
 struct Lab {
@@ -74,7 +74,7 @@ void fill(LazySession& session, Kept& kept, std::size_t bytes, const std::string
     kept[key] = value;
   }
 }
-/// Erases the elements for whose number `goes` is true.
+/// Erases the elements with a number for which `goes` is true.
 template <class Goes>
 void erase_some(LazySession& session, Kept& kept, Goes goes) {
   std::uint64_t number = 0;
@@ -91,7 +91,7 @@ Kept leave_holes(LazySession& session) {
   erase_some(session, kept, [](std::uint64_t number) { return number % 12 != 0; });
   return kept;
 }
-/// The first one that is not as it has to be.
+/// The first element that is wrong.
 std::string wrong_of(LazySession& session, const Kept& kept) {
   std::string value;
   for (const auto& [key, expected] : kept) {
@@ -100,7 +100,7 @@ std::string wrong_of(LazySession& session, const Kept& kept) {
   return {};
 }
 
-/// Puts and erases keys of its own, and reads those that nobody changes.
+/// Puts and erases its own keys, and reads those that do not change.
 std::string work(LazySession& session, std::uint32_t me, std::uint64_t seed, const Kept& still) {
   constexpr std::size_t kSizes[] = {20, 700, 5000, 9000, 40'000};
   Rng rng(seed * 100 + me);
@@ -209,7 +209,7 @@ TEST_CASE("move: several runs find room apart where live runs leave no wide plac
   const auto session = lab.session(kFull);
   constexpr std::size_t kRun = 20'000;  // two chunks
   Kept kept;
-  Keys tiny(*session, "tiny ");  // so many that lines overflow: there are blocks for some more
+  Keys tiny(*session, "tiny ");  // enough that lines overflow: there are blocks for some more
   for (int i = 0; i < 100; ++i) {
     const std::string key = tiny.next();
     REQUIRE(session->put(key, kept[key] = pattern(100, 1), {}).ok());

@@ -41,7 +41,7 @@ TEST_CASE("several keys: a batch get answers as single gets do") {
         REQUIRE(codes[i] == single.code());
         if (single.ok()) REQUIRE(out[i] == *single);
       }
-      CHECK(codes[batch] == Code::kBusy);  // what lies beyond is not touched
+      CHECK(codes[batch] == Code::kBusy);  // data beyond it is not touched
       s.prefetch(keys);                    // only costs less afterwards
       std::size_t shown = 0;
       const Status read = s.read_all(keys, [&](std::size_t i, const ElementState* element) {

@@ -1,5 +1,5 @@
-// Elements beside those that a history is about: they come and go, so that the chains of buckets
-// grow and shrink, and their one owner knows what each of them has to be.
+// Elements beside those of a history: they come and go, so that the chains of buckets grow and
+// shrink, and their one owner knows the right state of each.
 #pragma once
 
 #include <fmt/core.h>
@@ -24,8 +24,8 @@ class Neighbours {
   Neighbours(S& session, std::uint32_t agent)
       : session_(session), prefix_(fmt::format("neighbour {} ", agent)) {}
 
-  /// Writes, erases or reads one of them. What is wrong, or nothing. `may_give_up`: an operation
-  /// may time out, and has done nothing then.
+  /// Writes, erases or reads one of them. Returns the error, or nothing. `may_give_up`: an
+  /// operation may time out, and then has done nothing.
   std::optional<std::string> act(Rng& rng, bool may_give_up) {
     const std::string key = prefix_ + std::to_string(rng.below(kKeys));
     const auto known = model_.find(key);
@@ -57,7 +57,7 @@ class Neighbours {
     }
   }
 
-  // A scan, of the owner's: what it shows of these, and what it left out.
+  // A scan by the owner: the elements that it shows, and those that it omits.
   void begin_scan() { shown_.clear(); }
   std::optional<std::string> shown(std::string_view key, std::string_view value) {
     if (!key.starts_with(prefix_)) return std::nullopt;

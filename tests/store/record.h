@@ -1,9 +1,9 @@
-// The workload whose history is checked for linearizability: many short rounds, each on a few keys
-// that no other round touches, so that a round's register starts absent and the search stays short.
+// The workload for linearizability checks: many short rounds, each on a few keys that no other
+// round touches, so that a round's register starts absent and the search stays short.
 //
 // Keys of even number are short and their values are stored inline; those of odd number are long,
-// and their padded values lie in the heap. A value's text is a function of its number: what is put
-// is a multiple of 1000 and padded, what an increment leaves is neither.
+// and their padded values lie in the heap. A value's text is a function of its number: put values
+// are padded multiples of 1000, values after an increment are neither.
 //
 // Beside what the history tells, agents do what must not show in it: a plan says which of it. Each
 // erases keys of earlier rounds, so that the heap bears many rounds.
@@ -27,15 +27,15 @@ namespace keyway::test {
 
 struct RecordPlan {
   std::uint32_t rounds = 100;
-  std::uint32_t keys = 3;        // of each round
-  std::uint32_t operations = 6;  // of each agent in each round
+  std::uint32_t keys = 3;        // per round
+  std::uint32_t operations = 6;  // per agent and round
   std::uint64_t seed = 1;
   std::uint32_t ranks = 1;
   bool sizes = false;     // values of all sizes, so that they change class and become runs
   bool expiries = false;  // elements that expire, have expired, or no longer expire; and sweeps
   bool neighbours =
       false;            // each agent's own keys come and go, so that chains grow and shrink; scans
-  bool clears = false;  // of the whole store; not with `neighbours`
+  bool clears = false;  // clears of the whole store; not with `neighbours`
   // An operation may give up, and then has done nothing: counted here. Null: none may.
   std::atomic<std::uint64_t>* timeouts = nullptr;
 };
@@ -73,7 +73,7 @@ class Recorder {
         rng_(plan.seed * 1000 + agent),
         neighbours_(session, agent) {}
 
-  /// One round. now() gives the time. What went wrong, or nothing.
+  /// One round. now() returns the time. Returns the error, or nothing.
   template <class Now>
   std::optional<std::string> round(std::uint32_t round, Now&& now) {
     seen_.clear();
@@ -140,7 +140,7 @@ class Recorder {
     }
   }
 
-  /// What no history tells of.
+  /// Errors that no history shows.
   std::optional<std::string> beside() {
     if (plan_.expiries && rng_.below(8) == 0) {
       const auto rank = static_cast<std::uint32_t>(rng_.below(plan_.ranks));

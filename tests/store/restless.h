@@ -10,7 +10,7 @@
 
 namespace keyway::test {
 
-/// What the workloads call, each after a switch now and then. S is the store's session.
+/// The operations of the workloads, each after an occasional switch. S is the store's session.
 template <class S>
 class Restless {
  public:

@@ -154,7 +154,7 @@ TEST_CASE("sizes: a value above 512 MiB is refused before a byte of it is read")
   }
   CHECK(*s.get("there") == "v");
   CHECK(s.size() == 1);
-  // 512 MiB are legal, and more than this heap can hold: that is another answer.
+  // 512 MiB are legal, but more than this heap can hold: another answer.
   CHECK(s.put("k", std::string_view(&one, 512ULL << 20)) == Code::kOutOfSpace);
   check_heap(store, s);
 }

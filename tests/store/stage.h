@@ -1,4 +1,4 @@
-// Where the agents of one process play: threads, or fibers of a few threads.
+// Runs the agents of one process: threads, or fibers of a few threads.
 //
 // *Thread safety.* Every member may be called by any agent. Catch2's checks are not thread-safe, so
 // agents report what they found broken here, and the test looks at it when all have ended.
@@ -21,7 +21,7 @@
 
 namespace keyway::test {
 
-/// So many rounds, fewer where a sanitizer makes each of them slow.
+/// This many rounds; fewer if a sanitizer makes each of them slow.
 constexpr std::uint32_t scaled(std::uint32_t rounds) {
   return rounds / KEYWAY_TEST_DIVISOR > 0 ? rounds / KEYWAY_TEST_DIVISOR : 1;
 }
@@ -32,7 +32,8 @@ class Stage {
 
   /// All agents meet here. False when one of them has failed: then everybody goes home.
   bool meet(std::uint32_t = 0) {
-    // acq_rel and acquire: who leaves the meeting sees what the others did before it.
+    // acq_rel and acquire: an agent that leaves the meeting sees all writes of the others before
+    // it.
     const std::uint64_t arrived = arrived_.fetch_add(1, std::memory_order_acq_rel) + 1;
     const std::uint64_t all = (arrived + agents_ - 1) / agents_ * agents_;
     fabric::wait_loop([&] { return failed() || arrived_.load(std::memory_order_acquire) >= all; },

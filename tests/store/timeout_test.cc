@@ -75,7 +75,7 @@ TEST_CASE(
     CHECK(out == "v");
     CHECK(s.get("other", out).ok());
     CHECK(out == "w");                 // put_all wrote nothing
-    CHECK(s.put_all(pairs, {}).ok());  // L2: what it had locked before it gave up is free
+    CHECK(s.put_all(pairs, {}).ok());  // L2: locks that it had taken before it gave up are free
     CHECK(s.get("k", out).ok());
     CHECK(out == "x");
   }

@@ -1,5 +1,5 @@
-// Multi-key atomicity by invariant: money moves between accounts on all ranks, and every reader who
-// looks at all accounts at once counts the same sum. Flags, written all at once, are always equal.
+// Multi-key atomicity by invariant: money moves between accounts on all ranks, and every reader of
+// all accounts at once counts the same sum. Flags, written all at once, are always equal.
 #pragma once
 
 #include <algorithm>
@@ -51,7 +51,7 @@ class Teller {
     return session_.put_all(pairs, {});
   }
 
-  /// One random action. What went wrong, or nothing.
+  /// One random action. Returns the error, or nothing.
   std::optional<std::string> act() {
     Status status;
     switch (rng_.below(4)) {

@@ -1,5 +1,5 @@
-// The account of a volume, by one of the store's own sessions, on any fabric: what is counted on
-// the way is what a walk finds, and the heap never leaks.
+// The account of a volume, by one of the store's own sessions, on any fabric: the running counts
+// equal the results of a walk, and the heap never leaks.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -9,8 +9,8 @@
 
 namespace keyway::test {
 
-/// What a walk has found against what sessions have counted, and live, free and leased bytes
-/// against the heap. At rest.
+/// Compares the results of a walk with the counts of sessions, and live, free and leased bytes with
+/// the heap. At rest.
 inline void check_volume(const store::VolumeReport& found, const store::VolumeUsage& counted,
                          std::uint64_t leased) {
   CAPTURE(found.live_bytes, found.heap.free_bytes, leased, found.heap.heap_bytes);
@@ -20,12 +20,12 @@ inline void check_volume(const store::VolumeReport& found, const store::VolumeUs
   CHECK(counted.elements == found.elements);
   CHECK(counted.expiring == found.expiring);
   CHECK(counted.longest_chain_lines >= found.longest_chain_lines);
-  // A walk counts as free what is left of a chunk behind its last block; who only counts does not.
+  // A walk counts the rest of a chunk behind its last block as free; the running counts do not.
   CHECK(counted.heap.free_bytes <= found.heap.free_bytes);
   CHECK(counted.heap.free_bytes + found.heap.heap_bytes / 64 >= found.heap.free_bytes);
 }
 
-/// Of every rank. Call with no other session open.
+/// For every rank. Call with no other session open.
 template <class S>
 void check_volumes(S& walker, std::uint32_t ranks) {
   std::uint64_t elements = 0;

@@ -14,7 +14,7 @@
 
 namespace keyway::test {
 
-/// Of a server with this name, valid for an hour.
+/// For a server with this name, valid for an hour.
 class Identity {
  public:
   explicit Identity(const std::string& name) {

@@ -14,7 +14,7 @@ namespace keyway::test {
 
 struct ChildResult {
   int signal = 0;     // the signal that ended the child, 0 when it returned
-  std::string error;  // what it wrote on stderr
+  std::string error;  // its output on stderr
 };
 
 inline ChildResult run_in_child(const std::function<void()>& body) {

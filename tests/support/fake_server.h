@@ -1,8 +1,7 @@
-// A server of a test's own: it says what it is told to, byte for byte, to each client that
-// connects.
+// A server for a test: it sends scripted replies, byte for byte, to each client that connects.
 //
-// A body serves one connection, on a thread of its own; when it returns, the connection is closed.
-// Every read has a deadline, so a client that says nothing fails the test and does not hang it.
+// A body serves one connection, on its own thread; when it returns, the connection is closed. Every
+// read has a deadline, so a silent client fails the test instead of hanging it.
 #pragma once
 
 #include <arpa/inet.h>
@@ -26,7 +25,7 @@
 
 namespace keyway::test {
 
-/// A socket on 127.0.0.1, on a port that is free. It refuses who connects until it listens.
+/// A socket on 127.0.0.1, on a free port. It refuses connections until it listens.
 class BoundSocket {
  public:
   BoundSocket() : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -78,7 +77,7 @@ class FakePeer {
       bytes.remove_prefix(static_cast<std::size_t>(n));
     }
   }
-  /// Answers the requests of a client that has come to a server without a password.
+  /// Answers the first requests of a client of a server without a password.
   bool greet() {
     if (request() != std::vector<std::string>{"PING"}) return false;
     say("+PONG\r\n");
@@ -125,7 +124,7 @@ class FakeServer {
   }
 
   std::uint16_t port() const { return socket_.port(); }
-  // Relaxed: a count; whoever compares it has had an answer over the socket.
+  // Relaxed: a count; a test compares it only after an answer over the socket.
   int connections() const { return connections_.load(std::memory_order_relaxed); }
 
  private:

@@ -1,4 +1,4 @@
-// A recorded history: who asked what of which key, when, and what came back.
+// A recorded history: requests with their agent, key, times and results.
 //
 // An event is plain bytes, so that the histories of several processes can be gathered. Times come
 // from one source that all agents share: a counter in one process, the host's monotonic clock
@@ -33,7 +33,7 @@ struct Event {
   std::uint64_t answered = 0;
   std::int64_t argument = 0;  // the value put or inserted, compare-and-set's new one, the increment
   std::int64_t expected = 0;  // compare-and-set's
-  std::int64_t result = 0;    // what get or increment returned
+  std::int64_t result = 0;    // the result of get or increment
   std::uint32_t key = 0;
   std::uint32_t agent = 0;
   Op op = Op::kGet;

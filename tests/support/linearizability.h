@@ -97,7 +97,7 @@ class LinearizabilityChecker {
     return false;
   }
 
-  History events_;  // of one key, by invocation
+  History events_;  // events of one key, by invocation
   Done done_;
   std::set<std::pair<Done, State>> tried_;
 };

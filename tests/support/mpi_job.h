@@ -1,5 +1,5 @@
-// What every test that runs as an MPI job shares: the variant of the fabric that the command line
-// asked for, and a fabric made to it.
+// The common part of all tests that run as an MPI job: the variant of the fabric from the command
+// line, and a fabric made to it.
 //
 // Every rank runs the same test cases in the same order. A test case that fails on one rank stops
 // the job (mpi_main.cc), so that the others do not wait for it.

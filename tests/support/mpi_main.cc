@@ -1,5 +1,5 @@
 // The main of tests that run as an MPI job, compiled once (keyway_mpi_test_main).
-#define CATCH_CONFIG_EXTERNAL_INTERFACES  // of listeners
+#define CATCH_CONFIG_EXTERNAL_INTERFACES  // for listeners
 #include <fmt/core.h>
 #include <catch2/catch.hpp>
 

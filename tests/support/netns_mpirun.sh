@@ -36,8 +36,8 @@ clean_up() {
   trap - EXIT
   trap '' INT TERM HUP
   if [ -n "$job" ]; then kill -TERM "$job" 2>/dev/null; fi
-  # Whatever still runs in our namespaces was started by the job, and only by it. The namespaces
-  # are known by their ids, since a signal to the whole group may have ended their holders.
+  # Processes that still run in our namespaces were started by the job. The namespaces are known by
+  # their ids, since a signal to the whole group may have ended their holders.
   local process id
   for process in /proc/[0-9]*; do
     id=$(readlink "$process/ns/net" 2>/dev/null) || continue

@@ -1,4 +1,4 @@
-// A server in a process of its own, on a Unix socket in a folder of its own; both go with it.
+// A server in a child process, on a Unix socket in a temporary folder; both are removed with it.
 #pragma once
 
 #include <poll.h>

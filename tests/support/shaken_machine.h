@@ -7,11 +7,11 @@
 
 namespace keyway::test {
 
-/// Nodes of `ranks_per_node`, so that both access classes are used. An operation on its way out is
-/// late by `jitter_ns` on average, and by up to twenty times that: exponential, so that a posted
-/// one may well happen behind several blocking ones that came after it. The cards' service times
-/// are random, too. The figures are round, the jitter is large beside them, and nothing that is
-/// checked hangs on them.
+/// Nodes of `ranks_per_node`, so that both access classes are used. An operation is delayed by
+/// `jitter_ns` on average, and by up to twenty times that: exponential, so that a posted operation
+/// may happen after several blocking ones that were issued later. The cards' service times are
+/// random, too. The figures are round, the jitter is large beside them, and no check depends on
+/// them.
 inline fabric::sim::Machine shaken_machine(std::uint32_t ranks_per_node, double jitter_ns) {
   fabric::sim::Machine made;
   made.name = "shaken";

@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 
-# What makes a test smaller or larger than it is written.
+# Definitions that change the size of a test.
 SIZES = re.compile(r"-D(KEYWAY_(?:SIM_SMALL|TEST_DIVISOR|FUZZ\w*)=?\w*)")
 LAUNCHER_WORDS = ("-launcher", "fork", "-n", "-R")
 
@@ -71,7 +71,8 @@ class Catch:
         return self._ask(program, ["*,[.]"])
 
     def selected(self, program, words):
-        """What the words of an entry select; without any, all that is not hidden."""
+        """The test cases that the words of an entry select; without words, all that are not
+        hidden."""
         spec = [w for w in words if w.startswith(("[", "~")) or (w and not w.startswith("-")
                                                                   and not w.startswith("/") and not w.isdigit())]
         return self._ask(program, spec or ["~[.]"])

@@ -1,4 +1,4 @@
-"""What clang is asked that g++ compiles: thread_safety.py and clang_tidy.py share it."""
+"""Runs clang on the sources that g++ compiles: shared by thread_safety.py and clang_tidy.py."""
 
 import concurrent.futures
 import json
@@ -8,7 +8,7 @@ import re
 import shlex
 import subprocess
 
-# What g++ takes and clang does not, and the precompiled headers that g++ made.
+# Options that g++ accepts and clang does not, and the precompiled headers that g++ made.
 _NOT_CLANGS = re.compile(r"--param=.*|-Winvalid-pch|-fpch-.*|-Wno-subobject-linkage|-Wno-array-bounds")
 
 
@@ -25,7 +25,7 @@ def sources(commands, source):
 
 
 def arguments_of(words):
-    """Of a compiler's command: what says how the source is to be read."""
+    """The options of a compiler's command that define how to parse the source."""
     kept, words = [], iter(words)
     for word in words:
         if word in ("-o", "-c", "-include"):

@@ -1,6 +1,6 @@
 """links.py --ninja FILE --program PATH --without LIBRARY: fails if the program's link takes the
-library in. Asks ninja, so nothing has to be built. With --with, fails if the link does not: this
-shows that the question finds what it asks for."""
+library in. Asks ninja, so nothing needs to be built. With --with, fails if the link does not: this
+shows that the query works."""
 
 import argparse
 import pathlib
@@ -9,7 +9,7 @@ import sys
 
 
 def linked(file, program):
-    """What the program's link step reads: objects and libraries, ours by their paths."""
+    """The inputs of the program's link step: objects and libraries, ours by their paths."""
     found = subprocess.run(["ninja", "-C", file.parent, "-f", file.name, "-t", "query", program], check=True,
                            capture_output=True, text=True).stdout
     lines = found.split("  outputs:")[0].split("\n")

@@ -40,7 +40,7 @@ PLANTED = {
         (_cc("kvstore/a.cc", '#include "keyway/locks/base/status.h"\n#include <vector>\n'
              '// #include "keyway/client/client.h"\n'), []),
         (_cc("tools/kvload/a.cc", '#include "stores/gone.h"\n'), ["tools/kvload/a.cc:1"]),
-        # A bare name of another folder, whoever has an include path to it.
+        # A bare name of another folder, even with an include path to it.
         ({"server/main.cc": '#include "voice.h"\n', "tools/common/voice.h": _HEADER},
          ["server/main.cc:1"]),
         ({"tools/kvload/stores/a.cc": '#include "engine.h"\n', "tools/kvload/engine.h": _HEADER},

@@ -21,6 +21,8 @@ COUNTED = [
     ("locks/a.h", "// `Who` is a name; a version 1.2 is no end.\n", (1, 0, 0, 0)),
     ("tests/a.pml", "/* Of these,\n * someone who waits. */\n", (1, 1, 1, 0)),
     ("tests/a.py", '"""Whose turn it is."""\n\na = "# Who"  # Hangs on it.\n', (2, 1, 1, 1)),
+    ("tests/a.py", "a = 1  # an end\nb = 2  # that of a\n# Of b.\n", (3, 2, 0, 0)),
+    ("tools/CMakeLists.txt", "add(a)  # an end\nadd(b)  # that of a\n", (2, 1, 0, 0)),
     ("tools/a.sh", "#!/bin/sh\n# It goes on.\necho $#  # as ever\n", (2, 0, 0, 2)),
     ("tools/CMakeLists.txt", "add(a)  # It has to be. It had to be.\n", (2, 0, 0, 1)),
     ("locks/README.md", "# What it is\n\n- one\n- of two\n\n```\nwho\n```\n", (3, 2, 0, 0)),

@@ -96,7 +96,7 @@ def atomics_name_their_order(tree):
 _FABRIC_NAME = r"\b(?:shm|mpi|verbs|ncc|sim)\b|\bMPI_\w+|\bibv_\w+|\b(?:Shm|Mpi|Verbs|Ncc|Sim)[A-Z]\w*"
 _SPIN = (r"\b(?:sched_yield|_mm_pause|__builtin_ia32_pause|cpu_relax)\b|\bthis_thread\s*::\s*yield\b")
 _ENDLESS = r"\bwhile\s*\(\s*(?:true|1)\s*\)|\bfor\s*\(\s*;\s*;\s*\)"
-# What gives the turn away inside a loop: the endpoint's waits, and a back-off built on them.
+# Calls that yield inside a loop: the endpoint's waits, and a back-off built on them.
 _WAITS = r"wait_until|wait_for|pause|back_?off|wait\("
 
 
@@ -135,7 +135,8 @@ def locks_do_not_spin(tree):
 
 
 _SYSTEM_ROOTS = ("bin", "boot", "dev", "etc", "lib", "lib64", "opt", "proc", "run", "sbin", "sys",
-                 "tmp", "usr", "var", "no", "nonexistent")  # the last two: what tests look for in vain
+                 "tmp", "usr", "var", "no", "nonexistent")  # the last two: paths that tests expect
+                                                            # not to exist
 _PATH = r"""(?<![\w.<>:/$})*~+\\-])/(?P<top>[A-Za-z][\w.-]*)/[\w.-]+"""
 _HOST = (r"\b[a-z0-9-]+(?:\.[a-z0-9-]+)*\.(?:internal|corp|lan|intranet)\b"
          r"|\b(?:registry|mirror|proxy|nexus|artifactory)\.[a-z0-9-]+\.[a-z]{2,}\b"

@@ -11,7 +11,7 @@ from standard_names import HEADERS_OF
 _INCLUDE = re.compile(r'(?m)^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)')
 _STANDARD = re.compile(r"(?<![\w:])std::(\w+)")
 _FMT = re.compile(r"(?<![\w:])fmt::(\w+)")
-# What fmt/core.h leaves to the headers that include it.
+# Names that fmt/core.h leaves to the headers that include it.
 _FMT_HEADERS = {"join": ("fmt/format.h", "fmt/ranges.h"), "to_string": ("fmt/format.h", "fmt/ranges.h"),
                 "format_int": ("fmt/format.h", "fmt/ranges.h")}
 _FMT_ANY = ("fmt/core.h", "fmt/format.h", "fmt/ranges.h", "fmt/chrono.h")
@@ -46,14 +46,14 @@ class _Includes:
         return own_header(self.files, path, included)
 
     def _known(self, path):
-        # What CMake makes of a template brings what the least build has.
+        # A header that CMake makes of a template includes the headers of the smallest build.
         path = {"client/backends.h": "client/backend_shm.h"}.get(path, path)
         return path if path in self.files else None
 
 
 def standard_headers_are_included(tree):
-    """Who names something of std:: or fmt:: includes a header that declares it, or a header of ours
-    that does."""
+    """A file that uses a name of std:: or fmt:: includes a header that declares it, or a header of
+    ours that does."""
     includes = _Includes(tree)
     for file in tree.cxx():
         reached, told = includes.reached(file.path), set()

@@ -1,11 +1,13 @@
-"""Rules on the shape of the tree: who includes whom, registered tests, READMEs, file lengths."""
+"""Rules on the shape of the tree: includes between folders, registered tests, READMEs, file
+lengths."""
 
 import pathlib
 import re
 
 from source import CODE_FOLDERS, Finding
 
-# What each folder may include, beside itself. The longest name that fits a file is its folder.
+# The folders that each folder may include, beside itself. The longest name that fits a file is its
+# folder.
 _FABRIC = ("locks/base", "locks/threads", "locks/combining", "locks/fabric")
 _LOCKS = _FABRIC + ("locks/distributed",)
 _STORE = ("kvstore", "kvstore/types", "kvstore/layout", "kvstore/volume", "kvstore/stripes")
@@ -50,7 +52,7 @@ def own_header(paths, path, included):
         named = [f"{parts[0]}/{parts[1]}/{included}"]
         if included.startswith(("server/", "tools/", "tests/")):
             named.append(included)
-        # What generate.py makes of the mutants' descriptions stands in the build folder.
+        # generate.py writes the headers of the mutants' descriptions into the build folder.
         made = re.fullmatch(r"tests/mutants/made/(\w+)_mutants\.h", included)
         named += [f"tests/mutants/{made.group(1)}.mutants"] if made else []
     return next((name for name in named if name in paths), None)
@@ -91,8 +93,8 @@ def tests_are_registered(tree):
 
 
 def folders_have_readmes(tree):
-    """The two upper levels of folders, and every deeper one that is a target of its own, open
-    their README.md with a line that says their one job."""
+    """The two upper levels of folders, and every deeper one that is a separate target, open their
+    README.md with a line that says their one job."""
     texts = {f.path: f.text for f in tree.files}
     folders = set()
     for file in tree.files:

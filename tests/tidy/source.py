@@ -74,7 +74,7 @@ class Tree:
         return [f for f in self.files if f.is_cxx and f.in_folder(*(folders or CODE_FOLDERS))]
 
     def _paths(self):
-        """What version control knows or would add; without it, everything but builds."""
+        """The files that version control knows or would add; without it, everything but builds."""
         listed = subprocess.run(
             ["git", "-C", self.root, "ls-files", "-co", "--exclude-standard", "-z"],
             capture_output=True, text=True, check=False) if self._has_git() else None

@@ -20,7 +20,7 @@
 namespace keyway::test {
 
 struct FarShape {
-  std::uint64_t memory_bytes = 4 << 20;  // of each rank
+  std::uint64_t memory_bytes = 4 << 20;  // per rank
   std::uint64_t buckets = 1;             // the same, in one stripe
 };
 

@@ -8,7 +8,7 @@
 
 namespace keyway::test {
 
-/// Elements of rank 1, whose heap they fill, but for those that are erased: a few in each chunk.
+/// Elements that fill the heap of rank 1, except for those that are erased: a few in each chunk.
 template <class Store>
 std::map<std::string, std::string> leave_holes(Store& store) {
   std::map<std::string, std::string> kept;

@@ -1,4 +1,4 @@
-// K3, H5: as no_memory_test.cc, on a simulated machine whose nodes have one rank each.
+// K3, H5: as no_memory_test.cc, on a simulated machine with one rank per node.
 #include "far_store.h"
 #include "keyway/kvstore/sim/session_sim.h"
 #include "keyway/locks/fabric/sim/sim_fabric.h"

@@ -1,4 +1,4 @@
-// K3, K4, H5: wherever a session finds no memory, on a fabric whose posted operations are late.
+// K3, K4, H5: a session runs out of memory at any place, on a fabric with late posted operations.
 #include "far_store.h"
 #include "moves.h"
 #include "tests/conformance/deferred_fabric.h"

@@ -96,7 +96,7 @@ void check_walk_of_many_buckets(Store& store, std::uint64_t buckets) {
   const auto clear = [](auto& session) { return session.clear_rank(1); };
   const auto session = store.session();
   const auto status = store.attempt(*session, clear, static_cast<long>(buckets / 4));
-  CHECK_FALSE(FailingMemory::failed());  // so many allocations there are not
+  CHECK_FALSE(FailingMemory::failed());  // there are not this many allocations
   REQUIRE(status);
   CHECK(status->ok());
   CHECK(walker.size_of(1) == 0);

@@ -1,5 +1,5 @@
-// One process does every operation, on all ranks, against a model, while the others wait: what is
-// remote is done one-sided.
+// One process executes every operation, on all ranks, and compares with a model, while the others
+// wait: remote operations are one-sided.
 #include "job_store.h"
 #include "tests/store/model.h"
 

@@ -1,4 +1,4 @@
-// What a cluster of Redis does otherwise than one server: only keys of one slot go together.
+// Differences between a Redis cluster and one server: only keys of one slot can be combined.
 #include <set>
 #include <string>
 #include <vector>

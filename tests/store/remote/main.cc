@@ -2,7 +2,7 @@
 //
 //   store_remote_tests PROGRAM|URI [words for Catch2]
 //
-// PROGRAM: keywayd or redis-server, which is started for the tests. URI: of one that runs.
+// PROGRAM: keywayd or redis-server, which the tests start. URI: of a running server.
 #include <string>
 
 #include "keyway/client/wire/uri.h"

@@ -1,4 +1,4 @@
-// ClockedEndpoint: an agent of a simulated machine whose wall clock a test sets.
+// ClockedEndpoint: an agent of a simulated machine with a wall clock that a test sets.
 //
 // *What.* A SimEndpoint that asks the test for the time of day: a clock that moves at each look, or
 // one that is wrong and is set back. *Thread safety.* As endpoint.h says.

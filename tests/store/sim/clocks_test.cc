@@ -24,7 +24,7 @@ using Keys = std::vector<std::string_view>;
 constexpr std::uint64_t kExpiry = 1'000'000;
 constexpr std::string_view kValue = "a value that is too long for a bucket's line";
 
-/// A clock that shows a millisecond more at each look: whatever looks twice sees time pass.
+/// A clock that advances by a millisecond at each reading: code that reads it twice sees time pass.
 struct TickingClock {
   std::uint64_t now = kExpiry - 1000;
   std::uint64_t step = 0;
@@ -43,12 +43,12 @@ struct SharedExpiry {
       REQUIRE(session->put(key, kValue, {.expires_at_ms = kExpiry}).ok());
     }
   }
-  /// From now on time passes, from so many ms before the expiry on.
+  /// From now on time passes, starting this many ms before the expiry.
   void start(std::uint64_t before) {
     clock.now = kExpiry - before;
     clock.step = 1;
   }
-  /// Of how many keys a session that comes later, with a clock from before, finds the expiry.
+  /// The number of keys with an expiry that a later session, with a clock from before, finds.
   std::size_t still_expire() {
     TickingClock earlier;
     const auto later = store.session(0, earlier.wall());
@@ -138,7 +138,7 @@ TEST_CASE("clocks: a key that one owner's clock found past is past for its own o
   TickingClock behind{.now = kExpiry - 3000};
   const auto first = store.session(0, ahead.wall());
   const auto second = store.session(1, behind.wall());
-  std::vector<std::string> names(2);  // of a key of each rank
+  std::vector<std::string> names(2);  // a key of each rank
   for (int i = 0; names[0].empty() || names[1].empty(); ++i) {
     const std::string name = fmt::format("key {}", i);
     names[first->stripe_of(name).rank] = name;
@@ -248,8 +248,8 @@ constexpr std::uint32_t kRanks = 4;
 constexpr std::size_t kKeys = 24;
 constexpr std::uint64_t kStartMs = 10'000'000;
 
-/// A millisecond of these clocks is a microsecond of virtual time. Each goes seconds apart from the
-/// others, and some are set back while the run goes on.
+/// A millisecond of these clocks is a microsecond of virtual time. Each clock differs by seconds
+/// from the others, and some are set back during the run.
 std::uint64_t wrong_clock(std::uint32_t rank, std::uint64_t virtual_ns) {
   constexpr std::array<std::int64_t, kRanks> kOff = {0, 5000, -3000, 1500};
   const auto passed = static_cast<std::int64_t>(virtual_ns / 1000);
@@ -258,7 +258,7 @@ std::uint64_t wrong_clock(std::uint32_t rank, std::uint64_t virtual_ns) {
                                     back);
 }
 
-/// What sessions have been told so far.
+/// The answers to sessions so far.
 struct Told {
   std::array<bool, kKeys> past{};
   std::array<std::uint64_t, kKeys> least_left;

@@ -1,5 +1,5 @@
-// What expiry costs over a network, in round trips: nothing where elements have none, and nothing
-// but the first time where they have one.
+// The cost of expiry over a network, in round trips: none for elements without expiry, and only the
+// first time for elements with one.
 #include <functional>
 #include <string>
 #include <vector>
@@ -71,7 +71,7 @@ void run_far(const std::function<void(FarSession&)>& body) {
     if (me != 1) return;
     FarSession far(store);
     REQUIRE(far.round_trip_ns > 0);
-    REQUIRE(far.puts(store::kNoExpiry) > 0);  // what comes after finds chunks leased
+    REQUIRE(far.puts(store::kNoExpiry) > 0);  // later operations find chunks leased
     body(far);
   });
 }

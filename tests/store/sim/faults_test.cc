@@ -76,7 +76,8 @@ void check_runs(const SimPlan& plan, FaultsOf faults_of) {
   check_after(store, sound_sessions(store));
 }
 
-/// What the checks find wrong in a recorded run where every agent has these faults, or nothing.
+/// The error that the checks find in a recorded run in which every agent has these faults, or
+/// nothing
 std::string found_in_history(const SimPlan& plan, const Faults& faults) {
   FaultyStore store(plan);
   const Recorded all =
@@ -86,7 +87,7 @@ std::string found_in_history(const SimPlan& plan, const Faults& faults) {
   return LinearizabilityChecker::violation(all.history).value_or("");
 }
 
-/// Every agent increments one small counter, which takes no heap. What is found wrong, or nothing.
+/// Every agent increments one small counter, which takes no heap. Returns the error, or nothing.
 std::string found_in_counter(const SimPlan& plan, const Faults& faults) {
   constexpr std::uint32_t kTimes = 10;
   FaultyStore store(plan);
@@ -141,8 +142,8 @@ TEST_CASE("store in simulation: a planted flush that is forgotten is found in ev
 }
 
 TEST_CASE("store in simulation: a planted lock that lets agents in too early is found") {
-  // Not d-mcs: who enters its queue out of turn ties it into a ring, and no run ends. Its mutants
-  // have tests of their own (tests/conformance).
+  // Not d-mcs: an agent that enters its queue out of turn makes it a ring, and no run ends. Its
+  // mutants have separate tests (tests/conformance).
   constexpr const char* kWithoutQueue[] = {"gbh:lockall=off", "fompi-rw", "fompi-spin"};
   for_each_plan(kWithoutQueue, [](const SimPlan& plan) {
     CHECK(found_in_counter(plan, {}) == "");

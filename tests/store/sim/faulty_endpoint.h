@@ -1,8 +1,9 @@
 // FaultyEndpoint: an agent of a simulated machine that has a fault, of the machine or planted.
 //
-// *What.* A SimEndpoint that stops before operations (an agent whose core is taken away, also while
-// it holds a lock; a path that is slow), or that breaks the endpoint's contract in one way, to show
-// that the store's checks find it. Without a fault it is a SimEndpoint. By the seed, as all here.
+// *What.* A SimEndpoint that stops before operations (an agent that loses its core, also while it
+// holds a lock; a slow path), or that breaks the endpoint's contract in one way, to show that the
+// store's checks find it. Without a fault it is a SimEndpoint. Determined by the seed, as
+// everything here.
 // *Thread safety.* As endpoint.h says.
 #pragma once
 
@@ -28,8 +29,8 @@ struct Faults {
   bool impatient = false;
 };
 
-/// What has been posted and not flushed. A base, so that it outlives the endpoint, whose end
-/// completes what it has posted.
+/// Operations that are posted and not flushed. A base, so that it outlives the endpoint, which
+/// completes its posted operations when it ends.
 struct KeptBytes {
   std::list<std::vector<std::byte>> kept;
 };
@@ -81,8 +82,8 @@ class FaultyEndpoint : KeptBytes, public fabric::SimEndpoint {
   }
   template <class C>
   void post_write(C c, Address a, std::span<const std::byte> in) {
-    // Who does not wait for the flush writes from a buffer that is used again: kept here instead,
-    // so that the defect is one of order alone.
+    // Code that does not wait for the flush writes from a buffer that is used again: the bytes are
+    // kept here instead, so that the defect is one of order alone.
     if (faults_.forgets_flush) in = kept.emplace_back(in.begin(), in.end());
     stopped(a).post_write(c, a, in);
   }

@@ -18,7 +18,7 @@ constexpr std::uint32_t kWrites = 150;
 constexpr std::uint32_t kWrites = 300;
 #endif
 
-/// Puts and erases keys of its own, of all sizes. Counts the puts that found the heap full.
+/// Puts and erases its own keys, of all sizes. Counts the puts that found the heap full.
 template <class S>
 std::string fill(S& session, std::uint32_t me, Rng rng, std::uint64_t& refused) {
   constexpr std::size_t kSizes[] = {10, 100, 600, 4000, 30'000, 60'000};

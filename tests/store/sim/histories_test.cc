@@ -19,7 +19,7 @@ struct Size {
   std::uint32_t ranks;
   std::uint32_t ranks_per_node;
   std::uint32_t rounds;
-  std::uint32_t actions;  // of each teller
+  std::uint32_t actions;  // per teller
 };
 #if defined(KEYWAY_SIM_SMALL)
 constexpr Size kSmall[] = {{4, 2, 4, 8}, {16, 4, 1, 2}};

@@ -1,4 +1,4 @@
-// What an agent measures on a simulated machine is what the machine's file says.
+// An agent on a simulated machine measures the costs in the machine's file.
 #include <catch2/catch.hpp>
 
 #include "keyway/kvstore/sim/machine_costs.h"

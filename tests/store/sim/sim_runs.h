@@ -1,5 +1,5 @@
-// The two workloads of the store's tests, run in simulation: what came out, and a hash of all of
-// it.
+// The two workloads of the store's tests, run in simulation: the results, and a hash of all of
+// them.
 #pragma once
 
 #include <optional>
@@ -13,9 +13,9 @@
 
 namespace keyway::test {
 
-/// What two runs of one seed have alike.
+/// The part that two runs of one seed have in common.
 struct SimPrint {
-  std::uint64_t history = 0;  // who did what, in which order, and what came back
+  std::uint64_t history = 0;  // all operations, in order, with their results
   double time_ns = 0;
   std::uint64_t events = 0;
 
@@ -50,7 +50,7 @@ inline RecordPlan record_plan(const SimPlan& plan, std::uint32_t rounds) {
       .rounds = rounds, .keys = std::max(2u, plan.ranks / 4), .operations = 5, .seed = plan.seed};
 }
 
-/// How an agent comes to its session: SimStore::session(), or one with a fault.
+/// The source of an agent's session: SimStore::session(), or one with a fault.
 template <class E>
 auto plain_sessions(SimStore<E>& store) {
   return [&store](std::uint32_t me) { return store.session(me); };
@@ -61,7 +61,8 @@ SimPrint print_of(SimStore<E>& store, const History& history) {
   return {hash_of(history), store.fabric().time_ns(), store.fabric().stats().events};
 }
 
-/// Every agent moves money and looks at the sum, `actions` times. What one of them found wrong.
+/// Every agent moves money and checks the sum, `actions` times. Returns an error that one of them
+/// found.
 template <class E, class Open>
 std::string transfer_in(SimStore<E>& store, std::uint64_t seed, std::uint32_t actions,
                         Open&& open) {

@@ -21,15 +21,15 @@
 
 namespace keyway::test {
 
-/// What one run is of.
+/// The parameters of one run.
 struct SimPlan {
   std::string_view lock = "gbh:lockall=off";
   std::string_view other_lock = {};  // the kind to which its stripes may be switched, if any
   const store::KindChoice* choice = nullptr;  // its sessions switch them by themselves
   std::uint32_t ranks = 4;
   fabric::sim::Machine machine;
-  std::uint64_t seed = 1;                               // of the machine, and of the keys' hash
-  std::uint64_t memory_bytes = store::kMinMemoryBytes;  // of each rank
+  std::uint64_t seed = 1;                               // for the machine, and for the keys' hash
+  std::uint64_t memory_bytes = store::kMinMemoryBytes;  // per rank
 };
 
 /// E is SimEndpoint, or one made of it that plants a fault.
@@ -86,7 +86,7 @@ class SimStore {
   fabric::SimFabric fabric_;
 };
 
-/// Where the agents of a simulation meet, as Stage in stage.h.
+/// The meeting point of a simulation's agents, as Stage in stage.h.
 class SimStage {
  public:
   SimStage(fabric::SimFabric& fabric, std::uint32_t agents) : fabric_(fabric), agents_(agents) {}

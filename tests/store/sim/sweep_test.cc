@@ -1,4 +1,4 @@
-// Sweeps find everything that has expired, whoever wrote it and however (K7).
+// Sweeps find all expired elements, of all writers and all kinds of writes (K7).
 #include <algorithm>
 #include <array>
 #include <string>
@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint32_t kRanks = 2;
 constexpr std::size_t kKeys = 60;
 constexpr std::uint64_t kAbsent = ~0ULL;
-constexpr std::uint64_t kBatchMs = 400;  // that a sweep in parts is late, as client.h says
+constexpr std::uint64_t kBatchMs = 400;  // the delay of a sweep in parts, as client.h says
 
 /// Two sessions on two nodes, so that each writes near and far, and what must be there.
 class World {

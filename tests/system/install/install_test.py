@@ -1,7 +1,7 @@
-"""Installs the build into a fresh prefix, moves that prefix, and builds and runs programs outside the
-tree against it: consumer/main.cc, the example of README.md as it stands there, and a program with a
-communicator of its own. That program does not compile with the mpi.h of another MPI, and hears why.
-The package must hold no path of the tree or of the prefix."""
+"""Installs the build into a fresh prefix, moves that prefix, and builds and runs programs outside
+the tree against it: consumer/main.cc, the example of README.md unchanged, and a program with a
+separate communicator. With the mpi.h of another MPI that program does not compile, with a message
+that explains it. The package must hold no path of the tree or of the prefix."""
 
 import argparse
 import json

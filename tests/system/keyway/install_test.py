@@ -13,7 +13,7 @@ BUILD = ROOT / "build/release"
 
 
 def user_targets():
-    """What ./keyway build builds, as setup.sh lists it."""
+    """The targets of ./keyway build, as listed in setup.sh."""
     done = subprocess.run(
         ["bash", "-c", 'source tools/scripts/setup.sh && echo "${keyway_user_targets[@]}"'],
         cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)

@@ -1,5 +1,5 @@
 """./keyway run as a newcomer calls it: a report without failed operations, exit 0, and no process
-left behind, when it ends by itself and when it is told to stop in the middle."""
+left behind, both when it ends by itself and when it is stopped in the middle."""
 
 import os
 import pathlib
@@ -15,7 +15,7 @@ PATIENCE_S = 120
 
 
 def descendants_by_mark(mark):
-    """Processes whose environment carries this test's mark."""
+    """Processes with this test's mark in their environment."""
     found = []
     for entry in pathlib.Path("/proc").iterdir():
         if entry.name.isdigit() and int(entry.name) != os.getpid():

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Packages that ./keyway installs: what apt says goes to a log, and names such as mpirun mean after it what
-# they meant before. Alternatives are real ones in a folder of this test; apt is a function of it.
+# Packages that ./keyway installs: the output of apt goes to a log, and names such as mpirun keep
+# their meaning. Alternatives are real ones in a folder of this test; apt is a function of it.
 set -uo pipefail
 source "$1/tools/scripts/setup.sh"
 failures=0
@@ -17,7 +17,7 @@ update-alternatives() {
   command update-alternatives --altdir "$folder/alternatives" --admindir "$folder/admin" \
     --log "$folder/log" "$@"
 }
-# offer VENDOR PRIORITY: what installing a vendor's package does.
+# offer VENDOR PRIORITY: does what the installation of a vendor's package does.
 offer() {
   update-alternatives --quiet --install "$folder/mpirun" mpirun "$folder/mpirun.$1" "$2" 2>/dev/null
 }
@@ -62,7 +62,7 @@ install || fail "installing ended with $?"
 [[ $(mpirun_is) == "$folder/mpirun.openmpi" ]] || fail "mpirun is $(mpirun_is)"
 update-alternatives --query mpirun | grep -q 'Status: auto' || fail "Debian no longer chooses"
 
-# What was there was replaced by a newer version elsewhere: there is nothing to go back to.
+# A newer version elsewhere has replaced the old one: there is nothing to restore.
 forget
 offer mpich 40
 apt_installs() { rm mpirun.mpich; offer openmpi 50; }

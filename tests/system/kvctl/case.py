@@ -1,4 +1,4 @@
-"""What the tests of kvctl share: the programs, servers to talk to, one call of a program."""
+"""The common part of kvctl's tests: the programs, servers to talk to, one call of a program."""
 
 import argparse
 import os
@@ -29,7 +29,7 @@ def environment(**more):
 
 
 class Answer:
-    """What one call of a program said, and how it ended."""
+    """The output of one call of a program, and its exit code."""
 
     def __init__(self, done):
         self.out, self.err, self.code = done.stdout, done.stderr, done.returncode

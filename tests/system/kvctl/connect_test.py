@@ -1,4 +1,4 @@
-"""How kvctl reaches a server, who it says is asking, and what it says where that fails."""
+"""How kvctl reaches a server, how it logs in, and its messages on failure."""
 
 import socket
 import threading

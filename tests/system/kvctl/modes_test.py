@@ -1,4 +1,4 @@
-"""What kvctl does beside sending commands: bulk loads, scans, sizes, latency, views."""
+"""Functions of kvctl other than sending commands: bulk loads, scans, sizes, latency, views."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""What kvctl prints is what redis-cli prints, byte for byte, of the same replies of the same server."""
+"""kvctl prints the same bytes as redis-cli for the same replies of the same server."""
 
 import itertools
 import json
@@ -10,7 +10,7 @@ from case import Case, Program, call, main
 STYLES = ("--no-raw", "--raw", "--csv", "--json")
 VERSIONS = ("-2", "-3")
 
-# Of both servers.
+# Commands of both servers.
 COMMON = (
     ("PING",), ("PING", "two words"), ("ECHO", b"a\n\"b\"\\\t\x01\x7f\xc3\xa9"), ("GET", "k"),
     ("GET", "absent"), ("SET", "k", "v"), ("SET", "k", "v", "NX"), ("INCR", "n"), ("INCR", "k"),
@@ -40,7 +40,7 @@ def quoted(word):
 
 
 def with_errors_as_objects(output):
-    """What redis-cli writes where JSON has to be, as kvctl writes it: here we differ."""
+    """The output of redis-cli, changed to kvctl's where the two differ in JSON."""
     text = rb'"(?:[^"\\]|\\.)*"'
     output = re.sub(rb"error:(%b)" % text, rb'{"error":\1}', output)
     return re.sub(rb"(?m)^(ERR .*)$", rb'{"error":"\1"}', output)
@@ -69,7 +69,7 @@ class Output(Case):
                 self.assertEqual(wire.request("MSET", "k", b"\x00text\n", "n", "5"), b"+OK\r\n")
 
     def both(self, peer, *words, stdin=b""):
-        """What redis-cli says, and kvctl, each on a store as setUp() makes it."""
+        """The outputs of redis-cli and kvctl, each on a store as setUp() makes it."""
         answers = []
         for program in ("redis-cli", Program.kvctl):
             self.setUp()

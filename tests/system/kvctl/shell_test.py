@@ -102,7 +102,7 @@ class Shell(Case):
         shown = terminal.see(r"\x1b\[90m([^\x1b]+)\x1b\[0m\x1b\[(\d+)D")
         self.assertEqual(len(shown[1]), int(shown[2]))
         width = len(f"127.0.0.1:{self.keywayd.port}> set ") + len(shown[1])
-        self.assertEqual(width, 99)  # of 100 columns
+        self.assertEqual(width, 99)  # 100 columns wide
         self.leave_line(terminal)
 
     def test_history_comes_back_and_is_searched(self):

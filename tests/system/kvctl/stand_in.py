@@ -1,4 +1,4 @@
-"""A server that answers what it is told to: for replies that no server here gives at will."""
+"""A server with scripted answers: for replies that no real server here sends on demand."""
 
 import socket
 import threading

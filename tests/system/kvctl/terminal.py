@@ -1,4 +1,4 @@
-"""A program at a terminal of its own: what a person would type, and what they would see."""
+"""A program at a pseudo-terminal: the input and the output of a person."""
 
 import os
 import pty

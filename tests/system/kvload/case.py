@@ -1,4 +1,5 @@
-"""What the tests of kvload on one process share: the program under test, and how it is called."""
+"""The common part of kvload's tests on one process: the program under test, and how it is
+called."""
 
 import argparse
 import math

@@ -161,7 +161,7 @@ class Interrupted(Ending):
 
 class ServerGone(Ending):
     def gone_while(self, *more):
-        """A run whose server is killed in the middle, and its report."""
+        """A run with a server that is killed in the middle, and its report."""
         peer, words = self.on_a_server("timeout=1s", "--give-up-after", 1, "--threads", 2, *more)
         run = self.start(*words)
         run.wait_for("[READ")

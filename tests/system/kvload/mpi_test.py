@@ -37,7 +37,7 @@ class Job(unittest.TestCase):
                 self.assertFalse([metric for metric in run if metric.endswith("-FAILED")])
 
     def test_every_record_is_loaded_once(self):
-        # 7 records do not split evenly; each is then found, whoever asks.
+        # 7 records do not split evenly; each is then found by every rank.
         self.good("run", "-p", "recordcount=7", "-p", "operationcount=500", "-p",
                   "readproportion=1", "-p", "updateproportion=0", "-p", "dataintegrity=true")
 

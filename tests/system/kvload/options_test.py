@@ -1,4 +1,4 @@
-"""What kvload's options and YCSB's properties do to a run and its report."""
+"""The effects of kvload's options and YCSB's properties on a run and its report."""
 
 import csv
 import json

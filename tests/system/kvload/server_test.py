@@ -34,7 +34,7 @@ class OnServers(Case):
                       "--store", store, "-p", f"operationcount={OPERATIONS}", *more)
 
     def run_on(self, letter, store, *more):
-        """What was done, by kind, as the report of the run says; all of it well."""
+        """The operations of the run by kind, as in its report; all successful."""
         done = self.on(letter, "run", store, *more)
         self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
         _, run = phases(done.stdout)[-1]
@@ -177,7 +177,7 @@ class ComesBack(Server):
         # The one that came back has nothing of what was loaded, but for fields that were updated.
         others = sum(ends.values()) - sum(
             ends[f"Return={end}"] for end in ("OK", "NOT_FOUND", "UNEXPECTED_STATE"))
-        self.assertLessEqual(others, 3, ends)  # of each thread what was under way
+        self.assertLessEqual(others, 3, ends)  # for each thread the operation in flight
 
 
 class OnAPlainPeer(OnServers):

@@ -7,7 +7,7 @@ STORES = ("local:", "local:?ranks=3", "tbb:", "rocksdb:")
 
 
 def store_uri(store, test):
-    """A database folder of its own for each test."""
+    """A separate database folder for each test."""
     return f"rocksdb:db-{test.id().split('.')[-1]}" if store == "rocksdb:" else store
 
 
@@ -105,7 +105,8 @@ class Workloads(Case):
         self.assertRegex(done.stderr, r"\Akvload: tbb: cannot scan, [^\n]*\n\Z")
 
     def test_keys_are_ycsbs(self):
-        # What one process loads, another finds under YCSB's names; a later insertstart goes on.
+        # Records that one process loads, another finds under YCSB's names; a later insertstart
+        # continues.
         database = store_uri("rocksdb:", self)
         self.good("load", "--workload", "a", "--store", database, "-p", "insertcount=400")
         self.good("load", "--workload", "a", "--store", database, "-p", "insertstart=400")

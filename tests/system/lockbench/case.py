@@ -1,4 +1,4 @@
-"""What the tests of lockbench share: the program under test, and how it is called."""
+"""The common part of lockbench's tests: the program under test, and how it is called."""
 
 import argparse
 import json
@@ -12,7 +12,7 @@ LOCKS = ("fompi-rw", "gbh", "fompi-spin", "d-mcs", "mcs-wp", "rw-ticket")
 
 
 def busy(bench, agents, ranks):
-    """Agents that do anything: of dht, those of all ranks but the volume's."""
+    """The number of active agents: in dht, those of all ranks but the volume's."""
     return agents - agents // ranks if bench == "dht" else agents
 
 

@@ -45,8 +45,8 @@ class Crowd(Case):
             self.assertEqual(wire.request("FLUSHALL"), OK)
 
     def run_all(self, writers, readers=()):
-        """Each on a connection and with random numbers of its own: the writers to their end, the
-        readers over and over until then, once at least. Reports the first that fails."""
+        """Each thread has its own connection and random numbers: the writers run to their end, the
+        readers repeat until then, at least once. Reports the first failure."""
         failures, done = [], threading.Event()
 
         def guarded(body, number):
@@ -166,8 +166,8 @@ class Watching(Crowd):
                 self.assertEqual(wire.request("STRLEN", text), b":%d\r\n" % count)
 
     def test_what_comes_back_has_changed(self):
-        """A key that is taken away and comes again with the same value, while others watch it: who
-        saw it once and executes has seen it as it was all the time between."""
+        """A key is removed and returns with the same value, while other clients watch it: a client
+        that saw it once and then executes has seen it unchanged in between."""
         rounds = 400
         keys = ["coming and going", "c"]
 
@@ -247,8 +247,8 @@ def _append(suffix):
 
 
 class Histories(Crowd):
-    """Each key alone: what all clients were told of it fits one order of its operations, in which
-    nothing comes before what had ended when it began."""
+    """Checks each key alone: the results of all clients fit one order of its operations, in which
+    no operation comes before one that had ended when it began."""
 
     def act(self, wire, rng, key, number):
         value = b"%d" % number + b"." * rng.choice((0, 40))

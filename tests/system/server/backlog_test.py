@@ -1,5 +1,6 @@
-"""Replies that wait for their client: who reads only after all is sent gets all of them, in order, over
-every kind of socket; who never reads is sent away; and neither of them holds up anybody."""
+"""Replies that wait for their client: a client that reads only after it has sent everything gets
+all replies, in order, over every kind of socket; a client that never reads is disconnected; neither
+of them delays other clients."""
 
 import shutil
 import socket
@@ -16,7 +17,7 @@ from wire import DEADLINE_S, NoReply, Wire, encode
 PONG = b"+PONG\r\n"
 OK = b"+OK\r\n"
 KIB, MIB = 1 << 10, 1 << 20
-SMALL = 16 * KIB  # what a client's Unix socket holds, about
+SMALL = 16 * KIB  # approximate capacity of a client's Unix socket
 VALUE = b"v" * 1000
 REPLY = b"$1000\r\n%b\r\n" % VALUE
 COUNT = 20_000
@@ -80,7 +81,7 @@ class Backlog(unittest.TestCase):
             self.assertLess(time.monotonic(), until, what)
 
     def field_of(self, client, name):
-        """Of a client in CLIENT LIST; None where it is not there."""
+        """The entry of a client in CLIENT LIST; None if there is none."""
         listed = self.other.request("CLIENT", "LIST", "ID", client).decode()
         fields = dict(field.split("=", 1) for field in listed.split() if "=" in field)
         return int(fields[name]) if name in fields else None
@@ -191,7 +192,8 @@ class NeverReads(Backlog):
             self.assertEqual(self.other.request("PING"), PONG)
 
     def test_what_all_may_have_is_shared(self):
-        """Where there is no room for more, a client is not read from until it reads."""
+        """When the reply memory is used up, the server does not read from a client until the client
+        reads."""
         self.start_own("--client-output-memory", "2MiB")
         wires = [self.wire() for _ in range(4)]
         for wire in wires:

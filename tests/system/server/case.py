@@ -1,4 +1,5 @@
-"""What the tests of the server share: the two programs, a running pair of them, the arguments."""
+"""The common part of the server's tests: the two programs, a running pair of them, the
+arguments."""
 
 import argparse
 import shutil
@@ -27,8 +28,8 @@ def start_ours(*options, own=()):
         return Peer(Program.keywayd, *options)
     if Program.ranks == 0:
         return Peer(Program.keywayd, *options, *own)
-    # Two to a pretended host, so that there are near and far ranks. Few buckets, because who
-    # empties the store looks at each.
+    # Two to a pretended host, so that there are near and far ranks. Few buckets, because a test
+    # that empties the store visits each.
     return Job(Program.keywayd, Program.mpirun, Program.ranks, "--store-options",
                "ranks_per_node=2&buckets=256&stripes=16&timeout=60s", *options, *own)
 
@@ -50,7 +51,7 @@ class Case(unittest.TestCase):
     """A pair of servers, started once for the class; both must be alive after each test."""
 
     OPTIONS = ()
-    OWN = ()  # of keywayd
+    OWN = ()  # options of keywayd
 
     @classmethod
     def setUpClass(cls):

@@ -32,7 +32,7 @@ class Authority:
         return str(self.folder / f"{name}.crt"), str(self.folder / f"{name}.key")
 
     def server_options(self, port):
-        """Of keywayd."""
+        """The certificate of keywayd."""
         cert, key = self.sign("server")
         return "--tls-port", str(port), "--tls-cert", cert, "--tls-key", key
 
@@ -45,7 +45,7 @@ class Authority:
 
 
 def authority_of(test):
-    """One whose folder goes with the test."""
+    """Certificates in a folder that is removed after the test."""
     folder = tempfile.mkdtemp(prefix="keyway-certificates-")
     test.addCleanup(shutil.rmtree, folder, ignore_errors=True)
     return Authority(folder, "authority")

@@ -138,7 +138,7 @@ class OneNode(Case):
 
 
 class Alone(unittest.TestCase):
-    """One process is no cluster unless it is told to be, and says so as Redis does."""
+    """One process is not a cluster unless an option says so, and answers as Redis does."""
 
     def test_refused(self):
         ours, theirs = start_ours("--cluster", "off"), start_theirs()
@@ -154,7 +154,7 @@ class Alone(unittest.TestCase):
 
 
 class Ranks(unittest.TestCase):
-    """What several ranks tell of each other."""
+    """The answers of several ranks about each other."""
 
     @classmethod
     def setUpClass(cls):

@@ -17,12 +17,12 @@ def shown(reply, limit=600):
 
 
 class Commands(Case):
-    LOGIN = ()  # what a connection must say before FLUSHALL is let through
+    LOGIN = ()  # first request of a connection, before FLUSHALL is accepted
 
     OWN = ("--cluster", "off")  # several ranks, too, say what one server says
 
     def compare(self, requests, replies):
-        """Fails at the first reply that differs: what follows it may differ for that reason."""
+        """Fails at the first reply that differs: later ones may differ for that reason."""
         for number, (request, (ours, theirs)) in enumerate(zip(requests, replies)):
             if request.rule == "differs" and redis_plays_both():
                 continue

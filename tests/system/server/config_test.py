@@ -1,4 +1,5 @@
-"""CONFIG: what may be changed while the server runs, what is refused, and when it takes effect."""
+"""CONFIG: settings that can change while the server runs, refused changes, and when a change takes
+effect."""
 
 from case import Case, main, redis_plays_both, start_ours
 from script import words
@@ -52,7 +53,8 @@ class Configuration(Case):
                 self.assertEqual(ours, theirs)
 
     def test_a_password_that_changes(self):
-        """Who has come in stays; who comes has to give the new one; without one all may."""
+        """Authenticated clients stay; new ones must give the new password; without a password all
+        are accepted."""
         said = []
         for peer in self.pair:
             with peer.connect() as before, peer.connect() as me:

@@ -11,21 +11,21 @@ from case import main, redis_plays_both, start_ours, start_theirs
 from wire import CLOSED, DEADLINE_S, Wire, encode
 
 PONG = b"+PONG\r\n"
-# Of 1000 connections: the one that looks, and what a worker opens once.
+# Files beside 1000 connections: the observer's, and those that a worker opens once.
 KEPT_FILES = 8
-# What replies may take that wait for clients: much less than is asked for below, also where a
+# Memory for replies that wait for clients: much less than the tests request below, even if a
 # sanitizer needs several times as much.
 BOUND = ("--client-output-memory", "4MiB")
 
 
 def break_off(wire):
-    """Closes with a reset: what the server still has to say is for nobody."""
+    """Closes with a reset: no client reads the rest of the server's replies."""
     wire.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     wire.close()
 
 
 class Connections:
-    """What is asked of each kind of server below."""
+    """The parameters of each kind of server below."""
 
     @classmethod
     def setUpClass(cls):
@@ -44,7 +44,8 @@ class Connections:
             self.assertEqual(wire.request("PING"), PONG)
 
     def test_an_end_that_comes_with_the_last_bytes(self):
-        """No event of its own may tell of it. The reply comes, and then the end of the connection."""
+        """The end may come without a separate event. The reply comes, and then the end of the
+        connection."""
         for number in range(50):
             with self.peer.connect() as wire:
                 requests = 1 + number % 3
@@ -89,7 +90,8 @@ class Connections:
                     self.assertEqual(other.request("PING", str(number))[4:-2],
                                      str(number).encode())
         for wire in slow:
-            # A server may cut off who does not read; it may not leave out or mix up replies.
+            # A server may disconnect a client that does not read; it may not omit or mix up
+            # replies.
             for _ in range(count):
                 found = wire.reply()
                 if found == CLOSED:
@@ -109,7 +111,7 @@ class Connections:
                     wire.send(b"*2\r\n$4\r\nPI")
                 elif number % 4 == 2:
                     self.assertEqual(wire.request("QUIT"), b"+OK\r\n")
-            if wave == 0:  # what a connection costs is seen while it is there
+            if wave == 0:  # the cost of a connection shows while it exists
                 self.assertGreater(self.peer.open_files(), before + 50)
             for number, wire in enumerate(wires):
                 (break_off if number % 2 else Wire.close)(wire)

@@ -1,4 +1,5 @@
-"""Clients whose patience is shorter than another's transaction: TRYAGAIN, and nothing was done."""
+"""Clients with less patience than another's transaction takes: TRYAGAIN, and nothing has
+changed."""
 
 import time
 import unittest
@@ -17,7 +18,7 @@ def setUpModule():
 
 class Impatience(unittest.TestCase):
     def setUp(self):
-        # One stripe: whoever writes anything excludes everybody.
+        # One stripe: every writer excludes all other clients.
         peer = start_ours("--workers", "2", "--store-options", f"stripes=1&{PATIENCE}")
         self.addCleanup(peer.end)
         self.holder, self.other = (self.enterContext(peer.connect()) for _ in range(2))

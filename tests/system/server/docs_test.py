@@ -6,7 +6,7 @@ from case import Case, main
 from wire import decode
 
 GROUPS = {"bitmap", "cluster", "connection", "generic", "server", "string", "transactions"}
-# Whose arguments differ from those of Redis 7.0, and why.
+# Commands with arguments that differ from those of Redis 7.0, and why.
 DIFFER = {
     "bitop": "the operations are named one by one, as in Redis 7.2",
     "client|kill": "one kind of client; SKIPME has its values",
@@ -27,7 +27,7 @@ def as_dict(reply):
 
 
 def shape(argument):
-    """What a shell goes by: type, token, flags, the arguments inside; not the name."""
+    """The parts that a shell uses: type, token, flags, the arguments inside; not the name."""
     fields = as_dict(argument)
     text = {name: value[1] for name, value in fields.items()}
     return (text["type"].decode(), text.get("token", b"").decode(),
@@ -59,7 +59,7 @@ class Docs(Case):
             summary = fields["summary"][1].decode()
             self.assertTrue(summary.endswith("."), name)
             self.assertIn(fields["group"][1].decode(), GROUPS | {"locks"}, name)
-            # What the catalogue does not have.
+            # Summaries that are not in the catalogue.
             self.assertEqual(summary == "Has subcommands.", "subcommands" in fields, name)
             self.assertEqual(summary == "Lists the subcommands.", name.endswith("|help"), name)
 

@@ -1,4 +1,4 @@
-"""What people read: LATENCY GRAPH and DOCTOR, MEMORY DOCTOR, PURGE and MALLOC-STATS."""
+"""Reports for people: LATENCY GRAPH and DOCTOR, MEMORY DOCTOR, PURGE and MALLOC-STATS."""
 
 from case import Case, main, redis_plays_both
 from wire import decode
@@ -34,7 +34,7 @@ class Doctors(Case):
         self.ask("SET", "a", "x" * 10_000)
         self.ask("SET", "b", "y" * 5_000)
         self.ask("LCS", "a", "b")  # 50 million steps
-        # How many more take a millisecond hangs on the machine.
+        # The machine determines how many more take a millisecond.
         self.assertRegex(doctor(), r"\* command: in [1-9]\d* of [1-9]\d* seconds; ")
         lines = decode(self.ask("LATENCY", "GRAPH", "command"))[1].decode().split("\n")
         self.assertRegex(lines[0], r"^command - high (\d+) ms, low \d+ ms \(all time high \1 ms\)$")

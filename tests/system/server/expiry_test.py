@@ -1,4 +1,4 @@
-"""What has expired goes without being asked for, and long walks over the table hold up nobody."""
+"""Expired keys are removed without a request, and long walks over the table delay no client."""
 
 import time
 import unittest

@@ -82,7 +82,7 @@ class Figures(Case):
             self.assertEqual(self.figures(wire, "expired_keys"), {"expired_keys": 0})
 
     def test_a_reset_leaves_what_is_no_count(self):
-        """What RESETSTAT sets back is what it sets back in Redis."""
+        """RESETSTAT resets the same figures as in Redis."""
         names = ("total_connections_received", "total_commands_processed", "rejected_connections",
                  "keyspace_hits", "keyspace_misses", "total_error_replies")
         for wire in self.wires:

@@ -21,7 +21,7 @@ def _undo_xorshift(word, by):
 
 
 def key_of_xxh3(digest):
-    """The 8 bytes whose XXH3-64 without a seed is `digest`: each of its steps can be undone."""
+    """The 8 bytes with this XXH3-64 `digest` without a seed: each of its steps can be undone."""
     inverse = pow(0x9FB21C651E98DF25, -1, 1 << 64)
     word = _undo_xorshift(digest, 28) * inverse & _WORD
     word = (word ^ (word >> 35) + 8) * inverse & _WORD

@@ -1,4 +1,4 @@
-"""A full store refuses writes as Redis does, leaves nothing half done, and goes on reading."""
+"""A full store refuses writes as Redis does, leaves nothing half done, and still serves reads."""
 
 import unittest
 
@@ -7,7 +7,7 @@ from case import main, redis_plays_both, start_ours, start_theirs
 OK = b"+OK\r\n"
 OOM = b"-OOM command not allowed when used memory > 'maxmemory'.\r\n"
 MIB = 1 << 20
-MEMORY = 64 * MIB  # of ours, as all these tests start it
+MEMORY = 64 * MIB  # memory of ours, as all these tests start it
 
 
 def value_of(number):

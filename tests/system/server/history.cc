@@ -3,8 +3,9 @@
 //
 // usage: server_history linearizable|atomic SEED ROUNDS PORT...
 //
-// Agents are threads with a connection each, to the ports in turn. They play many short rounds,
-// each on keys of its own. Prints what was wrong, and exits with 1; or how much was right.
+// Agents are threads with one connection each, to the ports in turn. They play many short rounds,
+// each on separate keys. Prints the error and exits with 1, or prints how many operations were
+// right.
 #include <fmt/core.h>
 
 #include <atomic>
@@ -26,8 +27,8 @@ namespace keyway::test {
 namespace {
 
 constexpr std::uint32_t kAgents = 8;
-constexpr std::uint32_t kKeys = 4;        // of a round
-constexpr std::uint32_t kOperations = 6;  // of each agent in a round
+constexpr std::uint32_t kKeys = 4;        // per round
+constexpr std::uint32_t kOperations = 6;  // per agent and round
 
 struct Play {
   std::uint64_t seed = 1;
@@ -51,7 +52,7 @@ std::string run(const Play& play,
   crew.run([&](std::uint32_t me) {
     wire::Options options;
     options.port = play.ports[me % play.ports.size()];
-    options.request_timeout = std::chrono::minutes(1);  // of a machine that has other things to do
+    options.request_timeout = std::chrono::minutes(1);  // enough on a busy machine
     auto connection = wire::Connection::open(options);
     if (!connection.ok()) return stage.fail(std::string(connection.status().message()));
     body(stage, me, [&](std::initializer_list<std::string_view> words) -> wire::ReplyView {
@@ -174,7 +175,7 @@ std::string atomic(const Play& play, std::size_t& checked) {
   const std::string failure = run(play, [&](Stage& stage, std::uint32_t me, const Ask& ask) {
     Rng rng(play.seed * 1000 + me);
     for (std::uint32_t round = 0; round < play.rounds && stage.meet(); ++round) {
-      // Of different slots, and so of different ranks.
+      // Keys of different slots, and so of different ranks.
       const auto name = [&](int i) { return fmt::format("{}:{}", i, round); };
       const std::string k[] = {name(0), name(1), name(2), name(3)};
       for (std::uint32_t i = 0; i < kOperations; ++i) {

@@ -4,8 +4,8 @@ import bisect
 
 
 class Operation:
-    """What one client asked for and was told, and between which instants. `apply(state)` is what the
-    key holds afterwards and what the answer must have been then."""
+    """A request and its answer at one client, with begin and end. `apply(state)` returns the key's
+    next state and the answer that is right for it."""
 
     def __init__(self, begin, end, apply, answer, text):
         self.begin, self.end, self.apply, self.answer, self.text = begin, end, apply, answer, text

@@ -1,5 +1,5 @@
-"""What clients of several ranks see at once, through their sockets: each key is linearizable, and a
-request on several keys is one instant, on whatever ranks they are."""
+"""Consistency for clients of several ranks, through their sockets: each key is linearizable, and a
+request on several keys is one instant, on whichever ranks they are."""
 
 import subprocess
 import unittest

@@ -1,4 +1,5 @@
-"""What is hot: KW.HOTKEYS and KW.HOTSTRIPES by samples of the requests, KW.STRIPES by the locks."""
+"""Hot keys and stripes: KW.HOTKEYS and KW.HOTSTRIPES by samples of the requests, KW.STRIPES by the
+locks."""
 
 import unittest
 

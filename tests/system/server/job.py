@@ -88,7 +88,7 @@ class Job(Peer):
         return True
 
     def end(self):
-        """mpirun ends its ranks when it is told to, not when it is killed."""
+        """mpirun ends its ranks when it is terminated, not when it is killed."""
         if self.process is not None and self.alive():
             for pid in ranks_below(self.pid, self.program).values():
                 with contextlib.suppress(ProcessLookupError):  # mpirun may be ending them

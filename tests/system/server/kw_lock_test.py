@@ -1,5 +1,5 @@
-"""Named locks (KW.LOCK and its like) through sockets: who gets them, and how they end. There is no
-other server to compare with."""
+"""Named locks (KW.LOCK and related commands) through sockets: their grants, and how they end. There
+is no other server to compare with."""
 
 import signal
 import subprocess
@@ -154,7 +154,7 @@ class Ends(LockCase):
         self.assertEqual(wire.request("KW.LOCK", "n", "READ", "TIMEOUT", 20), NULL)
         self.assertEqual(self.asking.request("KW.LOCK", "n", "READ", "TIMEOUT", 20), b"_\r\n")
         self.assertEqual(self.info("n")["waiters"], [])
-        # Whoever stood behind is let in when the one before him gives up.
+        # The next waiter is granted when the one before it gives up.
         reader, _ = self.hold("m", "READ")
         writer, behind = self.connect(), self.connect()
         writer.send(encode(["KW.LOCK", "m", "WRITE", "TIMEOUT", 300]))

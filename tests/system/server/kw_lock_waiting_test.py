@@ -1,5 +1,5 @@
-"""Clients that wait for named locks: what comes behind their requests, how many they may be, and what
-they are told when the server ends."""
+"""Clients that wait for named locks: their later requests, their maximum number, and their replies
+when the server ends."""
 
 import contextlib
 import time
@@ -54,7 +54,7 @@ class Waiting(LockCase):
         self.assertEqual(self.info("n")["mode"], "read")
 
     def test_clients_that_come_and_go(self):
-        """Whoever breaks off at whatever moment leaves nothing behind."""
+        """A client that disconnects at any moment leaves nothing behind."""
         request = encode(["KW.LOCK", "n", "WRITE", *LONG])
         for number in range(300):
             wire = self.peer.connect()
@@ -84,7 +84,7 @@ class Bounds(LockCase):
                          b"-ERR TIMEOUT must be from 0 to 60000 ms\r\n")
 
     def until_answered(self, wires, count):
-        """Waits until something has come on so many of the connections, and on no more."""
+        """Waits until data has arrived on this many of the connections, and on no more."""
         end = time.monotonic() + DEADLINE_S
         while (come := sum(wire.has_come() for wire in wires)) < count:
             self.assertLess(time.monotonic(), end, f"{come} of {count}")

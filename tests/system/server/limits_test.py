@@ -1,5 +1,4 @@
-"""What a client may take, and for how long; and what the server tells the kernel about its
-sockets."""
+"""Limits of a client's resources and time, and the server's options on its sockets."""
 
 import re
 import select
@@ -37,7 +36,8 @@ class Limits(unittest.TestCase):
         return wire
 
     def until_closed(self, wire, busy):
-        """Until the server closes `wire`, `busy` goes on asking: it must not be closed."""
+        """Until the server closes `wire`, `busy` continues to send requests: it must not be
+        closed."""
         until = time.monotonic() + DEADLINE_S
         while not select.select([wire.socket], [], [], 0.02)[0]:
             self.assertEqual(busy.request("PING"), PONG)

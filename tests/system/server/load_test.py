@@ -14,8 +14,8 @@ OK = b"+OK\r\n"
 MIB = 1 << 20
 CLIENTS = 10_000
 OURS = 200  # files that this process and the server have open besides
-# What a server may have grown between a warm-up and the end: the pieces of the allocator, which do not
-# depend on how much came. Of 10,000 clients that is 800 B each; one that was kept would be 20 KiB.
+# The maximum growth of a server between a warm-up and the end: the pieces of the allocator, which
+# do not depend on the load. For 10,000 clients it is 800 B each; a leaked client would be 20 KiB.
 GROWTH = 8 * MIB
 ROUNDS = 4
 
@@ -33,7 +33,7 @@ class Load(unittest.TestCase):
         self.assertEqual(self.wire.request("PING"), PONG)  # it counts among the open files
 
     def measure(self, files=None):
-        """Resident bytes and threads, once no more than so many files are open."""
+        """Resident bytes and threads, once at most this many files are open."""
         until = time.monotonic() + DEADLINE_S
         while files is not None and self.peer.open_files() > files:
             self.assertLess(time.monotonic(), until, "connections that have gone are still open")
@@ -60,8 +60,8 @@ class Load(unittest.TestCase):
         files = self.peer.open_files()
         self.come_and_go(CLIENTS // 2)
         memory, threads = self.measure(files)
-        # How many are there at one time, and with them the allocator's pieces, is the machine's to
-        # say. What is kept of each is kept in every round.
+        # The machine determines how many clients exist at one time, and with them the allocator's
+        # pieces. A leak per client would grow in every round.
         grown = []
         while len(grown) < ROUNDS and (not grown or grown[-1] >= GROWTH):
             self.come_and_go(CLIENTS)
@@ -121,10 +121,10 @@ class Load(unittest.TestCase):
             wire.send_aside([encode(["GET", "k"]) * 10_000] * 25)
         for _ in range(1000):
             self.assertEqual(self.wire.request("GET", "k"), b"$100\r\n%b\r\n" % (b"x" * 100))
-        # Of what they ask for, 100 MiB, they have 4 MiB, and each one part of its replies besides.
+        # They request 100 MiB, but get 4 MiB, and each one part of its replies besides.
         self.assertLess(self.peer.resident_bytes() - before[0], 16 * MIB)
         for wire in wires:
-            wire.finish()  # or else whoever sends aside keeps the socket
+            wire.finish()  # or else another sender keeps the socket
             break_off(wire)
         self.check_no_growth(before, files)
 
@@ -150,7 +150,7 @@ class Load(unittest.TestCase):
         self.assertEqual(self.wire.request("GET", "slow"), b"$5\r\nvalue\r\n")
 
     def test_who_breaks_off_in_the_middle_of_a_pipeline(self):
-        """What it had asked before is done or not, in order; nothing of the half request is."""
+        """Its earlier requests are executed or not, in order; the half request is not."""
         with self.peer.connect() as wire:
             wire.send(encode(["RPUSHX"]) + encode(["SET", "a", "1"]) * 1000 +
                       encode(["SET", "a", "2"])[:-3])

@@ -1,4 +1,4 @@
-"""What the tests of named locks share: a server, and clients of it that hold and wait."""
+"""The common part of the tests of named locks: a server, and clients of it that hold and wait."""
 
 import time
 import unittest
@@ -13,14 +13,14 @@ LONG = ("TIMEOUT", 50000)
 
 
 def token_of(reply):
-    """Of a lock that was granted."""
+    """The token of a granted lock."""
     if not reply.startswith(b":"):
         raise AssertionError(f"no token: {reply!r}")
     return int(reply[1:-2])
 
 
 def as_value(part):
-    """What a decoded reply of RESP3 says, with maps as dict."""
+    """The value of a decoded RESP3 reply, with maps as dict."""
     kind, value = part
     if kind == "%":
         return {as_value(k): as_value(v) for k, v in zip(value[::2], value[1::2])}
@@ -54,7 +54,7 @@ class LockCase(unittest.TestCase):
         return as_value(decode(self.asking.request("KW.LOCKINFO", name)))
 
     def until(self, name, holders, waiters):
-        """Asks until so many hold and wait."""
+        """Polls until this many hold and wait."""
         end = time.monotonic() + DEADLINE_S
         while True:
             info = self.info(name)
@@ -68,7 +68,7 @@ class LockCase(unittest.TestCase):
         return wire, token_of(wire.request("KW.LOCK", name, mode, *options))
 
     def queue(self, name, mode, waiters, *options):
-        """A connection that waits, the last of so many."""
+        """A waiting connection, the last of this many."""
         wire = self.connect()
         wire.send(encode(["KW.LOCK", name, mode, *(options or LONG)]))
         self.until(name, len(self.info(name)["holders"]), waiters)

@@ -13,7 +13,7 @@ OOM = b"-OOM command not allowed when used memory > 'maxmemory'.\r\n"
 MIB = 1 << 20
 LARGE = 24 * MIB
 CHUNK = 16 << 10  # of the heap: a large value has whole ones
-# glibc sets 64 MiB of addresses aside for each thread, and what fits there needs no more.
+# glibc reserves 64 MiB of addresses for each thread; allocations that fit there need no more.
 os.environ["MALLOC_ARENA_MAX"] = "1"
 
 
@@ -27,8 +27,9 @@ class Memory(unittest.TestCase):
         self.addCleanup(self.other.close)
 
     def allow(self, more):
-        """So many bytes of address space beyond what the server has now; None: any."""
-        # Behind its reply, a connection has given back what the request before needed.
+        """Limits the address space to this many bytes beyond the server's present use; None: no
+        limit."""
+        # By its reply, a connection has released the memory of the request before.
         self.assertEqual(self.wire.request("PING"), b"+PONG\r\n")
         limit = resource.RLIM_INFINITY if more is None else self.peer.address_space() + more
         resource.prlimit(self.peer.pid, resource.RLIMIT_AS, (limit, resource.RLIM_INFINITY))
@@ -54,7 +55,7 @@ class Memory(unittest.TestCase):
     def test_a_value_that_cannot_be_built(self):
         self.assertEqual(self.wire.request("SET", "large", b"x" * LARGE), OK)
         self.allow(LARGE // 2)
-        # What outgrows the block of the value is built anew.
+        # A value that outgrows its block is built again.
         for request in (("APPEND", "large", "y" * CHUNK),
                         ("SETRANGE", "large", str(LARGE + CHUNK), "y"),
                         ("SETRANGE", "new", str(LARGE), "y"), ("SETBIT", "new", str(8 * LARGE), "1"),
@@ -82,7 +83,7 @@ class Memory(unittest.TestCase):
     def test_work_that_has_no_room(self):
         for key in ("a", "b"):
             self.assertEqual(self.wire.request("SET", key, key * 8000), OK)
-        self.allow(2 * MIB)  # of 8: a bit for each pair of bytes
+        self.allow(2 * MIB)  # an eighth: a bit for each pair of bytes
         self.assertEqual(self.wire.request("LCS", "a", "b"), OOM)
         self.assertEqual(self.wire.request("LCS", "a", "b", "LEN"), b":0\r\n")
         self.allow(None)

@@ -1,4 +1,4 @@
-"""What Prometheus is told: the metrics' form, their figures, and that the dashboard asks for no other."""
+"""The metrics for Prometheus: their form, their values, and that the dashboard uses no others."""
 
 import json
 import pathlib
@@ -54,7 +54,7 @@ class Metrics(unittest.TestCase):
         cls.addClassCleanup(cls.server.end)
 
     def scrape(self):
-        """Our families. Those of prometheus-cpp, of its own work, are left out."""
+        """Our metric families, without prometheus-cpp's own."""
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=60) as reply:
             self.assertTrue(reply.headers["Content-Type"].startswith("text/plain"))
             families = parse(reply.read().decode())

@@ -1,4 +1,4 @@
-"""What the server tells of itself: INFO, SLOWLOG, LATENCY, MEMORY, SHUTDOWN, hot keys."""
+"""Observability: INFO, SLOWLOG, LATENCY, MEMORY, SHUTDOWN, hot keys."""
 
 import re
 import pathlib
@@ -10,7 +10,7 @@ import unittest
 from case import Case, Program, main, python_with_redis, redis_plays_both, start_ours
 from wire import CLOSED, DEADLINE_S, decode, encode
 
-# The fields of Redis 7.0 that mean something here. What else INFO tells is ours, and is here too.
+# The fields of Redis 7.0 that have a meaning here, and our additional fields of INFO.
 FIELDS = {
     "Server": """redis_version redis_mode os arch_bits monotonic_clock multiplexing_api gcc_version
         process_id run_id tcp_port server_time_usec uptime_in_seconds uptime_in_days executable

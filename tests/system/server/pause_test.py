@@ -1,5 +1,5 @@
-"""CLIENT PAUSE, beside Redis: whose requests are held up, and what lets them go on; CLIENT UNBLOCK of who
-waits for a named lock."""
+"""CLIENT PAUSE, beside Redis: paused requests, and the events that resume them; CLIENT UNBLOCK of a
+client that waits for a named lock."""
 
 import time
 import unittest

@@ -50,7 +50,7 @@ def is_redis(program):
 
 
 class Peer:
-    """One running server in a folder of its own; end() it whatever happens."""
+    """One running server in a separate folder; the caller must end() it."""
 
     ranks = 1
 
@@ -169,13 +169,14 @@ class Peer:
         self.process.send_signal(signal.SIGTERM)
 
     def exit_code(self):
-        """Of a server that has been told to end. One that does not fails the test."""
+        """Exit code of a server that was asked to end. A server that does not end fails the
+        test."""
         code = self.process.wait(END_S)
         self._reader.join(END_S)
         return code
 
     def end(self):
-        """Whatever state it is in."""
+        """Ends it in any state."""
         if self.process is not None:
             self._kill()
         shutil.rmtree(self.folder, ignore_errors=True)

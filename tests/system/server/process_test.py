@@ -47,7 +47,7 @@ class Ending(Server):
             self.assertEqual(peer.exit_code(), 0, peer.said())
 
     def check_answered(self, peer, count):
-        """What has arrived before the server is told to end is answered."""
+        """Requests that arrive before the server is asked to end are answered."""
         wires = [self.connect(peer) for _ in range(5)]
         for wire in wires:
             wire.send(encode(["PING", "x" * 20]) * count)
@@ -127,7 +127,8 @@ class UnixSocket(Server):
 
 
 class Refused(unittest.TestCase):
-    """One sentence on stderr, nothing on stdout, a code that says whose fault it is."""
+    """One sentence on stderr, nothing on stdout, an exit code that tells usage errors from
+    failures."""
 
     def setUp(self):
         if redis_plays_both():

@@ -53,7 +53,7 @@ TOO_LONG = (
     b"*2\r\n$4\r\nPING\r\n$" + b"1" * LINE_LIMIT,
 )
 
-# Where we knowingly differ: the bytes, what we answer before we close, and why.
+# Intended differences: the bytes, our answer before we close, and why.
 DIFFERENT = (
     (b"*1\0\r\n", b"-ERR Protocol error: invalid multibulk length\r\n",
      "Redis looks for the end of a count with strchr, sees none past a byte 0, and waits"),
@@ -229,13 +229,13 @@ class Protocol(Case):
             with self.ours.connect() as wire:
                 wire.send(bytes(data))
                 wire.finish()
-                wire.rest()  # it comes to an end
+                wire.rest()  # it ends
         with self.ours.connect() as wire:
             self.assertEqual(wire.request("PING"), b"+PONG\r\n")
 
 
 class Strangers(Case):
-    """Whoever has not given the password may send little."""
+    """A client without the password may send little."""
 
     OPTIONS = ("--requirepass", "word")
 

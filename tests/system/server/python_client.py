@@ -1,4 +1,4 @@
-"""What a program that uses python3-redis sees of a server: a line for each thing that it asks.
+"""How a server looks to a program that uses python3-redis: one line for each request.
 
 Called by clients_test.py with a port, under a Python that has the package."""
 

@@ -1,6 +1,6 @@
-"""What programs that use python3-redis do with several ranks: the client of a cluster, and that of
-a single server on each rank. Called by cluster_clients_test.py with the port of rank 0 and how many
-ranks there are, under a Python that has the package; says what is not as it should be."""
+"""Programs that use python3-redis on several ranks: the client of a cluster, and that of a single
+server on each rank. Called by cluster_clients_test.py with the port of rank 0 and how many ranks
+there are, under a Python that has the package; reports errors."""
 
 import sys
 

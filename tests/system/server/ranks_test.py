@@ -152,7 +152,7 @@ class Waiting(Started):
         if "openmpi" in Program.mpirun[0]:
             self.skipTest("a flush of Open MPI keeps its thread: locks/fabric/ORDERING.md")
         job = self.start("--store-options", "ranks_per_node=1")
-        near, far = "b", "a"  # of slots 3300 and 15495
+        near, far = "b", "a"  # owners of slots 3300 and 15495
         last = job.ranks - 1
         asks, others = self.connect(job, 0), self.connect(job, 0)
         for wire in (asks, others):
@@ -169,7 +169,7 @@ class Waiting(Started):
         self.assertEqual(asks.reply(), b"$1\r\n2\r\n")
 
     def test_a_worker_whose_fibers_wait_does_not_keep_its_processor(self):
-        """W3. Where it did, ranks on few processors kept each other from running for seconds."""
+        """W3. Without it, ranks on few processors kept each other from running for seconds."""
         if "openmpi" in Program.mpirun[0]:
             self.skipTest("a flush of Open MPI keeps its thread: locks/fabric/ORDERING.md")
         job = self.start("--store-options", "ranks_per_node=1")
@@ -335,7 +335,7 @@ class Refused(unittest.TestCase):
 
 
 class Alone(unittest.TestCase):
-    """Without a launcher, or told so, a process is a store of its own."""
+    """Without a launcher, or by option, a process is a separate store."""
 
     def check_alone(self, peer):
         with peer.connect() as wire:

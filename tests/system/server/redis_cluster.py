@@ -13,8 +13,7 @@ class RedisCluster:
     def __init__(self, nodes=3):
         self.nodes = []
         try:
-            # The port of its own that a node has for the others is by default its port + 10000,
-            # which may be none.
+            # A node's port for other nodes is by default its port + 10000, which may not exist.
             for _ in range(nodes):
                 self.nodes.append(Peer(find_redis(), "--cluster-enabled", "yes", "--cluster-port",
                                        CLUSTER_PORT))
@@ -38,13 +37,13 @@ class RedisCluster:
     def _share_slots(self):
         count = len(self.nodes)
         for i, node in enumerate(self.nodes):
-            # Of nodes that claim an epoch each, none has to be talked out of it later.
+            # With a different epoch for each node, no two nodes conflict later.
             self._ask(node, "CLUSTER", "SET-CONFIG-EPOCH", i + 1)
             self._ask(node, "CLUSTER", "ADDSLOTSRANGE", SLOTS * i // count,
                       SLOTS * (i + 1) // count - 1)
 
     def _wait_until_whole(self):
-        """Nodes tell each other, a few times a second, whom they have met and what they own."""
+        """Nodes exchange, a few times a second, which nodes they know and which slots they own."""
         wanted = (b"cluster_state:ok", b"cluster_slots_ok:%d" % SLOTS,
                   b"cluster_known_nodes:%d" % len(self.nodes))
         deadline = time.monotonic() + START_S

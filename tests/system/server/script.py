@@ -1,9 +1,9 @@
 """The text in which sequences of requests are written, and how replies to them are compared.
 
-A group's text holds sequences, parted by empty lines; each begins with an empty store, on a
-connection of its own. A line is one request as redis-cli reads it: words, "quoted with \\xff" where
-they need it. Lines that begin with # are comments. Replies must be the same bytes, unless a rule
-stands before the request:
+A group's text has sequences, separated by empty lines; each begins with an empty store, on a new
+connection. A line is one request as redis-cli reads it: words, "quoted with \xff" if necessary.
+Lines that begin with # are comments. Replies must be the same bytes, unless there is a rule before
+the request:
 
     [near 60] TTL k           two integers that differ by at most that: time passes meanwhile
     [lifetime 60] TTL k       the same, or -1 or -2 on both sides
@@ -66,7 +66,7 @@ class Request:
         return self.rule not in ("scan", "gone")
 
     def ask(self, wire):
-        """What the server says to it: a raw reply, or for a scan all elements."""
+        """The server's answer: a raw reply, or for a scan all elements."""
         if self.rule == "scan":
             return _scan(wire, self.words)
         if self.rule == "gone":
@@ -92,7 +92,7 @@ def sequences(text):
 
 
 def _scan(wire, request):
-    """A cursor that never ends is told by the deadline."""
+    """The deadline detects a cursor that never ends."""
     until, elements, cursor, kinds = time.monotonic() + DEADLINE_S, set(), request[1], set()
     while time.monotonic() < until:
         reply = wire.request(request[0], cursor, *request[2:])
@@ -181,7 +181,7 @@ def _hello(*replies):
     (kind, ours), (their_kind, theirs) = map(decode, replies)
     if kind != their_kind or not isinstance(ours, list) or not isinstance(theirs, list):
         return ours == theirs
-    own = {b"server", b"version", b"id"}  # each says who it is
+    own = {b"server", b"version", b"id"}  # each replies with its name
     names, their_names = ours[::2], theirs[::2]
     return names == their_names and all(
         a == b if name not in own else a[0] == b[0]

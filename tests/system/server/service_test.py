@@ -13,7 +13,8 @@ from case import Program, main, redis_plays_both
 from peer import END_S
 
 FOLDER = pathlib.Path(__file__).resolve().parents[3] / "server/systemd"
-# Of ten; what is left are mostly the network, which it is for, and the host's own files to read.
+# On a scale to ten; the rest is mostly the network, which the service needs, and reading the host's
+# own files.
 MOST_EXPOSED = 2.0
 
 

@@ -15,11 +15,11 @@ from wire import encode
 MIB = 1 << 20
 SEED = 20
 CLIENTS = 500
-# Of each sort; the rest behave.
+# Clients of each type; the others behave.
 GARBAGE, LEAVERS, SLOW_READERS, SLOW_WRITERS = 40, 80, 40, 40
 WARM_UP = 0.3  # share of the time, after which all clients go once and memory is measured
-GROWTH = 8 * MIB  # whatever the time: see load_test.py
-DEADLINE_S = 60  # of one reply
+GROWTH = 8 * MIB  # independent of time: see load_test.py
+DEADLINE_S = 60  # for one reply
 LARGE = "x" * 200_000
 
 
@@ -57,7 +57,7 @@ def bulk(value):
 
 
 class Model:
-    """What the keys of one client hold."""
+    """The values of one client's keys."""
 
     def __init__(self, number, draw):
         self.prefix, self.draw, self.values = f"c{number}:", draw, {}
@@ -133,7 +133,7 @@ class Soak:
         link.writer.write(encode(["GET", "large"]) * 20)
         for _ in range(draw.randrange(20)):
             await asyncio.wait_for(link.reader.read(1000), DEADLINE_S)
-            await asyncio.sleep(0.02)  # that is what it does
+            await asyncio.sleep(0.02)  # its purpose
             if not self.goes_on():
                 return
 

@@ -67,7 +67,7 @@ class Strangers(unittest.TestCase):
         self.assertLessEqual(self.waiting(), 32 * KIB)
 
     def until_closed(self, wire, act):
-        """Until the server closes `wire`, whose client goes on with `act`."""
+        """Until the server closes `wire`, its client continues with `act`."""
         until = time.monotonic() + DEADLINE_S
         wire.socket.setblocking(False)
         with contextlib.suppress(ConnectionResetError, BrokenPipeError):

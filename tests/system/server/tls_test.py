@@ -1,4 +1,4 @@
-"""TLS: whom the server talks to, over which versions, and that nobody else harms it."""
+"""TLS: accepted clients and versions, and that no other client harms the server."""
 
 import random
 import select
@@ -74,7 +74,7 @@ class Serves(Tls):
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         context.set_ciphers("ALL:@SECLEVEL=0")
-        with warnings.catch_warnings(action="ignore"):  # that nobody should use it
+        with warnings.catch_warnings(action="ignore"):  # deprecated
             context.minimum_version = context.maximum_version = ssl.TLSVersion.TLSv1_1
         with self.tcp() as plain, self.assertRaises(OSError):
             context.wrap_socket(plain)
@@ -217,7 +217,8 @@ class Ports(Tls):
 
 
 class InACluster(Tls):
-    """As Redis with tls-cluster: a client is sent where it can go on as it came."""
+    """As Redis with tls-cluster: a client receives addresses that it can use with its own
+    protocol."""
 
     def test_a_client_hears_of_ports_that_speak_as_it_does(self):
         self.start("--cluster", "on")
@@ -250,7 +251,7 @@ class Refused(unittest.TestCase):
                 ("--tls-cert", "/dev/null", Files.key, ()),
                 ("--tls-key", Files.cert, "no/such.key", ()),
                 ("--tls-key", Files.cert, Files.cert, ()),
-                ("--tls-key", Files.cert, Files.client[1], ()),  # of another certificate
+                ("--tls-key", Files.cert, Files.client[1], ()),  # the key of another certificate
                 ("--tls-key", Files.cert, locked, ()),
                 ("--tls-ca", Files.cert, Files.key, ("--tls-ca", "no/such.crt")),
                 ("--tls-ca", Files.cert, Files.key, ("--tls-ca", "/dev/null"))):

@@ -1,5 +1,5 @@
-"""What one client asks for, however long it takes, holds up neither another client nor the end of
-the server. The order of replies is looked at, and what the server says of itself: no times."""
+"""One client's requests, however long they take, delay neither another client nor the end of the
+server. The test checks the order of replies and the server's own figures: no times."""
 
 import os
 import pathlib
@@ -44,7 +44,7 @@ class Started(unittest.TestCase):
 
 
 class Turns(Started):
-    """The other client has its replies while the hog has not all of its own."""
+    """The other client has its replies before the hog has all of those it waits for."""
 
     def check_others_are_served(self, peer, hog, last):
         other = self.connect(peer)
@@ -106,7 +106,8 @@ class Workers(Started):
                 for info in folder.iterdir()]
 
     def test_clients_come_to_the_worker_that_has_least_to_do(self):
-        """Of clients that come while one worker has a long request: in turn, it had half of them."""
+        """Clients that arrive while one worker has a long request: without the measure, it got half
+        of them."""
         peer = self.start("--workers", "2")
         hog = self.with_long_value(peer)
         hog.send(encode(["MULTI"]) + encode(["BITCOUNT", "long"]) * MANY + encode(["EXEC"]))

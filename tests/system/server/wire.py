@@ -8,7 +8,7 @@ import termios
 import threading
 import time
 
-DEADLINE_S = 60  # far above what any reply takes: whoever waits that long has been forgotten
+DEADLINE_S = 60  # far above the time of any reply: a client that waits that long was forgotten
 
 # Stands where a reply would: the server has closed the connection.
 CLOSED = b"<closed>"
@@ -23,7 +23,7 @@ class NoReply(AssertionError):
 
 
 class NotResp(AssertionError):
-    """What came is no reply."""
+    """The received bytes are not a reply."""
 
 
 class _Closed(Exception):
@@ -60,7 +60,7 @@ class Wire:
         self.socket.close()
 
     def send(self, data):
-        """That the server has closed is told by the next read, not here."""
+        """If the server has closed, the next read reports it, not this code."""
         try:
             self.socket.sendall(data)
         except (BrokenPipeError, ConnectionResetError):
@@ -121,7 +121,7 @@ class Wire:
         return found
 
     def take(self, size):
-        """So many bytes, or what came before the connection ended."""
+        """This many bytes, or the bytes before the connection ended."""
         self._until = time.monotonic() + DEADLINE_S
         try:
             while len(self._received) < size:

@@ -9,7 +9,7 @@
 
 namespace {
 
-// The level is read once per process: each case is a child of its own.
+// The level is read once per process, so each case is a separate child process.
 std::string logged(const char* level, const std::function<void()>& body) {
   const auto child = keyway::test::run_in_child([&] {
     if (level) {

@@ -1,4 +1,4 @@
-// What may come next behind words of a command.
+// The possible next arguments after words of a command.
 #include "keyway/client/catalogue/syntax.h"
 
 #include <catch2/catch.hpp>
@@ -15,7 +15,7 @@ constexpr std::string_view kSet = "key value [NX | XX | IFEQ old] [GET] [EX s | 
 
 using Words = std::vector<std::string_view>;
 
-/// "-" where there is no place for the words.
+/// "-" if the words do not fit.
 std::string after(std::string_view arguments, const Words& words) {
   const auto pieces = pieces_after(arguments, words);
   if (!pieces) return "-";

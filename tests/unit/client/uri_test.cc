@@ -1,4 +1,4 @@
-// Store URIs: what each parameter means, and a sentence for whatever makes no sense.
+// Store URIs: the meaning of each parameter, and a sentence for everything malformed.
 #include <catch2/catch.hpp>
 #include <string>
 

@@ -49,7 +49,7 @@ TEST_CASE("outside of fibers yield says so") {
 
 TEST_CASE("many fibers wait for each other in turn") {
   constexpr std::size_t kFibers = 200;
-  std::size_t turn = kFibers;  // the last one goes first, so that everybody has to wait
+  std::size_t turn = kFibers;  // the last one goes first, so that all fibers must wait
   run_fibers(kFibers, [&](std::size_t i) {
     CHECK(wait_loop([&] { return turn == i + 1; }, [] {}, Deadline::never()));
     turn = i;
@@ -233,8 +233,8 @@ TEST_CASE("exceptions in flight and handled belong to their fiber") {
   }
 }
 
-// Deep frames with objects whose addresses escape: what AddressSanitizer's fake stack and
-// ThreadSanitizer's shadow stack must follow through every switch.
+// Deep frames with objects that escape: AddressSanitizer's fake stack and ThreadSanitizer's shadow
+// stack must follow them through every switch.
 int descend(int depth, std::array<int, 16>* above) {
   std::array<int, 16> here{};
   here[0] = depth + (above == nullptr ? 0 : (*above)[0]);

@@ -108,7 +108,7 @@ TEST_CASE("wait_loop looks at least once, and once more after the deadline") {
   int looks = 0;
   int progress = 0;
   CHECK(wait_loop([&] { return ++looks == 1; }, [&] { ++progress; }, Deadline::now()));
-  CHECK(progress == 0);  // what is there already needs no progress
+  CHECK(progress == 0);  // a value that is present needs no progress
   looks = 0;
   CHECK_FALSE(wait_loop([&] { return ++looks, false; }, [&] { ++progress; }, Deadline::now()));
   CHECK(progress == 1);

@@ -171,8 +171,8 @@ TEST_CASE("waiting sees another agent's store, and a deadline ends it") {
   CHECK(waited.value == 2);
 }
 
-// E4: what was written before a store is seen by whoever has read that store. Run under
-// ThreadSanitizer this is a proof for the bytes, which are plain memory.
+// E4: an agent that has read a store sees the writes before it. Under ThreadSanitizer this is a
+// proof for the bytes, which are plain memory.
 TEST_CASE("a store publishes what was written before it") {
   auto fabric = *ShmFabric::create(options(2));
   const Address flag(0, kReservedBytes);

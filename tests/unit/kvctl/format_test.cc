@@ -1,4 +1,4 @@
-// Replies as text. What redis-cli prints for the same replies is compared in tests/system/kvctl.
+// Replies as text. tests/system/kvctl compares them with the output of redis-cli.
 #include "tools/kvctl/format/format.h"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,4 @@
-// The volume without locks: what is inserted is found, in slots and in the heap, alone and
-// together.
+// The volume without locks: inserted keys are found, in slots and in the heap, alone and together.
 #include "keyway/kvstore/atomic_table.h"
 
 #include <algorithm>

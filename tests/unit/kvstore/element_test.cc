@@ -1,4 +1,4 @@
-// Elements in the heap: what is written is read, and damage is seen.
+// Elements in the heap: a read returns the written element, and damage is detected.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstring>

@@ -20,7 +20,8 @@ TEST_CASE("expiry clock: it follows the wall clock and never goes back") {
   };
   CHECK(clock.read(1000, unused) == 1000);
   CHECK(clock.read(5000, unused) == 5000);
-  // The wall clock is set back by 3 s: the clock goes on, an eighth slower, until it is caught up.
+  // The wall clock is set back by 3 s: the clock continues, an eighth slower, until it has caught
+  // up.
   const auto at = [](std::uint64_t ms) { return [ms] { return ms * kNs; }; };
   CHECK(clock.read(2000, at(100)) == 5000);
   CHECK(clock.read(2800, at(900)) == 5700);
@@ -50,7 +51,7 @@ TEST_CASE("expiry clock: a remote reader's time is within the gap of the owner's
   CHECK(remote_time({.time = 0, .clock = 1000}, 700) == 1000);
   CHECK(remote_time({.time = 0, .clock = 1000}, 1100) == 1100);
   CHECK(remote_time({.time = 0, .clock = 1000}, 9000) == 1000 + kClockGapMs);
-  // What has been told counts, however late it is.
+  // A time that was returned counts, however late it is.
   CHECK(remote_time({.time = 5000, .clock = 1000}, 700) == 5000);
   CHECK(remote_time({.time = 5000, .clock = 1000}, 9000) == 5000);
   CHECK(remote_time({.time = 900, .clock = 1000}, 1100) == 1100);

@@ -198,8 +198,8 @@ TEST_CASE("geometry: options out of bounds are refused, not wrapped around") {
 }
 
 TEST_CASE("geometry: a scan's cursor has bucket and tag, whatever the table's size") {
-  // Memory, buckets, and the bits of a tag for which a cursor has room: of the largest table, 11 of
-  // 14.
+  // Memory, buckets, and the number of tag bits that fit into a cursor: for the largest table, 11
+  // of 14.
   const std::vector<std::tuple<std::uint64_t, std::uint64_t, int>> shapes = {
       {4ULL << 20, 1, 14},          {4ULL << 20, 1000, 14},
       {2ULL << 40, 1ULL << 34, 14}, {8ULL << 40, (1ULL << 36) - 1, 12},

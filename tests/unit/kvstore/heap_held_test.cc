@@ -1,5 +1,5 @@
-// H6: what agents keep between operations, and what is left of a heap for one of them when all the
-// others are idle.
+// H6: the memory that agents keep between operations, and the rest of a heap for one of them when
+// all the others are idle.
 #include <catch2/catch.hpp>
 #include <memory>
 #include <utility>

@@ -13,7 +13,7 @@ namespace keyway::test {
 
 using ShmHeap = store::Heap<fabric::ShmEndpoint>;
 
-/// An agent with a heap of its own, as a session has one.
+/// An agent with a heap, like a session's.
 struct HeapAgent {
   HeapAgent(fabric::ShmFabric& fabric, const store::Geometry& geometry, std::uint32_t rank)
       : ep(std::move(*fabric.endpoint(rank))), heap(ep, geometry) {}
@@ -37,7 +37,7 @@ struct HeapLab {
     return std::make_unique<HeapAgent>(fabric, geometry, rank);
   }
 
-  /// H1 at rest: of every chunk as many bits are set as its state counts; runs are whole.
+  /// H1 at rest: every chunk has as many bits set as its state counts; runs are whole.
   void check_at_rest(HeapAgent& agent, std::uint32_t rank = 0) {
     using namespace store;
     std::uint64_t run_left = 0;

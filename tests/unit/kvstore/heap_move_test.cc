@@ -205,7 +205,7 @@ TEST_CASE("heap: H7, plans in turn look at all windows") {
   HeapLab lab(8 << 20);
   const auto agent = lab.agent();
   ShmHeap& heap = agent->heap;
-  // Windows whose blocks have no room elsewhere, more of them than two plans look at.
+  // Windows with blocks that do not fit elsewhere, more of them than two plans check.
   constexpr std::uint64_t kInVain = 2 * MovePlan::kMaxTried + 10;
   for (std::uint64_t i = 0; i < kInVain; ++i) REQUIRE(heap.allocate(0, kChunkBytes));
   // One window that can be emptied, of as many bytes, and room for its blocks between runs.

@@ -19,7 +19,8 @@ namespace {
 
 constexpr int kSteps = 20'000 / KEYWAY_TEST_DIVISOR;
 
-// Who owns each 8 bytes of the heap. An owner that finds another's mark has met an overlap.
+// The owner of each 8 bytes of the heap. An owner that finds another's mark has detected an
+// overlap.
 class Shadow {
  public:
   explicit Shadow(const Geometry& g) : base_(g.chunk(0, 0).offset()), marks_(g.heap_bytes() / 8) {}
@@ -60,7 +61,7 @@ bool hammer(HeapAgent& agent, Shadow& shadow, std::uint32_t me, std::vector<Held
   Rng rng(me);
   bool clean = true;
   for (int step = 0; step < kSteps; ++step) {
-    // Waves between empty and full, so that chunks are freed and cut anew.
+    // Waves between empty and full, so that chunks are freed and cut again.
     const bool grow = step / 200 % 2 == 0 ? rng.below(4) != 0 : rng.below(4) == 0;
     if (grow) {
       const std::uint64_t bytes = draw_bytes(rng);
@@ -80,7 +81,7 @@ bool hammer(HeapAgent& agent, Shadow& shadow, std::uint32_t me, std::vector<Held
   return clean;
 }
 
-/// With agents that may keep blocks, or are so many that none may (H6).
+/// With few agents, which may keep blocks, or with too many, of which none may (H6).
 void check_threads(std::uint32_t agents_per_rank) {
   HeapLab lab(1 << 20, 1, agents_per_rank);
   constexpr std::uint32_t kThreads = 4;

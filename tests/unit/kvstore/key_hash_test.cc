@@ -66,7 +66,7 @@ TEST_CASE("key hash: the bucket's hash spreads keys that share a slot, under any
 }
 
 TEST_CASE("key hash: keys that meet under one secret part under another") {
-  // Keys whose hashes share their high 8 bits, as those of a bucket do.
+  // Keys with hashes that share their high 8 bits, like those of a bucket.
   const HashSecret known{.low = 1, .high = 2};
   std::vector<std::string> meet;
   for (int i = 0; meet.size() < 256; ++i) {

@@ -77,9 +77,9 @@ Chunks window_of(std::uint64_t first, std::uint64_t width) {
 TEST_CASE("move plan: the sparsest chunks are emptied, and half of a class stay") {
   const States states = {small(9), small(1), small(kCapacity), small(3), small(2), small(50)};
   const MovePlan plan(states);
-  CHECK(plan.chunks(0).chunks == Chunks{1, 4});  // of five that have room
+  CHECK(plan.chunks(0).chunks == Chunks{1, 4});  // five have room
   CHECK(plan.chunks(0).next == 0);
-  CHECK(plan.chunks(1).chunks == Chunks{4, 3});  // where the first one was in vain
+  CHECK(plan.chunks(1).chunks == Chunks{4, 3});  // after the first one failed
   CHECK(plan.chunks(5).chunks.empty());
 }
 

@@ -1,4 +1,4 @@
-// What must hold for any input: RapidCheck makes it, and shrinks one that breaks it.
+// Properties for any input: RapidCheck generates it, and shrinks one that violates them.
 #include <rapidcheck.h>
 
 #include <catch2/catch.hpp>

@@ -1,4 +1,5 @@
-// SipHash by the published vectors: of the bytes 0, 1, ..., n - 1 under the secret 00 01 ... 0f.
+// SipHash by the published vectors: the hashes of the bytes 0, 1, ..., n - 1 under the secret 00 01
+// ... 0f.
 //
 // *Source.* SipHash-2-4: vectors of the authors' reference implementation. SipHash-1-3: those of
 // Rust's core library (coretests, hash/sip.rs).

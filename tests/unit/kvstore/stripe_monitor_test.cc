@@ -1,4 +1,4 @@
-// What samples say about a stripe, and when they are worth a switch.
+// The estimates from a stripe's samples, and when they justify a switch.
 #include "keyway/kvstore/stripes/stripe_monitor.h"
 
 #include <catch2/catch.hpp>
@@ -116,6 +116,6 @@ TEST_CASE("monitor: what chance may have made calls for no switch, and what it c
     due += weigh(choice, alock, {{.reads = 0, .local = local}, n}).due;
   }
   CHECK(due == 0);
-  // Where nearly all of them are remote, few samples say so.
+  // If nearly all of them are remote, few samples suffice.
   CHECK(weigh(choice, alock, {{.reads = 0, .local = 0.05}, kMaxSamples / 2}).due);
 }

@@ -1,5 +1,4 @@
-// Where the locks of a run lie, each in a place of its own, spread as the stride says; and which of
-// them an agent takes.
+// The places of a run's locks, all different, spread by the stride; and the choice of an agent.
 #include "tools/lockbench/lock_draw.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What a rank sends rank 0 arrives whole, and a message that is cut short is noticed.
+// A rank's message to rank 0 arrives whole, and a truncated one is detected.
 #include "tools/lockbench/measured.h"
 
 #include <catch2/catch.hpp>

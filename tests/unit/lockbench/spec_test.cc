@@ -26,7 +26,7 @@ TEST_CASE("spec: every type of value becomes a word") {
       "sweep = [\"P=8,16\", \"card.atomic_ns=50\"]\n",
       "x.toml");
   REQUIRE(words.ok());
-  // A TOML table has no order of its own; keys come sorted.
+  // A TOML table has no order; keys come sorted.
   CHECK(*words == Words{"--counts", "--fw=0.25", "--lock=gbh:lockall=off", "--ranks=64",
                         "--sweep=P=8,16", "--sweep=card.atomic_ns=50"});
 }

@@ -19,7 +19,7 @@ constexpr PrimitiveCosts kCluster{.cpu_atomic_ns = 20,
                                   .order_ns = 1000,
                                   .nodes = 16,
                                   .counters = 16};
-// The same where the library reaches the memory of its own node without the card.
+// The same for a library that reaches the memory of its node without the card.
 constexpr PrimitiveCosts kSharedNodes{.cpu_atomic_ns = 20,
                                       .loopback_ns = 60,
                                       .rma_atomic_ns = 2000,

@@ -94,7 +94,7 @@ TEST_CASE("W2: no phase comes again while a reader may not have noticed its end"
   check_that_phases_do_not_come_again<Small>();
 }
 
-// --- where the counters are
+// --- the placement of counters
 
 Topology nodes(std::uint32_t ranks, const char* text) {
   return *Topology::override_with(text, Topology::single_node(ranks));

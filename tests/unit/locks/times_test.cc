@@ -15,7 +15,7 @@ using fabric::SimFabric;
 
 constexpr std::uint64_t kHoldNs = 10'000;
 
-// Two agents on two nodes take one lock so many times each, and hold it for a known time.
+// Two agents on two nodes take one lock a given number of times each, and hold it for a known time.
 void take_turns(std::uint32_t every, std::uint32_t rounds, std::vector<LockTimes>& times) {
   fabric::SegmentLayout layout;
   const std::uint64_t line = layout.reserve(kLockLineBytes);

@@ -20,7 +20,7 @@ constexpr auto kWaiting = Standing::Kind::kWaiting;
 constexpr auto kBusy = Standing::Kind::kBusy;
 constexpr std::uint64_t kLongMs = 60'000;
 
-/// Remembers who was woken.
+/// Records the clients that were woken.
 class Bell final : public Waker {
  public:
   void wake(std::uint64_t client) override {
@@ -239,7 +239,8 @@ TEST_CASE("locks: threads of two ranks exclude each other, and none waits for ev
           std::this_thread::yield();
           standing = rank.look("n", thread + 1, false).value();
         }
-        // Both relaxed: a lost or added one would be seen all the same, and the lock orders them.
+        // Both relaxed: a lost or added increment would still be detected, and the lock orders
+        // them.
         if (inside.fetch_add(1, std::memory_order_relaxed) != 0) {
           overlaps.fetch_add(1, std::memory_order_relaxed);
         }

@@ -64,7 +64,7 @@ void check_state(const LockState& lock) {
   }
 }
 
-/// Who was let in: those that hold after a step and did not before.
+/// The granted clients: those that hold after a step and did not before.
 std::vector<LockClaim> let_in(const LockState& before, const LockState& after) {
   std::vector<LockClaim> found;
   for (const LockClaim& held : after.holders) {
@@ -106,7 +106,7 @@ void check_step(const World& before, const World& after, const Turn& turn, Clien
       CHECK(std::count(turn.wake.begin(), turn.wake.end(), first) == 1);  // N5
     }
   }
-  // Who waits keeps his place.
+  // A waiter keeps its place.
   std::vector<std::uint64_t> order;
   for (const LockClaim& claim : before.lock.waiters) {
     if (stands_in(after.lock.waiters, claim.who)) order.push_back(claim.who.client);
@@ -126,7 +126,7 @@ std::size_t bytes_of(const World& world) {
   return bytes.size();
 }
 
-/// What the step returned is checked by the step itself, given the state before.
+/// The step itself checks its result, with the state before it.
 struct Step {
   std::string name;
   ClientRef actor;
@@ -267,7 +267,7 @@ TEST_CASE("lock state: in every order of the steps of four clients") {
       for (const Step& step : steps_of(who, world)) next.push_back(taken(world, step));
     }
   }
-  // Nobody; a writer, or readers; behind them up to three who wait: none of it was missed.
+  // No holder; a writer, or readers; up to three waiters: every state was seen.
   CHECK(seen.contains("|"));
   CHECK(seen.contains("1W+|2R3R4R"));
   CHECK(seen.contains("1W-|2R3W4R"));

@@ -1,4 +1,4 @@
-// The numbers of RESP: what Redis' string2ll takes and refuses.
+// The numbers of RESP: those that Redis' string2ll accepts and rejects.
 #include "keyway/kvstore/resp/numbers.h"
 
 #include <catch2/catch.hpp>

@@ -289,7 +289,7 @@ TEST_CASE("resp: who takes a dropped reply back may write again") {
   writer.array(2);
   writer.bulk(std::string(100, 'x'));
   REQUIRE(writer.is_dropped());
-  const std::size_t behind = writer.mark();  // of a command that knows nothing of it
+  const std::size_t behind = writer.mark();  // part of a command without knowledge of it
   CHECK_FALSE(writer.is_error(behind));
   writer.back_to(behind);
   CHECK(writer.is_dropped());

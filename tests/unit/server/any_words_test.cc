@@ -1,4 +1,4 @@
-// E1: whatever the words are, there is one reply, and it is well formed.
+// E1: for any words there is one reply, and it is well formed.
 #include <fmt/core.h>
 
 #include <catch2/catch.hpp>

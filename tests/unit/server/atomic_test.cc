@@ -64,7 +64,7 @@ TEST_CASE("atomic: of those who want the same, one succeeds") {
   });
   CHECK(won[1] == kRounds);
   CHECK(won[2] == kRounds);
-  // Who sets again after another has taken away: as many are taken as were set.
+  // A key may be set again after it was taken: as many are taken as were set.
   CHECK(won[0] == won[3]);
 }
 

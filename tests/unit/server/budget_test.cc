@@ -1,5 +1,5 @@
-// Replies that do not fit: they are dropped, whatever command makes them; reads end there and give
-// back their locks, and what was written stays written.
+// Replies that do not fit: they are dropped, for every command; reads end there and release their
+// locks, and completed writes remain.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -19,7 +19,7 @@ struct Budget final : resp::ReplyBudget {
   std::size_t most() const override { return kLimit; }
 };
 
-/// A client whose replies are bounded, and 100 values of kValue bytes.
+/// A client with bounded replies, and 100 values of kValue bytes.
 class BoundedPeer : public Peer {
  public:
   explicit BoundedPeer(Store& store) : Peer(store) {

@@ -1,4 +1,4 @@
-// CLUSTER: whose slots are whose, and that a slot's keys are looked for where they are.
+// CLUSTER: the owners of slots, and that a slot's keys are read from their owner.
 #include <fmt/core.h>
 
 #include <catch2/catch.hpp>

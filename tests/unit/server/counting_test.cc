@@ -1,4 +1,4 @@
-// What is counted of requests: calls, refusals, errors, times, keys.
+// The counters of requests: calls, refusals, errors, times, keys.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,7 +10,7 @@
 namespace keyway::server {
 namespace {
 
-/// A peer whose requests are counted.
+/// A peer with counted requests.
 class CountedPeer : public Peer {
  public:
   explicit CountedPeer(Store& store) : Peer(store) {

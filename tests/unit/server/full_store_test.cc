@@ -63,8 +63,8 @@ TEST_CASE("full store: a value that was too large leaves no memory with the conn
   CHECK(peer.client.value.capacity() <= 1 << 20);
 }
 
-// Every round leaves an expired element in the room that the last one gave back; so the write
-// behind it takes room that was never used, until there is none: then it sweeps, and decides again.
+// Every round leaves an expired element in the space that the last one freed; so the next write
+// takes space that was never used, until there is none: then it sweeps, and decides again.
 TEST_CASE("full store: a write that had to sweep replies as if it had not") {
   Store store = small_store();
   Peer peer(store);

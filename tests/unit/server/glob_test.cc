@@ -1,4 +1,4 @@
-// Patterns: a table whose answers redis-server gave, and a matcher that tries everything.
+// Patterns: a table with the answers of redis-server, and a matcher that tries everything.
 #include <rapidcheck.h>
 #include <catch2/catch.hpp>
 #include <string>
@@ -117,7 +117,7 @@ TEST_CASE("glob: many stars take no more time than their product with the text")
   CHECK_FALSE(glob_match(pattern + 'b', text));  // by trying all stars at all places: never
 }
 
-/// Tries every length for every star: of patterns of letters, '*' and '?'.
+/// Tries every length for every star, for patterns of letters, '*' and '?'.
 bool fits_by_trying(std::string_view pattern, std::string_view text) {
   if (pattern.empty()) return text.empty();
   if (pattern[0] == '*') {

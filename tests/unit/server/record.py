@@ -65,7 +65,7 @@ def lines_of(reply):
 
 
 def record(path, port):
-    """The file anew: what is not a reply stays, and so do the replies behind "!>"."""
+    """Records the file again: only replies are replaced, and not those behind "!>"."""
     out, connection, password, keeps = [], None, "", True
     admin = Connection(port)
     for line in path.read_text().splitlines():

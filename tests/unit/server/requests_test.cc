@@ -1,4 +1,5 @@
-// What has no fixed reply: numbers of connections, random keys, scans of many keys, long keys.
+// Requests without a fixed reply: numbers of connections, random keys, scans of many keys, long
+// keys.
 #include <catch2/catch.hpp>
 #include <set>
 #include <string>

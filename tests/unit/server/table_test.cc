@@ -22,7 +22,7 @@ std::vector<Command> every_row() {
   return rows;
 }
 
-/// The command and arguments, so many words in all.
+/// The command and its arguments, this many words in all.
 std::vector<std::string_view> request_of(const Command& command, std::size_t words) {
   const std::size_t bar = command.name.find('|');
   std::vector<std::string_view> request = {command.name.substr(0, bar)};
@@ -54,7 +54,7 @@ TEST_CASE("table: every command is found by its name in any case, and nothing el
   CHECK(find_command(std::string(1000, 'a')) == nullptr);
 }
 
-/// How a command that does not run is refused: EXEC, in words of its own.
+/// The reply to a refused command: EXEC has its own text.
 std::string refusal_of(const Command& command, std::string_view kind, std::string_view why) {
   if (command.name != "exec") return fmt::format("-{} {}\r\n", kind, why);
   const std::string reason = kind == "ERR" ? std::string(why) : fmt::format("{} {}", kind, why);

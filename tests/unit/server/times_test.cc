@@ -1,4 +1,5 @@
-// What depends on the clock: between what a reply was before and after, however long that took.
+// Replies that depend on the clock: between the expected replies before and after, however long the
+// request took.
 #include <catch2/catch.hpp>
 #include <string>
 

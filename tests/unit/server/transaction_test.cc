@@ -52,7 +52,7 @@ TEST_CASE("transaction: one that finds no room changes nothing, and says why") {
   CHECK(peer.ask("mget here counter elsewhere") == "*3\r\n$1\r\n1\r\n$1\r\n5\r\n$-1\r\n");
   CHECK(peer.client.name.empty());
   CHECK(peer.ask("exec") == "-ERR EXEC without MULTI\r\n");
-  // What needs no room goes on.
+  // Commands that need no memory still run.
   CHECK(execute_all(peer, {"get here", "incr counter", "del here"}) ==
         "*3\r\n$1\r\n1\r\n:6\r\n:1\r\n");
 }
@@ -124,15 +124,15 @@ TEST_CASE("transaction: who has not said who it is neither queues nor executes")
   CHECK(peer.ask("get a") == "$-1\r\n");
 }
 
-/// What both have in common: any words. As a time to live each number is over, or will not be soon.
+/// Both use any words. As a time to live each number is past, or far ahead.
 const std::vector<std::string> kKeysOrValues = {
     "",    "a",     "b",      "a longer key of the heap",
     "0",   "-1",    "100000", "x",
     "nx",  "get",   "ex",     "replace",
     "and", "match", "*"};
 
-/// Of a reply of one line. Times to live, and ends of them, hang on when they were set, which in
-/// two stores is not the same ms: only whether there is one is compared.
+/// For a reply of one line. Times to live, and their ends, depend on when they were set, which
+/// differs by ms in two stores: only their presence is compared.
 std::string without_time(const Command& command, std::string reply) {
   constexpr std::string_view kTimes[] = {"ttl", "pttl", "expiretime", "pexpiretime"};
   if (std::find(std::begin(kTimes), std::end(kTimes), command.name) == std::end(kTimes)) {
@@ -152,7 +152,7 @@ TEST_CASE("transaction: a command answers in it as outside of it, whatever its w
   };
   std::vector<const Command*> commands;
   for (const Command& command : all_commands()) {
-    // Of those with keys, the reply hangs on them alone.
+    // The reply of commands with keys depends on the keys alone.
     const bool queued = (command.flags & (kUnqueued | kNoMulti)) == 0;
     if (command.keys.first != 0 && queued) commands.push_back(&command);
     for (const Command& sub : subcommands_of(command)) {

@@ -72,9 +72,9 @@ struct Stage {
   }
 };
 
-/// What a request does that finds no memory for its allocation number `at`, beside one that does.
+/// A request that finds no memory for its allocation number `at`, beside one that does.
 struct Attempt {
-  std::string before, after, now;  // what is seen
+  std::string before, after, now;  // observed states
   std::string right, reply;
   bool had_all = false;
 };

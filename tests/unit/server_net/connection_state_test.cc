@@ -49,7 +49,7 @@ ConnectionState reading(Phase phase) {
   return state;
 }
 
-/// What an event returns and leads to.
+/// The result of an event, and the next state.
 struct Way {
   Step step;
   Phase to;

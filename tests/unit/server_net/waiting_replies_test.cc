@@ -64,7 +64,7 @@ TEST_CASE("output memory: who keeps more than is left may not add to it (O1)") {
   memory.tell(0, 50);
   CHECK(memory.has_room(50));
   CHECK_FALSE(memory.has_room(51));
-  memory.tell(0, 60);  // of another; beyond the limit, as the last part may be
+  memory.tell(0, 60);  // for another one; beyond the limit, as the last part may be
   CHECK_FALSE(memory.has_room(0));
   memory.tell(50, 10);
   CHECK(memory.has_room(30));
@@ -76,7 +76,7 @@ TEST_CASE("output memory: who keeps more than is left may not add to it (O1)") {
 TEST_CASE("output memory: a claim is told, or refused and not told (O1)") {
   OutputMemory memory(100);
   CHECK(memory.claim(0, 60));
-  CHECK_FALSE(memory.claim(0, 41));  // of another
+  CHECK_FALSE(memory.claim(0, 41));  // for another one
   CHECK(memory.has_room(40));
   CHECK(memory.claim(60, 100));
   CHECK_FALSE(memory.claim(100, 101));
@@ -107,7 +107,7 @@ TEST_CASE("output memory: claims of many threads never exceed the limit (O1)") {
   }
   for (std::thread& thread : threads) thread.join();
   CHECK_FALSE(exceeded.load(std::memory_order_relaxed));
-  CHECK(memory.claim(0, kLimit));  // all has been given back
+  CHECK(memory.claim(0, kLimit));  // all has been released
 }
 
 }  // namespace

@@ -48,13 +48,13 @@ TEST_CASE("hot spots: reads and writes, keys and stripes apart") {
   CHECK(report_of(spots, Spot::kKey, Access::kRead).samples == 0);
 }
 
-// S1: what meets a reader is dropped, and nothing else is lost or torn.
+// S1: counts that collide with a reader are dropped, and nothing else is lost or torn.
 TEST_CASE("hot spots: may be read while they are counted") {
   HotSpots spots(1);
   std::atomic<bool> done{false};
   std::thread worker([&] {
     for (int i = 0; i < 20'000; ++i) spots.add(Access::kWrite, "key", "0:7");
-    done.store(true, std::memory_order_release);  // what it counted, to the loop below
+    done.store(true, std::memory_order_release);  // publishes its counts to the loop below
   });
   bool torn = false;
   while (!done.load(std::memory_order_acquire)) {

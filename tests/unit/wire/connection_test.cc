@@ -1,4 +1,4 @@
-// Connections: what is asked and answered, and a sentence for each way in which that fails.
+// Connections: requests and answers, and a sentence for each way in which they fail.
 #include "keyway/client/wire/connection.h"
 
 #include <fcntl.h>
@@ -20,8 +20,8 @@ using Words = std::vector<std::string>;
 
 namespace {
 
-constexpr auto kSoon = 200ms;    // of waits that end by their deadline
-constexpr auto kLong = 20000ms;  // of waits that do not
+constexpr auto kSoon = 200ms;    // for waits that end by their deadline
+constexpr auto kLong = 20000ms;  // for waits that do not
 
 Options options_for(std::uint16_t port) {
   Options options;
@@ -303,7 +303,7 @@ TEST_CASE("wire: names are resolved, and a name that is none is told") {
   Options options = options_for(server.port());
   options.host = "localhost";  // may be ::1 first, where nobody listens
   open(options);
-  options.host = "no..such..name";  // no server of names has to be asked for that
+  options.host = "no..such..name";  // resolved without a name server
   const auto opened = Connection::open(options);
   const std::string message(opened.status().message());
   CAPTURE(message);

@@ -1,4 +1,4 @@
-// What a server's errors mean to a caller of the store.
+// The meaning of a server's errors for a caller of the store.
 #include <catch2/catch.hpp>
 
 #include "keyway/client/remote/errors.h"

@@ -1,4 +1,4 @@
-// TLS: who has to prove what, and a sentence when that fails.
+// TLS: which side must prove its identity, and a sentence on failure.
 #include <asio/ip/tcp.hpp>
 #include <asio/read_until.hpp>
 #include <asio/ssl.hpp>
@@ -108,7 +108,7 @@ TEST_CASE("tls: a server that is somebody else, or vouched for by nobody known, 
   {
     TlsServer server(identity, false);
     Options options = tls_options(server.port(), identity);
-    options.tls.server_name.clear();  // then it has to be for the address
+    options.tls.server_name.clear();  // then it must be for the address
     check_refused(options, "its certificate was refused: IP address mismatch");
   }
   {

@@ -1,4 +1,4 @@
-// URIs of servers: what each part means, and a sentence for whatever makes no sense.
+// URIs of servers: the meaning of each part, and a sentence for everything malformed.
 #include "keyway/client/wire/uri.h"
 
 #include <catch2/catch.hpp>

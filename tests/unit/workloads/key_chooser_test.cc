@@ -141,7 +141,7 @@ TEST_CASE("scrambled zipfian draws over 10^10 items with YCSB's zeta and hashes 
 }
 
 TEST_CASE("the hottest records of a scrambled zipfian have YCSB's shares") {
-  // So many records that hardly anything else falls on the three hottest.
+  // Enough records that hardly any other record has the share of the three hottest.
   constexpr std::uint64_t kRecords = 10'000'000;
   const Spec spec = spec_of(Distribution::kZipfian, kRecords);
   ChooserShared shared;

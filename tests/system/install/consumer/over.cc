@@ -1,4 +1,4 @@
-// A program with a communicator of its own, which is of the MPI that Keyway is built with.
+// A program with a separate communicator, of the same MPI as Keyway's build.
 #include <cstdio>
 #include <string>
 

@@ -1,4 +1,4 @@
-"""COMMAND: what the server says of its commands; TIME and CLIENT INFO, by their form."""
+"""COMMAND: the server's information on its commands; TIME and CLIENT INFO, by their form."""
 
 _COMMANDS = """ping echo quit select auth hello reset get set setnx setex psetex getset getdel getex
     mget mset msetnx append strlen getrange substr setrange incr decr incrby decrby incrbyfloat del

@@ -1,4 +1,4 @@
-"""SELECT. Keyway has one database, as a redis-server that is told to have no more: here, it is."""
+"""SELECT. Keyway has one database, and redis-server is configured with one here."""
 
 SEQUENCES = {
     "select": r'''

@@ -10,7 +10,7 @@ _EDGES = ("9223372036854775807", "-9223372036854775808", "9223372036854775", "92
 
 
 def _arguments(command):
-    """What is refused before and whether or not there is a key."""
+    """Requests that are refused, with and without a key."""
     lines = [command, f"{command} k", f"{command} nothing 100", f"{command} nothing abc", "SET k v"]
     lines += [f"{command} k {time}" for time in _BAD_TIMES]
     lines += [f"{command} k {FAR_MS} {options}" for options in (
@@ -28,7 +28,7 @@ def _edges(command):
 
 def _options(command, unit, read, start=0):
     """Each option on a key without and with a lifetime, to earlier and later ones. Never to the
-    same: where times are from now on, that depends on how long a request took."""
+    same one: with relative times the result would depend on how long a request took."""
     found = []
     for option in ("", "NX", "XX", "GT", "LT", "XX GT", "GT XX", "XX LT", "LT XX", "nx", "NX NX",
                    "gt gt"):
