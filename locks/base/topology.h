@@ -91,7 +91,7 @@ struct HostShape {
   std::uint32_t packages = 1;
   std::uint64_t memory_bytes = 0;
 };
-/// Discovers this host. Falls back to one core, one NUMA node when hwloc cannot tell.
+/// Discovers this host. Falls back to one core, one NUMA node if hwloc fails.
 HostShape discover_host();
 
 }  // namespace keyway

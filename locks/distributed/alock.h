@@ -7,7 +7,7 @@
 // have joined their queue; joining the remote queue is a loop that is only lock-free (tail_swap.h).
 // *Thread safety.* As lock.h says.
 // *Invariants.* A1 to A6 of alock_core.h, P1 to P3 of plain_queue.h.
-// *Source.* SPAA'24; alock_core.h tells where it deviates.
+// *Source.* SPAA'24; alock_core.h lists the deviations.
 #pragma once
 
 #include "keyway/locks/distributed/alock_core.h"

@@ -6,7 +6,7 @@
 // flags. A front passes its queue on with the remaining turns of its cohort. If no turns remain,
 // the next agent becomes a leader again and yields first.
 // *Words of the line.* 0 local tail, 3 remote tail, 4 victim: the node of the leader that yielded
-// last | its cohort's number in the low bits. 0 is nobody.
+// last | its cohort's number in the low bits. 0: no leader.
 // *Thread safety.* As lock.h says.
 // *Invariants.*
 //   A1  A leader enters when the other tail is null or the victim belongs to the other cohort. It
@@ -31,8 +31,8 @@
 //   that was seen while its store was incomplete: the remote leader is the victim then and waits
 //   for one more turn. Both enter by A1 on the final values of the words, so never two at a time.
 // *Source.* SPAA'24, Algorithms 1 to 4, Appendix A; budgets of section 6.1. Ours: agents that
-// leave, and a leader that gives up hands its queue on with no turns left. Uncontended a remote
-// acquire is two round trips where the fabric keeps order: the tail's, and victim and other tail in
+// leave, and a leader that gives up passes its queue on with no turns left. An uncontended remote
+// acquire is two round trips if the fabric keeps order: the tail's, and victim and other tail in
 // one.
 #pragma once
 

@@ -226,7 +226,7 @@ class ALockRw {
     auto entry = AlockCore<E>(rules_, agent, site.line).try_acquire();
     if (!entry.ok()) return entry.status();
     if (entry->outcome == Outcome::kEntered) {
-      if (line.nobody(any)) {  // W3; and no reader waits in vain
+      if (line.nobody(any)) {  // W3; else readers would wait needlessly
         line.raise();
         if (line.nobody(inside)) return exclusive(agent, site, *entry);
         line.lower();

@@ -1,4 +1,4 @@
-// ByClass: accesses words by the agent's class for them: `cpu` where they are local, else `rma`.
+// ByClass: accesses words by the agent's class for them: `cpu` if they are local, else `rma`.
 //
 // *What.* For kinds that never use the network card for memory that a processor can reach. Plain
 // loads and stores of both classes may be mixed on a word; the lock must ensure that only one class

@@ -4,11 +4,11 @@
 // address of the last waiter's node, 0 when free.
 // *Thread safety.* As lock.h says.
 // *Invariants.* D1 to D4 of mcs_queue.h.
-// *Source.* HPDC'16 Listings 2 and 3; mcs_queue.h tells where it deviates. As "rdma-mcs" it is
-// SPAA'24's RDMA MCS lock (section 6): the same with compare-and-swap for the tail's swap, and with
-// the lock's words and others' nodes through the network card where they are local as well, but not
-// the agent's own node. Its way into the queue is lock-free, so nothing is promised. Levers: swap,
-// join_backoff_ns (tail_swap.h).
+// *Source.* HPDC'16 Listings 2 and 3; mcs_queue.h lists the deviations. As "rdma-mcs" it is
+// SPAA'24's RDMA MCS lock (section 6): the same with compare-and-swap for the tail's swap, and it
+// uses the network card also for local words of the lock and for local nodes of others, but not for
+// the agent's own node. Joining its queue is only lock-free, so it guarantees no order. Levers:
+// swap, join_backoff_ns (tail_swap.h).
 #pragma once
 
 #include "keyway/locks/distributed/footprint.h"

@@ -10,11 +10,11 @@
 //   G1  Bit 0 is set by a compare-and-swap from 0 and cleared by its setter only.
 //   G2  A failed attempt subtracts exactly what it added (L2).
 //   G3  With lockall=on an exclusive holder has 1 in the master word for as long as it holds.
-// *Source.* Gerstenberger, Besta, Hoefler (SC'13) as told in the SCC paper, section 4.2. Deviation:
-// a writer releases by subtracting 1, not by storing zero: a store would wipe out the +2 of a
-// reader that is about to back out, and its -2 would then make the counter negative.
-// Levers: backoff_min_ns, backoff_max_ns, lockall (on: foMPI's master word; off: word 0 alone,
-// for locks that are never taken all at once, such as the store's stripes).
+// *Source.* Gerstenberger, Besta, Hoefler (SC'13) as described in the SCC paper, section 4.2.
+// Deviation: a writer releases by subtracting 1, not by storing zero: a store would wipe out the +2
+// of a reader that is about to back out, and its -2 would then make the counter negative. Levers:
+// backoff_min_ns, backoff_max_ns, lockall (on: foMPI's master word; off: word 0 alone, for locks
+// that are never taken all at once, such as the store's stripes).
 #pragma once
 
 #include "keyway/locks/distributed/footprint.h"

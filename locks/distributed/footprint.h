@@ -17,7 +17,7 @@ namespace keyway::locks {
 struct Visit {
   double cpu = 0;       // atomics by the processor
   double near_rma = 0;  // atomics of class `rma` on the agent's own node
-  double far_rma = 0;   // on another node, where there is one
+  double far_rma = 0;   // on another node, if there is one
   double orders = 0;    // between operations posted to another node
   double sweeps = 0;    // posted operations to every counter, and their flush
 };

@@ -50,7 +50,7 @@ struct LockSite {
   fabric::Address line;   // kLockLineBytes at the lock's home rank, aligned to them
   fabric::Address group;  // line of the group of locks it belongs to (foMPI's master); may be null
   // Offset, the same in every rank's segment, of the lock's words there (satellite.h); 0: it has
-  // none, and is no site for a kind that needs them.
+  // none, and kinds that need them cannot use the site.
   std::uint64_t satellites = 0;
 };
 
@@ -129,7 +129,7 @@ struct LockStats {
   std::uint64_t try_failures = 0;
   std::uint64_t timeouts = 0;
   /// Releases that woke a successor, by the level of the queue in which it waited: 1 is the queue
-  /// of the whole machine, where successor and releaser may be anywhere. 0 is unused.
+  /// of the whole machine, with successor and releaser anywhere. 0 is unused.
   std::array<std::uint64_t, Topology::kMaxLevels + 1> handovers_at{};
 
   void handed_over(std::uint32_t level) { ++handovers_at[level]; }

@@ -133,7 +133,7 @@ class McsWp {
   static Result<Grant> try_write(LockAgent<E>& agent, const LockSite& site);
   template <fabric::Endpoint E>
   static void release_write(LockAgent<E>& agent, const LockSite& site, std::uint32_t node);
-  /// From the front of the queue: becomes active if nobody is.
+  /// From the front of the queue: becomes active if no agent is.
   template <fabric::Endpoint E>
   static bool enter_free(LockAgent<E>& agent, const LockSite& site);
   /// ... or when the readers have left; false when the deadline has passed first.

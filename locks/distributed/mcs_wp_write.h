@@ -34,7 +34,7 @@ Result<Grant> McsWp::try_write(LockAgent<E>& agent, const LockSite& site) {
   if (!taken.ok()) return taken.status();
   if (queue.try_enter(*taken)) {
     if (enter_free(agent, site)) return granted_write(agent, *taken);
-    queue.pass(agent.nodes.address(*taken), kTheFront);  // somebody may have come behind us
+    queue.pass(agent.nodes.address(*taken), kTheFront);  // another writer may have joined behind us
   }
   agent.nodes.give_back(*taken);
   ++agent.stats.try_failures;
@@ -78,7 +78,7 @@ bool McsWp::enter_from_front(LockAgent<E>& agent, const LockSite& site, std::uin
   ep.post_store(fabric::rma, me + kStatusOffset, kNodeWaiting);  // the queue may have granted it
   ep.post_store(fabric::rma, front_word(site), me.word());
   ep.flush(me.rank());
-  ep.flush(site.line.rank());  // W1: both in place before `waits` leads anybody here
+  ep.flush(site.line.rank());  // W1: both must be in place before `waits` leads an agent here
   const std::uint64_t state = ep.fetch_add(fabric::rma, state_word(site), kWaits) + kWaits;
   if (claim(agent, site, state)) return true;  // the readers had left
   const auto waited = ep.wait_until(

@@ -60,7 +60,7 @@ inline std::uint32_t nodes_of(const Topology& topology) {
   return level == 0 ? 1 : topology.level(level).elements;
 }
 
-/// A rank that the agent reaches through the fabric only; its own where there is none.
+/// A rank that the agent reaches through the fabric only; its own if there is none.
 template <fabric::Endpoint E>
 std::uint32_t far_rank(const E& ep) {
   for (std::uint32_t rank = 0; rank < ep.ranks(); ++rank) {

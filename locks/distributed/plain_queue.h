@@ -62,10 +62,11 @@ class PlainQueue {
   PlainQueue(LockAgent<E>& agent, fabric::Address tail, const TailRules& rules)
       : agent_(agent), ep_(agent.ep), words_(agent.ep), tail_(tail), rules_(rules) {}
 
-  /// Joins, and waits for the front. After kExpired nothing is left to do: the node is in limbo, or
-  /// never stood in the queue. A wait starts the deadline, for what the caller waits for behind it.
+  /// Joins, and waits for the front. After kExpired the caller has nothing left to do: the node is
+  /// in limbo, or never was in the queue. A wait starts the deadline, so that the caller's later
+  /// waits share it.
   Entered enter(std::uint32_t node, Deadline& deadline);
-  /// Joins if nobody is there.
+  /// Joins if the queue is empty.
   bool try_enter(std::uint32_t node) {
     const fabric::Address me = agent_.nodes.address(node);
     ep_.store(fabric::cpu, me + kNextOffset, 0);
@@ -187,7 +188,7 @@ bool PlainQueue<E>::pass(std::uint32_t node, std::uint64_t payload, Closing&& cl
   return pass_on(mine, next, payload, closing);
 }
 
-/// Nobody is linked behind `at`: whether the queue is left empty; if not, somebody has come.
+/// No agent is linked behind `at`. True if the queue is left empty; false if an agent has joined.
 template <fabric::Endpoint E>
 template <class Closing>
 bool PlainQueue<E>::empties(fabric::Address at, std::uint64_t& payload, Closing& closing) {
@@ -202,8 +203,8 @@ bool PlainQueue<E>::empties(fabric::Address at, std::uint64_t& payload, Closing&
   return words_.compare_swap(tail_, at.word(), 0) == at.word();
 }
 
-/// The part of pass() for when somebody is behind `mine`, linked as `next` says or about to link;
-/// out of line, so that the other is short.
+/// The part of pass() for a successor behind `mine`, linked as `next` says or about to link; out of
+/// line, so that the other part is short.
 template <fabric::Endpoint E>
 template <class Closing>
 [[gnu::noinline]] bool PlainQueue<E>::pass_on(fabric::Address mine, std::uint64_t next,

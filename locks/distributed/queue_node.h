@@ -29,7 +29,7 @@ namespace keyway::locks {
 /// granter's payload for the agent that it grants. A lent node keeps the payload for the agent that
 /// releases it.
 enum NodeState : std::uint64_t {
-  kNodeIdle = 0,       // nobody else refers to it
+  kNodeIdle = 0,       // no other agent refers to it
   kNodeWaiting = 1,    // its agent waits to be granted
   kNodeGranted = 2,    // its agent holds the queue
   kNodeAbandoned = 3,  // its agent gave up; the next releaser steps over it
@@ -73,7 +73,7 @@ constexpr const char* node_word_name(std::uint64_t offset) {
   }
 }
 inline constexpr std::uint32_t kDefaultNodesPerAgent = 256;
-/// Nodes that a dump looks at in one queue or list, which may move on while it is walked.
+/// Nodes that a dump reads in one queue or list, which may change while it is walked.
 inline constexpr std::size_t kMaxDumped = 256;
 
 /// The place of every rank's nodes. The same on all ranks.
@@ -111,7 +111,7 @@ class NodePool {
     limbo_.reserve(region.nodes_per_agent);
   }
 
-  /// The index of a node nobody refers to.
+  /// The index of a node that no agent refers to.
   Result<std::uint32_t> take() {
     if (free_.empty()) [[unlikely]] {
       if (Status none = reclaim(); !none.ok()) return none;
@@ -127,13 +127,13 @@ class NodePool {
   void lend(std::uint32_t index) { limbo_.push_back(index); }
 
   fabric::Address address(std::uint32_t index) const { return first_ + index * kNodeBytes; }
-  /// For checks: the nodes that nobody may touch, and those that others have yet to leave.
+  /// For checks: the nodes that no agent may touch, and those that others have yet to leave.
   const std::vector<std::uint32_t>& free_nodes() const { return free_; }
   const std::vector<std::uint32_t>& nodes_in_limbo() const { return limbo_; }
   const NodeRegion& region() const { return region_; }
 
  private:
-  // Looked at by the `cpu` class: an agent's own nodes are no matter for its network card.
+  // Read by the `cpu` class: an agent does not use its network card for its own nodes.
   bool is_referred_to(std::uint32_t index) {
     return is_in_use(ep_.load(fabric::cpu, address(index) + kStatusOffset));
   }

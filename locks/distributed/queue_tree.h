@@ -70,7 +70,7 @@ struct TreeHold {
 
 /// The two ways to the front of the root without the write phase.
 enum class RootArrival : std::uint8_t {
-  kFirst,       // nobody was in the root's queue
+  kFirst,       // the root's queue was empty
   kPhaseEnded,  // the predecessor has ended the write phase
 };
 
@@ -298,7 +298,7 @@ void QueueTree<E>::leave_root(const Front& front, P& policy) {
   });
 }
 
-/// The node by which the element of `step` stands in its parent's queue.
+/// The node of the element of `step` in its parent's queue.
 template <fabric::Endpoint E>
 auto QueueTree<E>::parent(std::uint32_t step, const TreeHold& hold, const Front& front, bool marked,
                           bool counts) -> Front {
@@ -319,7 +319,8 @@ auto QueueTree<E>::parent(std::uint32_t step, const TreeHold& hold, const Front&
   return lent;
 }
 
-/// T3: marks this agent's nodes above its node at `step`, and says where they are. How many.
+/// T3: marks this agent's nodes above its node at `step`, and stores where they are. Returns how
+///     many.
 template <fabric::Endpoint E>
 std::uint32_t QueueTree<E>::mark_above(std::uint32_t step, const TreeHold& hold,
                                        fabric::Address node, Nodes& lent) {
@@ -336,7 +337,7 @@ std::uint32_t QueueTree<E>::mark_above(std::uint32_t step, const TreeHold& hold,
   return marked;
 }
 
-/// The queue has been passed on or emptied, and nobody looks for this node there any more.
+/// The queue has been passed on or emptied, and no agent looks for this node there any more.
 template <fabric::Endpoint E>
 void QueueTree<E>::retire(const Front& front) {
   if (!front.own) {

@@ -76,7 +76,7 @@ struct BasicCounterWord {
   }
 
   static constexpr bool closed(std::uint64_t word) { return (word & kPhase) != 0; }
-  /// Nobody is inside or registered.
+  /// No reader is inside or registered.
   static constexpr bool empty(std::uint64_t word) { return inside(word) == 0; }
   /// Whether a counter that is not empty may be closed; W2.
   static constexpr bool may_close(std::uint64_t word) { return given_up(word) <= kMaxGivenUp; }

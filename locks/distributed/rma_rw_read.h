@@ -25,7 +25,7 @@ class CounterReader {
   bool admits(std::uint64_t old) const { return !Word::closed(old) && Word::arrive(old) < t_r_; }
   void leave() { ep_.fetch_add(fabric::rma, counter_, Word::kDepart); }
 
-  /// Waits until inside; false when the deadline passed first and the arrival has been taken back.
+  /// Waits until inside; false if the deadline passed first, after the arrival has been withdrawn.
   bool wait(std::uint64_t old, Deadline deadline) {
     const bool entered = Word::closed(old) ? wait_for_opening(old, deadline)
                                            : ep_.retry_until([this] { return passes_gate(); },
@@ -34,7 +34,7 @@ class CounterReader {
   }
   /// Whether wait() has had to do so.
   bool waited() const { return looks_ != 1; }
-  /// wait() with one look.
+  /// wait() with one poll.
   bool try_wait(std::uint64_t old) {
     if (!Word::closed(old) && passes_gate()) return true;
     return !withdraw(old);
@@ -52,7 +52,7 @@ class CounterReader {
     return !waited.expired;
   }
 
-  /// One look of a reader that is t_r-th or later in an open counter: whether it may go in.
+  /// One poll of a reader that is t_r-th or later in an open counter: whether it may enter.
   bool passes_gate() {
     ++looks_;
     const std::uint64_t word = ep_.load(fabric::rma, counter_);
@@ -68,8 +68,8 @@ class CounterReader {
     return true;
   }
 
-  /// Takes the arrival back, which nobody has counted as long as the phase is still the same. False
-  /// when it is not: then we are inside.
+  /// Withdraws the arrival, which no writer has counted as long as the phase is unchanged. False if
+  /// it has changed: then we are inside.
   bool withdraw(std::uint64_t old) {
     std::uint64_t word = old + Word::kArrive;
     while (Word::phase(word) == Word::phase(old)) {

@@ -49,7 +49,7 @@ class CounterWriter {
     post_resets();
     return true;
   }
-  /// Closes every counter if nobody is inside any of them.
+  /// Closes every counter if no reader is inside any of them.
   bool try_seize(RootArrival) {
     begin();
     look(kNever);
@@ -70,7 +70,7 @@ class CounterWriter {
 
   /// Whether seize() has had to wait.
   bool waited() const { return looks_ > 1; }
-  /// Completes what seize() has posted. Before the lock is handed on.
+  /// Completes operations that seize() has posted. Call it before the lock is passed on.
   void settle() {
     for (const std::uint32_t rank : map_.ranks) ep_.flush(rank);
   }
@@ -103,7 +103,7 @@ class CounterWriter {
     }
   }
 
-  /// Looks at every counter that is not closed; whether one of them can go a step further.
+  /// Reads every counter that is not closed; returns whether one of them can take its next step.
   bool look(std::uint64_t t_r) {
     ++looks_;
     bool any = false;
@@ -126,7 +126,7 @@ class CounterWriter {
     return Word::empty(slot.seen) || (Word::arrive(slot.seen) >= t_r && Word::may_close(slot.seen));
   }
 
-  /// Takes every step that the last look allows.
+  /// Takes every step that the last reading allows.
   void advance() {
     in_batches([this](const Slot& slot) { return slot.state == State::kOpen && steps(slot, t_r_); },
                [this](std::size_t i, const Slot& slot) { return post_closing(i, slot); },

@@ -52,7 +52,7 @@ class RwTicket {
   static constexpr std::array kNames = {kName};
   static constexpr std::array<std::string_view, 0> kChecked{};
   /// A reader swaps the tail, adds itself, empties the tail and subtracts itself; a writer swaps
-  /// the tail, looks at the readers and empties the tail. Both make a node ready.
+  /// the tail, reads the readers and empties the tail. Both prepare a node.
   static constexpr std::array kFootprints = {
       Footprint{.kind = kName,
                 .text = kName,
@@ -193,8 +193,8 @@ void RwTicket::leave(LockAgent<E>& agent, const LockSite& site) {
   agent.stats.handed_over(1);
 }
 
-/// From a writer at the front that has seen readers inside. False when the deadline passed first:
-/// the bit is taken back, and the front is still the writer's to pass on.
+/// From a writer at the front that has seen readers inside. False if the deadline passed first: the
+/// bit is cleared again, and the writer must still pass the front on.
 template <fabric::Endpoint E>
 [[gnu::noinline]] bool RwTicket::wait_for_readers(LockAgent<E>& agent, const LockSite& site,
                                                   std::uint32_t node, Deadline deadline) {

@@ -26,7 +26,7 @@ constexpr std::uint64_t satellite_bytes(std::uint32_t levels) {
   const std::uint64_t words = 1 + 2 * (static_cast<std::uint64_t>(levels) - 1);
   return (words * 8 + fabric::kCacheLine - 1) / fabric::kCacheLine * fabric::kCacheLine;
 }
-/// Enough for any topology, where the layout is made before the topology is known.
+/// Enough for any topology, for layouts that are made before the topology is known.
 inline constexpr std::uint64_t kMaxSatelliteBytes = satellite_bytes(Topology::kMaxLevels);
 static_assert(satellite_bytes(1) == 64 && satellite_bytes(4) == 64 && satellite_bytes(5) == 128);
 
@@ -40,7 +40,7 @@ inline fabric::Address tail_word(const LockSite& site, std::uint32_t rank, std::
   KW_DCHECK(level >= 2);
   return {rank, site.satellites + 8 * (2 * (static_cast<std::uint64_t>(level) - 2) + 1)};
 }
-/// The node by which that element stands in its parent's queue.
+/// The node of that element in its parent's queue.
 inline fabric::Address up_word(const LockSite& site, std::uint32_t rank, std::uint32_t level) {
   return tail_word(site, rank, level) + 8;
 }

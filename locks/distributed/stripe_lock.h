@@ -88,8 +88,8 @@ class BasicStripeLock {
   const L& kind(KindIndex index) const { return kinds_[index]; }
 
   /// `known` is the agent's byte of this stripe. `post_first` may be called to post reads of the
-  /// stripe's home rank, beside the look; the grant says whether it was. Then they are complete and
-  /// were made under the lock. It may be called more than once: the last time counts.
+  /// stripe's home rank together with the check; the grant says whether it was. Then the reads are
+  /// complete and were made under the lock. It may be called more than once: the last call counts.
   template <fabric::Endpoint E, class PostFirst>
   Result<StripeGrant> acquire(LockAgent<E>& agent, const StripeSite& site, Mode mode,
                               Deadline deadline, KindIndex& known, PostFirst&& post_first) const {
@@ -146,7 +146,7 @@ class BasicStripeLock {
     return status;
   }
 
-  /// `access`: the word changes by stores only, so either class may look.
+  /// `access`: the word changes by stores only, so either class may read it.
   template <fabric::Endpoint E, class Access = fabric::RmaClass>
   KindWord word(LockAgent<E>& agent, const StripeSite& site, Access access = {}) const {
     return {agent.ep.load(access, site.word)};
@@ -168,7 +168,7 @@ class BasicStripeLock {
     return kinds_.size() > 1 && !agent.ep.is_local(site.word.rank());
   }
 
-  /// The look (W2); remembers what it finds. True when that is what was remembered.
+  /// The check (W2); remembers the kind that it finds. True if that is the remembered one.
   template <fabric::Endpoint E, class PostFirst>
   bool in_force(LockAgent<E>& agent, const StripeSite& site, KindIndex& known,
                 PostFirst&& post_first) const {

@@ -1,8 +1,8 @@
 // The value of an operation that has been issued and not yet flushed.
 //
-// The type says when it may be read: value() asks for the receipt that a flush
-// of the target rank returns. Reading with a receipt that is too old, or of
-// another rank, is a broken invariant (checked where KEYWAY_DCHECK is on).
+// The type says when it may be read: value() requires the receipt that a flush of the target rank
+// returns. Reading with a receipt that is too old, or of another rank, is a broken invariant
+// (checked with KEYWAY_DCHECK).
 #pragma once
 
 #include <cstddef>

@@ -13,7 +13,7 @@ namespace keyway::fabric {
 
 /// Far above the cost of a switch and of most requests, far below what another client notices.
 inline constexpr std::uint64_t kSliceNs = 1'000'000;
-/// Work on bytes looks at the clock so often: some 10 us apart.
+/// Work on bytes reads the clock after this many: some 10 us apart.
 inline constexpr std::size_t kSliceBytes = 64 << 10;
 /// The same of work on keys.
 inline constexpr std::size_t kSliceKeys = 16;
@@ -23,7 +23,7 @@ namespace this_fiber {
 /// Gives a turn (fiber.h) when the caller has run for a slice since its last turn. Off a fiber it
 /// does nothing.
 void give_turn_if_due();
-/// The same in a loop over keys, before the i-th: few keys cost no look at the clock.
+/// The same in a loop over keys, before the i-th: few keys cost no reading of the clock.
 inline void give_turn_if_due(std::size_t i) {
   if (i % kSliceKeys == kSliceKeys - 1) give_turn_if_due();
 }

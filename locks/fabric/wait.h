@@ -18,8 +18,8 @@
 
 namespace keyway::fabric {
 
-/// Looks made before the processor is given away for the first time. Short: with more agents
-/// than cores, the one we wait for may need ours.
+/// Polls before the processor is yielded for the first time. Short: with more agents than cores,
+/// the agent we wait for may need ours.
 inline constexpr int kSpinsBeforeYield = 100;
 
 inline void cpu_pause() {
@@ -55,7 +55,7 @@ bool wait_loop(Done&& done, Progress&& progress, Deadline deadline) {
   }
 }
 
-/// wait_until_remote() of an endpoint, by its retry_until(): looks at `word` and backs off.
+/// wait_until_remote() of an endpoint, by its retry_until(): polls `word` and backs off.
 template <class E, class Predicate>
 WaitResult watch_remote(E& ep, Address word, Predicate&& predicate, const Backoff& backoff,
                         Deadline deadline) {

@@ -22,7 +22,7 @@ inline std::uint64_t load(std::byte* at) { return word_at(at).load(std::memory_o
 inline void store(std::byte* at, std::uint64_t value) {
   word_at(at).store(value, std::memory_order_release);
 }
-// acq_rel, here and below: a lock word is taken and handed on by the same kind of operation.
+// acq_rel, here and below: the same kind of operation acquires a lock word and passes it on.
 inline std::uint64_t swap(std::byte* at, std::uint64_t value) {
   return word_at(at).exchange(value, std::memory_order_acq_rel);
 }
@@ -32,7 +32,7 @@ inline std::uint64_t fetch_add(std::byte* at, std::uint64_t value) {
 inline std::uint64_t fetch_or(std::byte* at, std::uint64_t value) {
   return word_at(at).fetch_or(value, std::memory_order_acq_rel);
 }
-// A failed compare-and-swap still acquires: its result is the value that somebody published.
+// A failed compare-and-swap still acquires: its result is a value that another agent published.
 inline std::uint64_t compare_swap(std::byte* at, std::uint64_t expected, std::uint64_t desired) {
   word_at(at).compare_exchange_strong(expected, desired, std::memory_order_acq_rel,
                                       std::memory_order_acquire);

@@ -29,7 +29,7 @@ Status agree(MPI_Comm comm, const Status& local) {
 }
 
 AgreedOption AgreedOption::text(std::string_view name, std::string_view text) {
-  // FNV-1a: equal texts must hash alike on every rank, whatever the standard library does.
+  // FNV-1a: equal texts must have equal hashes on every rank, with every standard library.
   std::uint64_t hash = 0xcbf29ce484222325ULL;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
   return {name, hash, true};

@@ -191,7 +191,8 @@ Result<MpiEndpoint> MpiFabric::endpoint(std::uint32_t home) {
   made.topology_ = state.topology.get();
   made.hold_ = std::move(*slot);
   if (!made.one_class_) {
-    // Slots are handed out from the lowest, so the number tells how many agents there are.
+    // Slots are handed out from the lowest, so the number of the slot shows how many agents there
+    // are.
     made.crowded_ = state.crowded(made.hold_.slot() + 1);
     made.channel_ =
         std::make_unique<RmaChannel>(state.mpi, state.memory->window(), state.ranks, made.crowded_);

@@ -106,7 +106,7 @@ class MpiInterface {
   static void on_stop(const void* owner, std::function<void()> action);
 
  private:
-  // Looks at a result, each with one MPI_Iprobe, before the mutex is let go for a moment.
+  // Polls of a result, each with one MPI_Iprobe, before the mutex is released for a moment.
   static constexpr int kLooksWhileHeld = 64;
   // A hint that has not come true after this long is not waited for: the flush itself waits.
   static constexpr std::uint64_t kHintPatienceNs = 20'000'000;

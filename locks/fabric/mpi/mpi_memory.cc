@@ -61,7 +61,7 @@ Status enough_memory(MPI_Comm host, bool shared, std::uint64_t bytes_of_rank) {
 // Backs every page now (P1). On a file system that is full the kernel reports what would
 // otherwise be a SIGBUS at the first touch.
 Status back_with_memory(std::byte* base, std::uint64_t bytes) {
-  madvise(base, bytes, MADV_HUGEPAGE);  // advice: fewer translation misses where it is allowed
+  madvise(base, bytes, MADV_HUGEPAGE);  // advice: fewer translation misses if the system allows it
 #if defined(MADV_POPULATE_WRITE)
   constexpr int kPopulate = MADV_POPULATE_WRITE;
 #else

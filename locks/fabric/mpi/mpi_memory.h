@@ -41,14 +41,14 @@ class MpiMemory {
   MpiMemory(const MpiMemory&) = delete;
   MpiMemory& operator=(const MpiMemory&) = delete;
 
-  /// The segment of each rank in this process, null where it is not on this node.
+  /// The segment of each rank in this process; null if the rank is on another node.
   const std::vector<std::byte*>& bases() const { return bases_; }
   /// The node of each rank: the lowest rank on it.
   const std::vector<std::uint32_t>& node_of_rank() const { return node_of_rank_; }
-  /// Whether all is direct access; then there is no window.
+  /// Whether all access is direct; then there is no window.
   bool one_class() const { return one_class_; }
   const MpiWindow& window() const { return window_; }
-  /// The ranks that share this host in truth, whatever ranks_per_node pretends.
+  /// The ranks that really share this host, regardless of ranks_per_node.
   MPI_Comm host_comm() const { return host_comm_; }
 
  private:

@@ -13,8 +13,8 @@
 namespace keyway::fabric {
 namespace {
 
-// One message from every rank to every rank: a connection that nobody used before would else be
-// made during MPI_Finalize.
+// One message from every rank to every rank: otherwise an unused connection would be made during
+// MPI_Finalize.
 void use_every_connection() {
   constexpr int kTag = 7400;
   int rank = 0, ranks = 1;
@@ -33,9 +33,9 @@ void use_every_connection() {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-// A barrier among all ranks through MPICH's launcher, in the words of its PMI-1 wire protocol on
-// the descriptor that the launcher gave us: nobody enters MPI meanwhile. A launcher without that
-// descriptor is left alone.
+// A barrier among all ranks through MPICH's launcher, by its PMI-1 wire protocol on the descriptor
+// that the launcher gave us: no rank enters MPI meanwhile. Does nothing with a launcher without
+// that descriptor.
 void wait_in_launcher() {
   const char* number = std::getenv("PMI_FD");
   if (number == nullptr) return;

@@ -19,7 +19,7 @@ namespace keyway::fabric {
 inline constexpr std::uint64_t kPatientNs = 1'000'000;
 inline constexpr std::uint64_t kCrowdedNs = 2'000;
 
-/// Decides at each look of a wait whether to give the processor away.
+/// Decides at each poll of a wait whether to yield the processor.
 class Turns {
  public:
   Turns(bool crowded, std::uint64_t now_ns)

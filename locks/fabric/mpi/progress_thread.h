@@ -1,8 +1,8 @@
 // ProgressThread: answers other ranks while every agent of this process is busy elsewhere.
 //
 // *What.* Without RDMA hardware a one-sided operation progresses only while its target is inside
-// MPI. This thread enters MPI when no other thread of the process has done so since its last
-// look, and rests between looks.
+// MPI. This thread enters MPI if no other thread of the process has done so since its last check,
+// and sleeps between checks.
 // *Thread safety.* Construct and destroy from one thread; the destructor joins.
 // *Invariants.* G1: while the thread lives, no longer than about twice `rest_us` passes without
 // some thread of the process having entered MPI (as the scheduler allows). *Source.* Design section

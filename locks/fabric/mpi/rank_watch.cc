@@ -42,8 +42,8 @@ void make_robust_mutex(pthread_mutex_t& mutex) {
 }
 
 // The watcher races with the launcher, which kills us as soon as it has seen the death. It sleeps
-// all its life but for that moment, so it may go first: in real time where that is allowed, else
-// with the shortest slice, which the scheduler of newer kernels honours. Best effort.
+// except at that moment, so it may have priority: real time if the system allows it, else the
+// shortest slice, which the scheduler of newer kernels honours. Best effort.
 void hurry() {
   sched_param first{};
   first.sched_priority = 1;
@@ -146,7 +146,7 @@ void RankWatch::report(const Peer& dead) {
 
 RankWatch::~RankWatch() {
   if (watcher_.joinable()) {
-    MPI_Barrier(host_);  // W1: from here on nobody dies unnoticed by MPI itself
+    MPI_Barrier(host_);  // W1: from here on MPI itself notices a death
     MpiInterface::on_stop(this, {});
     {
       const MutexLock guard(mutex_);
@@ -154,7 +154,7 @@ RankWatch::~RankWatch() {
     }
     changed_.notify_all();
     holder_.join();
-    watcher_.join();  // our successor lets go as well
+    watcher_.join();  // our successor releases its mutex as well
     MPI_Barrier(host_);
     pthread_mutex_destroy(&seat(here_).alive);
   }

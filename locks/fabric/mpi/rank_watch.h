@@ -14,7 +14,7 @@
 //   W2  On a host at most one death is reported: later ones are the end of the job.
 //
 // *Limits.* A rank alone on its host has no neighbour; then the launcher's own message names the
-// process and the host. Nobody is watched before create() and after the end.
+// process and the host. Ranks are not watched before create() and after the end.
 #pragma once
 
 #include <mpi.h>

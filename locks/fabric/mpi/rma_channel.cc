@@ -20,7 +20,7 @@ RmaChannel::~RmaChannel() { flush_all(); }
 
 RmaChannel::Slot& RmaChannel::next_slot(Address a) {
   Slot& slot = slots_[posted_++ % kResultSlots];
-  // N1: still under way from the last round.
+  // N1: still in flight from the last round.
   if (slot.result.sequence > peers_[slot.rank].flushed) complete(slot.rank);
   slot.result = {mpi_->unset(), issued_ + 1};
   slot.rank = a.rank();
@@ -47,9 +47,9 @@ void RmaChannel::complete(std::uint32_t rank) {
   peer.hint = nullptr;
 }
 
-// A put tells nobody when it has arrived, and MPI_Win_flush keeps the processor while it waits,
-// which the target, or a sibling of this fiber, may need. A load posted behind the puts shows when
-// they are likely through.
+// A put gives no notice of its arrival, and MPI_Win_flush keeps the processor while it waits, which
+// the target, or a sibling of this fiber, may need. A load posted after the puts shows when they
+// have probably arrived.
 const std::byte* RmaChannel::mark_end(std::uint32_t rank) {
   Slot& slot = marker_;
   slot.result.value = mpi_->unset();

@@ -2,7 +2,7 @@
 // complete.
 //
 // *What.* Slots for operands and results (N1 of mpi_endpoint.h), and per rank how far the agent has
-// issued and flushed, so that the flush of a rank to which nothing is under way costs nothing.
+// issued and flushed, so that the flush of a rank costs nothing if no operation to it is in flight.
 // *Thread safety.* Belongs to one agent.
 // *Invariants.* N1 of mpi_endpoint.h. C1: `flushed <= issued` for every rank, and every operation
 // to the rank with a sequence up to `flushed` is complete at the target.
@@ -19,7 +19,7 @@
 
 namespace keyway::fabric {
 
-/// Words that an agent can have under way and unread at one time: see N1.
+/// Words that an agent can have in flight and unread at one time: see N1.
 inline constexpr std::uint64_t kResultSlots = 1024;
 
 class RmaChannel {
@@ -27,7 +27,7 @@ class RmaChannel {
   /// The window outlives the channel. `crowded` as in mpi_wait.h.
   RmaChannel(std::shared_ptr<MpiInterface> mpi, const MpiWindow& window, std::uint32_t ranks,
              bool crowded);
-  /// Completes what is under way: MPI still writes to our slots and the caller's buffers.
+  /// Completes the operations in flight: MPI still writes to our slots and the caller's buffers.
   ~RmaChannel();
   RmaChannel(const RmaChannel&) = delete;
   RmaChannel& operator=(const RmaChannel&) = delete;

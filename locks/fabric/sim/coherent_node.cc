@@ -170,7 +170,7 @@ void CoherentNode::await_write(std::uint32_t agent, std::uint64_t line, Picos un
   if (until != kEndOfTime) host_.resume_at(agent, until);
   host_.stop(agent);
   const auto found = waiting_.find(line);
-  if (found != waiting_.end()) {  // nobody has told it: its time is over
+  if (found != waiting_.end()) {  // not notified: its time is over
     std::erase(found->second, agent);
     if (found->second.empty()) waiting_.erase(found);
   }
@@ -206,7 +206,7 @@ std::uint32_t CoherentNode::tell(std::uint64_t line, double at) {
   return woken;
 }
 
-/// The first look that can see what was written at `written`.
+/// The first poll that can see the write at `written`.
 double CoherentNode::next_look(const Agent& waiter, double written) const {
   if (written < waiter.spin_ends) return tick_after(waiter.looked, machine_.wait.look_ns, written);
   return tick_after(std::max(waiter.looked, waiter.spin_ends), machine_.core.yield_ns, written);

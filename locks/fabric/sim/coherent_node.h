@@ -51,7 +51,7 @@ class CoherentNode {
     virtual void stop(std::uint32_t agent) = 0;
     /// Arranges that a stopped agent continues at `then`; the earliest of several times counts.
     virtual void resume_at(std::uint32_t agent, Picos then) = 0;
-    /// Takes back what was arranged for a stopped agent.
+    /// Cancels the arrangement for a stopped agent.
     virtual void forget(std::uint32_t agent) = 0;
 
    protected:

@@ -65,7 +65,7 @@ class Cores {
   bool must_leave(std::uint32_t agent, double now);
   /// The running agent leaves. The turn that follows may be its own.
   Turn leave(std::uint32_t agent, double now, Leave why);
-  /// An agent that polls or sleeps has something to see from `now` on. Its turn, or nobody's when
+  /// A polling or sleeping agent has a change to see from `now` on. Returns its turn, or none if
   /// another runs: then it queues.
   Turn changed(std::uint32_t agent, double now);
 
@@ -82,7 +82,7 @@ class Cores {
     std::uint32_t running = kNobody;
     std::uint32_t live = 0;
     double quantum_ends = 0;
-    double all_poll_since = 0;        // while nobody runs
+    double all_poll_since = 0;        // while no agent runs
     std::deque<std::uint32_t> queue;  // ready or polling
   };
 

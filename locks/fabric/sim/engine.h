@@ -33,7 +33,7 @@ struct PredicateRef {
 
 class Engine {
  public:
-  /// In place of an agent's number: the agent that calls. Engines of virtual time know it.
+  /// Instead of an agent's number: the calling agent. Engines of virtual time know it.
   static constexpr std::uint32_t kCaller = ~0u;
 
   virtual ~Engine() = default;

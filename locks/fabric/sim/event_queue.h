@@ -81,7 +81,7 @@ class EventQueue {
   std::vector<Event> due_;  // at last_, in the order in which they were made
   std::size_t next_due_ = 0;
   std::array<std::vector<Event>, 64> buckets_;
-  std::array<Picos, 64> earliest_{};  // by bucket, where it holds any
+  std::array<Picos, 64> earliest_{};  // by bucket, if it has any
   std::uint64_t filled_ = 0;          // a bit per bucket that does
   std::size_t size_ = 0;
 };

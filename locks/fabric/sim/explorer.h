@@ -49,14 +49,14 @@ struct Finding {
 
 /// The verdict of a finished state graph on waiting.
 struct Waiting {
-  /// A fair cycle in which somebody wants in and nobody enters, if there is one.
+  /// A fair cycle in which an agent waits and no agent enters, if there is one.
   std::optional<Finding> livelock;
   /// A fair cycle that leaves an agent out, if there is one; preferably an agent that the program
   /// promises to let in.
   std::optional<Finding> starvation;
   /// The agents for which there is such a cycle.
   std::vector<std::uint32_t> starving;
-  /// How often others enter past one that waits, at most; nothing when there is no bound.
+  /// The maximum number of entries of others past a waiting agent; nothing if there is no bound.
   std::optional<std::uint64_t> bypass;
   /// The same of each agent.
   std::vector<std::optional<std::uint64_t>> bypass_of;
@@ -74,7 +74,7 @@ struct ExploreReport {
   /// Every order was tried; false when a limit or a violation ended it, and when orders are drawn.
   bool complete = false;
   std::optional<Finding> violation;
-  /// After a complete search in which somebody wanted in.
+  /// After a complete search in which some agent waited.
   std::optional<Waiting> waiting;
 };
 
@@ -85,7 +85,8 @@ struct ExploreOptions {
   bool store_buffers = false;
   /// Stores of the `rma` class happen twice (O5).
   bool double_stores = false;
-  /// Leaves out orders that nobody can tell from others (explorer_execution.h, *Reduction*).
+  /// Leaves out orders that no agent can distinguish from others (explorer_execution.h,
+  /// *Reduction*).
   bool reduce = true;
   /// Maximum number of steps of a random execution: its agents may run for ever.
   std::uint64_t most_steps = 20'000;

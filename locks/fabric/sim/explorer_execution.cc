@@ -152,7 +152,7 @@ std::uint64_t Execution::thread(const Action& action) const {
 
 /// False when the agent's operation has another step to come.
 bool Execution::own_step(Agent& agent) {
-  if (agent.phase == Phase::kRest) return true;  // its history says where it is
+  if (agent.phase == Phase::kRest) return true;  // its history determines its state
   if (agent.phase == Phase::kOperation) {
     if (!happen(agent, agent.op, agent.begun, agent.answer)) return false;
     agent.history = mixed(agent.history, told(agent.op, agent.answer));
@@ -216,7 +216,7 @@ std::uint64_t Execution::key() const {
   std::uint64_t key = mixed(memory().hash(), program_.remembered());
   for (const Agent& agent : agents_) {
     key = mixed(key, agent.history);
-    // Whether the attempt under way, should it fail, can be made again at once.
+    // Whether the attempt in progress, if it fails, can be made again at once.
     const bool again = agent.attempting && others_changes(agent) != agent.seen_changes;
     // Each part of the key tells how to read the next, so that no two states read alike.
     key = mixed(key, static_cast<std::uint64_t>(program_.standing(agent.number)) << 8 |
@@ -271,7 +271,7 @@ void Execution::next(std::vector<Action>& actions) {
   if (wrong_) actions.clear();
 }
 
-/// Nobody has anything to do, but for agents that may come back or not.
+/// No agent has anything to do, except those that may come back or not.
 void Execution::conclude() {
   bool all_done = true;
   for (const Agent& agent : agents_) {

@@ -70,7 +70,7 @@ struct Action {
   Kind kind = Kind::kOwn;
   std::uint8_t posted = 0;
 
-  /// Stands for the oldest store of the agent's buffer, instead of a posted operation.
+  /// Represents the oldest store of the agent's buffer, instead of a posted operation.
   static constexpr std::uint8_t kBuffered = 255;
 
   bool operator==(const Action&) const = default;
@@ -132,8 +132,8 @@ class Execution final : public Engine {
   // --- for an agent of the program
   /// Something is wrong. Ends this execution; does not return.
   [[noreturn]] void fail(std::uint32_t agent, std::string what);
-  /// The agent is where it has been before, but for what `digest` tells: nothing posted, nothing
-  /// held. It forgets its results and may come back at any time, or never.
+  /// The agent is where it has been before, except for `digest`: nothing posted, nothing held. It
+  /// forgets its results and may come back at any time, or never.
   void rest(std::uint32_t agent, std::uint64_t digest);
   /// The agent's future depends on its past only by `digest` and by its posted operations. It
   /// continues. Does nothing if the search is not reduced.
@@ -145,7 +145,7 @@ class Execution final : public Engine {
   /// exposes an agent that reads it. It is not the step of an agent, so no retry continues because
   /// of it.
   void poison(Address word);
-  /// Waits until the agent's buffer is empty: for a program that looks at memory by itself.
+  /// Waits until the agent's buffer is empty: for a program that reads memory by itself.
   void drain(std::uint32_t agent);
 
   // --- for its endpoints

@@ -31,7 +31,7 @@ struct Lasso {
 
 enum class Exclusion { kThisAgent, kEverybody };
 
-/// A fair cycle in which `agent` wants in all the time and does not enter, or nobody does.
+/// A fair cycle in which `agent` waits all the time and does not enter, or no agent does.
 std::optional<Lasso> fair_cycle_without(const StateGraph& graph, std::uint32_t agent,
                                         Exclusion who);
 

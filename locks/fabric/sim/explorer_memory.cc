@@ -93,7 +93,7 @@ bool Execution::kept_out(const Operation& op, Begun begun) const {
 /// One step of an operation; true when that was its last.
 bool Execution::happen(Agent& agent, const Operation& op, Begun& begun, std::uint64_t& value) {
   const Operation write{.kind = OpKind::kStore, .at = op.at, .operand = op.leaves(value)};
-  if (begun == Begun::kWritten) {  // once more; whatever was stored between is undone
+  if (begun == Begun::kWritten) {  // once more; stores between the two are undone
     apply(agent, write);
     std::erase(halfway_, op.at);
     begun = Begun::kNot;

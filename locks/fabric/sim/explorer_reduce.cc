@@ -1,4 +1,4 @@
-// Steps that are taken at once, since nobody else can see or hinder them.
+// Steps that are taken at once, because no other agent can see or hinder them.
 #include <algorithm>
 
 #include "keyway/locks/base/check.h"

@@ -42,7 +42,7 @@ struct Explorer::Search {
   }
 };
 
-/// After a step. True where nobody has been before and nothing is wrong.
+/// After a step. True if the state is new and without a violation.
 bool Explorer::arrive(Search& search, const Choice& by) {
   const Id from = search.at;
   const auto [id, is_new] = search.graph.insert(execution_.key(), execution_.moment(), from, by);

@@ -81,7 +81,7 @@ struct Semantics {
 struct ParameterNote {
   std::string source;
   double least = 0;
-  double most = 0;  // both equal the value where the file gives no range
+  double most = 0;  // both equal the value if the file gives no range
 };
 
 struct Machine {
@@ -89,7 +89,7 @@ struct Machine {
   /// A coherent machine is one multicore node: all else here is a distributed one's.
   std::optional<Multicore> multicore;
   Shape shape;
-  Path machine;  // between racks, or between nodes where there are none
+  Path machine;  // between racks, or between nodes if there are none
   Path rack;     // between nodes of one rack
   Path loopback;
   Card card;

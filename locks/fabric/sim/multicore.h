@@ -1,8 +1,8 @@
 // Multicore: shape and costs of one cache-coherent node, as plain data.
 //
-// *What.* Sockets of NUMA nodes of cores of hardware threads; what an access to a cache line costs
-// by where the line is; what the scheduler costs. caches.h and cores.h say what each figure means.
-// All times are ns.
+// *What.* Sockets of NUMA nodes of cores of hardware threads; the costs of accesses to a cache
+// line, by the line's place, and of the scheduler. caches.h and cores.h explain each figure. All
+// times are ns.
 // *Thread safety.* Plain data.
 #pragma once
 
@@ -57,8 +57,8 @@ struct CacheCosts {
   /// Transfers take up to this share more or less, drawn for each. Without it agents can fall into
   /// a step that no real machine keeps.
   double jitter_share = 0;
-  /// The part of a load's wait that passes while loads before it are waited for, unless one of them
-  /// has told where it is: 0 in order, 1 with a window that holds them all.
+  /// The share of a load's wait that overlaps with waits for earlier loads, unless one of them
+  /// brings its address: 0 in order, 1 with a window that holds them all.
   double overlap_share = 0;
 };
 
@@ -73,16 +73,16 @@ struct Placement {
 /// Costs of the scheduler: see cores.h.
 struct CoreCosts {
   double switch_ns = 0;   // from one agent of a hardware thread to the next
-  double yield_ns = 0;    // a look and a yield that finds nobody else to run
+  double yield_ns = 0;    // a poll and a yield with no other agent to run
   double quantum_ns = 0;  // how long an agent may run while others want its hardware thread
   double wake_ns = 0;     // from a futex wake to when the sleeper runs, if its thread is free
 };
 
 /// Costs of waiting in the endpoint, locks/fabric/wait.h.
 struct WaitCosts {
-  double look_ns = 0;    // between two looks of a waiter that spins: a pause and a load
+  double look_ns = 0;    // between two polls of a waiter that spins: a pause and a load
   double spin_ns = 0;    // how long a waiter spins before it gives its hardware thread away
-  double retry_ns = 0;   // from a failed attempt to the next when there is no back-off
+  double retry_ns = 0;   // from a failed attempt to the next without back-off
   double signal_ns = 0;  // a futex wake, of its caller's time, for each sleeper
   bool sleeps = false;   // after spinning: a waiter sleeps on a futex instead of yielding
 };

@@ -1,13 +1,13 @@
 // Network: when operations of the `rma` class reach their target, are served there, and are back.
 //
 // *What.* One card per node, shared by the node's ranks. A card has three lines, each of which
-// takes one operation after another: it sends what the node's agents issue, serves what comes in
-// for the node's memory, and takes in the bytes of bulk reads that the node's agents made. Between
-// two nodes lies the path of the level that they share; to a rank of the agent's own node the
-// operation goes through both lines of the node's own card, at figures of their own.
-// Bulk bytes stream: they occupy sender and receiver at the same time, at the pace of the slowest.
-// A card keeps the state of the queue pairs (agent and target rank; each end is one) that it used
-// last; fetching another's makes it busy for longer. So may what waits in front of it.
+// takes one operation after another: it sends operations of the node's agents, serves operations on
+// the node's memory, and receives the bytes of bulk reads by the node's agents. Between two nodes
+// is the path of the level that they share; an operation on the agent's own node goes through both
+// lines of the node's own card, with separate costs. Bulk bytes stream: they occupy sender and
+// receiver at the same time, at the pace of the slowest. A card keeps the state of the queue pairs
+// (agent and target rank; each end is one) that it used last; fetching another state keeps it busy
+// for longer. So may operations that wait in front of it.
 // *Thread safety.* None.
 // *Invariants.* N1: each line of a card serves in the order of arrival. N2: with `ordered`, the
 // operations of one queue pair arrive in the order in which they were sent.

@@ -30,7 +30,7 @@ class Processors {
   }
   /// A word has changed now: when an agent that polls it has seen that.
   Picos notice(Picos now) const { return now + poll_; }
-  /// Between two looks of an agent that does not back off.
+  /// The time between two polls of an agent that does not back off.
   Picos poll() const { return poll_; }
 
  private:

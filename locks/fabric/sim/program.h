@@ -30,13 +30,13 @@ enum class Standing : std::uint8_t {
 /// the requirements of the last two.
 enum class Sight : std::uint8_t {
   kSeen,    // others may, for all that is known
-  kOwn,     // nobody but its agent, as long as that does nothing else
+  kOwn,     // only its agent, as long as that does nothing else
   kUnseen,  // no agent, ever: no operation or check depends on its result
 };
 
 /// The guarantees for a program's agents; a state graph that shows otherwise is a violation.
 struct Promises {
-  /// When some want in, somebody enters in the end. Deadlock is a violation in any case.
+  /// If some agents wait, one of them eventually enters. Deadlock is a violation in any case.
   bool progress = true;
   bool starvation_freedom = false;
   /// Agents below this number are promised progress only.
@@ -59,7 +59,7 @@ class Program {
   virtual std::string verdict() = 0;
   /// An address as a trace shows it: "lock.tail", "node of agent 2, next".
   virtual std::string name(Address a) const = 0;
-  /// A word as a trace shows it, where a number says little.
+  /// A word as a trace shows it, if a number says little.
   virtual std::string value(std::uint64_t word) const;
 
   /// Called when an operation takes effect on `old`: its violation, or nothing.

@@ -131,7 +131,7 @@ TimedEngine::Agent& TimedEngine::caller([[maybe_unused]] std::uint32_t number) {
 
 /// Stops the agent until `then`.
 void TimedEngine::pass_until(Agent& agent, Picos then) {
-  if (then < events_.next()) {  // nobody comes before: no need to leave the fiber
+  if (then < events_.next()) {  // no event comes before: no need to leave the fiber
     now_ = then;
     ++stats_.events;
     return;
@@ -212,7 +212,7 @@ bool TimedEngine::attempt_failed(std::uint32_t number, std::uint64_t wait_ns, De
     node_->rest(current_, std::min(picos_of_ns(wait_ns), until - now_));
     return true;
   }
-  // Without back-off an attempt still follows the last one by a look at the own memory.
+  // Without back-off an attempt still follows the last one after a poll of the agent's own memory.
   const Picos pause = wait_ns > 0 ? picos_of_ns(wait_ns) : processors_.poll();
   pass_until(agent, now_ + std::min(std::max<Picos>(pause, 1), until - now_));
   return true;
@@ -254,7 +254,7 @@ WaitResult TimedEngine::wait_remote(std::uint32_t number, Address word, Predicat
 
 // --- waiting agents
 
-/// A waiting agent looks at its word: after a change of it, or at its deadline.
+/// A waiting agent polls its word: after a change of it, or at its deadline.
 void TimedEngine::look(std::uint32_t number) {
   Agent& agent = agents_[number];
   const bool holds = agent.predicate(memory().load(agent.watched));

@@ -145,7 +145,7 @@ class TimedEngine final : public Engine, private CoherentNode::Host {
   TimedStats stats_;
   Network network_;
   Processors processors_;
-  std::unique_ptr<CoherentNode> node_;  // in place of network and processors
+  std::unique_ptr<CoherentNode> node_;  // replaces network and processors
   bool one_class_ = false;
 
   Picos now_ = 0;

@@ -16,7 +16,7 @@ namespace keyway::fabric::sim {
 
 class WatchList {
  public:
-  /// For agents 0 .. agents - 1; nobody waits.
+  /// For agents 0 .. agents - 1; no agent waits.
   void reset(std::uint32_t agents) {
     links_.assign(agents, {});
     const int bits = std::bit_width(2 * agents + 1);
