@@ -24,7 +24,7 @@ class InsertCounter {
 
   InsertCounter() : acknowledged_(std::make_unique<std::atomic<bool>[]>(kWindow)) {}
 
-  /// The next number, or nothing while the oldest insert under way is kWindow behind.
+  /// The next number, or nothing while the oldest insert in flight is kWindow behind.
   std::optional<std::uint64_t> take() {
     std::uint64_t number = next_.load(std::memory_order_relaxed);
     do {

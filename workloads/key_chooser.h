@@ -1,4 +1,4 @@
-// Draws which record an operation asks for.
+// Chooses the record of an operation.
 //
 // Records are numbered from 0 in order of arrival: first the loaded records, then those inserted in
 // the run. The caller passes the present number of records, and a chooser never returns a later
@@ -28,9 +28,9 @@ struct ChooserShared {
   std::atomic<std::uint64_t> sequence{0};
 };
 
-/// Makes the chooser that `spec` asks for, over spec.insert_count loaded records.
-/// `expected_operations` (0: unknown) bounds how many records the run may add: the scrambled
-/// zipfian's key space must not grow, or popularity would move from record to record.
+/// Makes the chooser for `spec`, over spec.insert_count loaded records. `expected_operations` (0:
+/// unknown) bounds how many records the run may add: the scrambled zipfian's key space must not
+/// grow, or popularity would move from record to record.
 std::unique_ptr<KeyChooser> make_key_chooser(const Spec& spec, std::uint64_t expected_operations,
                                              ChooserShared& shared);
 

@@ -31,7 +31,7 @@ struct KeyStyle {
   std::uint32_t zero_padding = 1;  // least number of digits
   std::uint32_t bytes = 0;         // the exact length of every name; 0 means YCSB's names
 
-  /// How many records can have distinct names; the largest number when there is no bound.
+  /// How many records can have distinct names; the largest number if there is no bound.
   std::uint64_t capacity() const;
   /// The length of nearly every name in bytes: those of many records differ by a digit or two.
   std::uint32_t typical_bytes() const;

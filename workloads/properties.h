@@ -14,7 +14,7 @@
 
 namespace keyway::workloads {
 
-/// Names and values, each with where it came from. Value type; not thread-safe.
+/// Names and values, each with its origin. Value type; not thread-safe.
 class Properties {
  public:
   struct Entry {
@@ -28,7 +28,7 @@ class Properties {
   static Result<Properties> read_file(const std::string& path);
 
   void set(std::string_view name, std::string_view value, std::string_view origin);
-  /// Takes over all entries of `later`; where both define a name, `later` wins.
+  /// Takes over all entries of `later`; if both define a name, `later` wins.
   void merge(const Properties& later);
   /// The entry called `name`, or null.
   const Entry* find(std::string_view name) const;

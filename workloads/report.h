@@ -30,8 +30,8 @@ struct PhaseResult {
 };
 
 /// YCSB's report, lines of "[METRIC], measurement, value". Latencies are in whole us, as YCSB
-/// rounds them: down. A kind of operation without latencies has only its counts. Failed operations
-/// have a line of their own under [OVERALL], which YCSB does not have, where there are some.
+/// rounds them: down. A kind of operation without latencies has only its counts. Failed operations,
+/// if any, have a separate line under [OVERALL], which YCSB does not have.
 std::string text_report(const PhaseResult& result, const Spec& spec);
 
 /// The head line of csv_rows().
@@ -39,7 +39,7 @@ std::string csv_header(const Spec& spec);
 /// One line for each metric that text_report() names in brackets, latencies in ns.
 std::string csv_rows(const PhaseResult& result, const Spec& spec);
 
-/// One bracketed name of the report and what it stands for.
+/// One bracketed name of the report and its meaning.
 struct ReportLine {
   std::string name;  // "READ", "READ-FAILED", "Intended-READ"
   std::uint64_t operations = 0;

@@ -18,7 +18,7 @@ namespace keyway::workloads {
 enum class OpKind : std::uint8_t { kRead, kUpdate, kInsert, kScan, kReadModifyWrite };
 inline constexpr std::size_t kOpKinds = 5;
 
-/// Which records are asked for. kZipfian is YCSB's scrambled one.
+/// The distribution of the requested records. kZipfian is YCSB's scrambled one.
 enum class Distribution {
   kUniform,
   kSequential,

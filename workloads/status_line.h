@@ -22,9 +22,9 @@ struct Progress {
   std::uint64_t interval_failed = 0;  // part of `interval_done`
 };
 
-/// One line without its end. The rate is that of operations that succeeded; failed ones are counted
-/// where there are some. `wall_ms` is the time of day, `intervals` the metrics' names with
-/// what they recorded since the last line.
+/// One line without its end. The rate is that of successful operations; failed ones, if any, are
+/// counted. `wall_ms` is the time of day, `intervals` the metrics' names with what they recorded
+/// since the last line.
 std::string status_line(std::string_view label, std::uint64_t wall_ms, const Progress& progress,
                         std::span<const std::pair<std::string, Histogram>> intervals);
 

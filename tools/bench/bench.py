@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs rows of docs/performance.md and prints what they measured beside what is asked for."""
+"""Runs rows of docs/performance.md and prints the measured values beside the goals."""
 
 import argparse
 import json

@@ -24,7 +24,7 @@ using namespace keyway;
 constexpr std::uint64_t kBlockBytes = 128;
 constexpr std::uint64_t kValueBytes = 100;
 
-// Zeroed, on huge pages where the machine has them, as the store's segment is.
+// Zeroed, on huge pages if the machine has them, as the store's segment is.
 std::byte* pages(std::uint64_t bytes) {
   void* made = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (made == MAP_FAILED) std::exit(1);

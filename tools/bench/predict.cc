@@ -126,7 +126,7 @@ std::vector<std::string> compare(std::uint64_t acquires, int repeats, const cali
       for (int i = 0; i < repeats; ++i) {
         measured.push_back(on_this_host(lock, host, where, acquires));
       }
-      // As for the machine: others only ever slow a run down, so the upper quartile stands for it.
+      // As for the machine: others only ever slow a run down, so the upper quartile represents it.
       std::sort(measured.begin(), measured.end());
       const double here = measured[measured.size() * 3 / 4];
       const double predicted = simulated(lock, machine, agents, std::min(acquires, 20'000UL));
@@ -139,8 +139,8 @@ std::vector<std::string> compare(std::uint64_t acquires, int repeats, const cali
   return lines;
 }
 
-/// A hypervisor may move this machine's processors between measuring it and measuring locks. How
-/// long a line takes from one to the other tells.
+/// A hypervisor may move this machine's processors between measuring it and measuring locks. The
+/// transfer time of a line between them shows it.
 int predict(std::uint64_t acquires, int repeats, const char* file) {
   constexpr int kAttempts = 8;
   constexpr double kMoved = 1.5;

@@ -17,7 +17,8 @@ inline constexpr fabric::Address kLine{0, fabric::kReservedBytes};
 inline constexpr fabric::Address kOtherLine{0, fabric::kReservedBytes + 1024};
 inline constexpr std::uint64_t kSmallSegment = fabric::kReservedBytes + 4096;
 
-/// Few bytes of one rank, or what the caller asks for; ends the program when they cannot be had.
+/// Few bytes of one rank, or as many as the caller requests; ends the program if they cannot be
+/// allocated.
 inline fabric::ShmFabric make_fabric(std::uint64_t segment_bytes = kSmallSegment) {
   fabric::ShmFabric::Options options;
   options.segment_bytes = segment_bytes;

@@ -17,7 +17,7 @@ struct Effort {
   std::uint32_t batches = 400;
   std::uint32_t batch = 1000;      // operations, of those that take some ns
   std::uint64_t memory_mib = 256;  // to be larger than any cache
-  std::uint32_t quantum_ms = 200;  // how long to look for the end of a quantum
+  std::uint32_t quantum_ms = 200;  // how long to wait for the end of a quantum
 };
 
 // --- one thread (one_thread.cc)
@@ -28,7 +28,7 @@ Spread atomic_hit(const Host& host, const Effort& effort);
 /// One round of a fetch_add, a load and a store of a line at hand, each by a call that is not
 /// inlined and returns a Result.
 Spread called_round(const Host& host, const Effort& effort);
-/// One look of a waiter that spins, and one after it began to yield.
+/// One poll of a waiter that spins, and one after it began to yield.
 Spread spin_look(const Host& host, const Effort& effort);
 Spread yield_look(const Host& host, const Effort& effort);
 /// From one failed attempt to the next, without back-off.

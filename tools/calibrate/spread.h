@@ -1,7 +1,7 @@
 // Spread: the times of many short batches of one measurement.
 //
 // Others may run on the host while it is measured, and they only ever make a batch slower: so the
-// lower quartile stands for the figure, and the fastest batch and the median say how sure it is.
+// lower quartile is the result, and the fastest batch and the median show its uncertainty.
 #pragma once
 
 #include <algorithm>

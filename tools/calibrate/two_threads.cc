@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint32_t kRounds = 100;
 
 /// Thread 0 counts the line up to odd numbers, thread 1 to even ones; `pass` is called between
-/// looks.
+/// polls.
 template <class Pass>
 Spread ping_pong(const Host& host, const Effort& effort, const Pair& pair, Pass&& pass) {
   auto fabric = make_fabric();
@@ -144,7 +144,7 @@ Wake futex_wake(const Host& host, const Effort& effort, const Pair& pair) {
 }
 
 Spread quantum(const Host& host, const Effort& effort) {
-  constexpr std::uint64_t kGapNs = 100'000;  // a longer one is somebody else's turn
+  constexpr std::uint64_t kGapNs = 100'000;  // a longer one is another thread's turn
   const std::uint64_t until = steady_ns() + effort.quantum_ms * 1'000'000ULL;
   const std::uint32_t one = host.usable.front();
   std::vector<double> lengths;

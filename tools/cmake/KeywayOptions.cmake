@@ -8,7 +8,8 @@ option(KEYWAY_DCHECK "Compile the checks on hot paths (KW_DCHECK)" OFF)
 set(KEYWAY_SANITIZE "" CACHE STRING "Sanitizers: address, thread, undefined, \"address,undefined\" or empty")
 
 # Sources that are compiled together share the parsing of headers and the instances of templates,
-# which is most of what a build takes. Apart, each shows that it includes what it needs.
+# which is most of what a build takes. Compiled separately, each shows that its includes are
+# complete.
 set(KEYWAY_JOIN "none" CACHE STRING "Whose sources are compiled several at once: none, tests or all")
 set_property(CACHE KEYWAY_JOIN PROPERTY STRINGS none tests all)
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
@@ -29,7 +30,8 @@ endif()
 add_library(keyway_build_flags INTERFACE)
 target_compile_options(keyway_build_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow
                        -Wno-missing-field-initializers -Werror=unused-result)
-# g++ looks for memory to use again from the first megabytes on; for a tenth less time, it uses more.
+# g++ begins to collect garbage after the first megabytes; with a higher threshold it takes a tenth
+# less time.
 target_compile_options(keyway_build_flags INTERFACE
                        "$<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-expand=1000;--param=ggc-min-heapsize=4000000>")
 # g++ 12 reports accesses out of bounds in std::string's own code that it has inlined. They are false;

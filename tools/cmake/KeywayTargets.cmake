@@ -60,8 +60,8 @@ function(keyway_cold_sources)
   set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "${options}" SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 
-# keyway_apart_sources(FILE...): each is compiled by itself also where a target's sources are joined
-# (KEYWAY_JOIN), since it gives names to its own things that others give, too.
+# keyway_apart_sources(FILE...): each is compiled separately even if a target's sources are joined
+# (KEYWAY_JOIN), because it uses names that other sources use, too.
 function(keyway_apart_sources)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()

@@ -23,7 +23,7 @@ class Link {
   /// Makes a new connection. As wire::Connection::open.
   Status connect();
   bool connected() const { return connection_ && !connection_->broken(); }
-  /// Connected, or connected again: true where it is another connection than before.
+  /// Connected, or connected again: true if it is a new connection.
   Result<bool> ensure();
 
   /// One request and its reply. kUnavailable also where Ctrl-C was pressed meanwhile.

@@ -37,14 +37,14 @@ enum class Mode : std::uint8_t {
 struct Options {
   wire::Options server;  // its address and our login
   bool ask_password = false;
-  bool password_seen = false;  // on the command line, where others can see it: say so
+  bool password_seen = false;  // on the command line, where others can see it: warn
   Mode mode = Mode::kCommands;
   std::optional<Style> style;  // nothing: by what stdout is
   bool stop_at_error = false;
   std::optional<std::int64_t> repeat;  // negative: for ever
   double interval_s = 0;               // 0: not given
   bool last_from_stdin = false;
-  std::string tag;  // the word that stdin stands for; "": none
+  std::string tag;  // the word that stdin replaces; "": none
   std::string pattern;
   std::string type;
   std::uint64_t count = 0;  // for SCAN, and for rows; 0: not given

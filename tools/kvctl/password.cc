@@ -29,7 +29,7 @@ class SilentTerminal {
 
   bool is_silent() const { return silent_; }
   void say(std::string_view text) const {
-    if (::write(file_, text.data(), text.size()) < 0) return;  // then nobody is there to read it
+    if (::write(file_, text.data(), text.size()) < 0) return;  // then there is no reader
   }
   bool read_line(std::string& line) const {
     for (;;) {

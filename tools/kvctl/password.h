@@ -8,8 +8,7 @@
 
 namespace keyway::kvctl {
 
-/// Asks at the terminal without showing what is typed; nothing where there is no terminal, or the
-/// input ends.
+/// Asks at the terminal without echo; nothing if there is no terminal, or the input ends.
 std::optional<std::string> ask_for_password();
 
 /// Whether a connection failed because no password was given.

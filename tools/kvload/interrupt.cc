@@ -28,7 +28,7 @@ bool is_ignored(int number) {
 }
 
 void on_signal(int) {
-  // Relaxed: the flag stands for itself; the thread that reads it needs nothing else written here.
+  // Relaxed: the flag publishes nothing else.
   interrupted.store(true, std::memory_order_relaxed);
   for (const int number : kSignals) {
     if (!is_ignored(number)) set_handler(number, SIG_DFL);

@@ -24,7 +24,7 @@ enum class Command { kLoad, kRun };
 struct Options {
   Command command = Command::kRun;
   std::string store = "local:";
-  workloads::Properties properties;    // files, -p and the options that stand for properties
+  workloads::Properties properties;    // files, -p and the options that set properties
   std::vector<double> write_percents;  // --fw; empty: no sweep
   std::optional<double> locality;
   std::uint32_t batch = 1;         // keys of one batched get

@@ -41,7 +41,7 @@ class OneProcess {
   void barrier() {}
   std::vector<std::string> gather(std::string bytes) { return {std::move(bytes)}; }
   std::optional<std::string> broadcast(std::string bytes) { return bytes; }
-  void ask_all_to_end() {}  // there is nobody else
+  void ask_all_to_end() {}  // there are no other processes
   bool asked_to_end() const { return false; }
   std::uint32_t owners() const { return 1; }
   std::uint32_t owner_of(std::string_view) const { return 0; }

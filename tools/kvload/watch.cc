@@ -96,7 +96,7 @@ class Display {
 
   /// A phase that ended early leaves its progress line on the terminal.
   void finish(PhaseEnd end) {
-    // The last line already told all when the phase ended with an interval.
+    // If the phase ended with an interval, the last line was complete.
     if (status_ && (last_ns_ == start_ns_ || counts_of(slots_).done != last_.done)) {
       show(steady_ns());
     }

@@ -123,7 +123,7 @@ class Worker {
     return true;
   }
 
-  /// Does `operation`, which stands for `times` ones, and measures it.
+  /// Does `operation`, which counts as `times` operations, and measures it.
   template <class Operation>
   Return timed(Metric metric, bool take, Operation&& operation) {
     if (!take) {
@@ -157,7 +157,7 @@ class Worker {
     }
   }
 
-  /// Takes the result of a whole operation, whatever parts it has.
+  /// Takes the result of a whole operation with all its parts.
   void settle(Return result) { slot_.count(result); }
 
   Return checked(Code code, std::uint64_t bytes) const {

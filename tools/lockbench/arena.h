@@ -1,4 +1,4 @@
-// Arenas: the places where a run happens, one source file each.
+// Arenas: the environments of a run, one source file each.
 //
 // *What.* arena_X.cc defines kXArena. CMake lists those of the build in arenas.cc.
 // *Thread safety.* run() of an arena that runs jobs may be called by several threads at once; the
@@ -29,7 +29,7 @@ struct Arena {
 
 /// Those of this build.
 std::span<const Arena* const> arenas();
-/// kInvalidArgument where this build has none for the fabric.
+/// kInvalidArgument if this build has none for the fabric.
 Result<const Arena*> arena_of(std::string_view fabric);
 
 }  // namespace keyway::lockbench

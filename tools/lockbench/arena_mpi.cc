@@ -37,7 +37,7 @@ std::vector<std::string> gather(MpiFabric& fabric, const std::string& mine) {
   return all;
 }
 
-/// OK, or the same failure on every rank, when not all were asked for the same.
+/// OK, or the same failure on every rank if their options differ.
 Status agree(MpiFabric& fabric, const RunOptions& options) {
   std::string mine;
   for (const std::string& word : words_of(options)) mine += word + '\n';
@@ -50,7 +50,7 @@ Status agree(MpiFabric& fabric, const RunOptions& options) {
   return fabric.agree(status);
 }
 
-/// The agents of all ranks, at rank 0. `hosts` tells whether they share a clock.
+/// The agents of all ranks, at rank 0. `hosts` shows whether they share a clock.
 Result<Crew> gather_crews(MpiFabric& fabric, const Crew& own, Clocks& clocks) {
   std::string mine;
   for (const AgentResult& agent : own.agents) append(mine, agent);

@@ -1,10 +1,11 @@
 // The check that every run ends in: did the lock exclude?
 //
 // *What.* Each acquire of the warm-up (with --check every: each of all) added one to its lock's
-// record by a plain load and a plain store, so a lost update shows two inside at once; readers
-// compared two words that writers keep equal. In simulation overlaps are seen directly. The volume
-// of bench dht must hold exactly what was inserted, and every read must have found what it asked
-// for. *Thread safety.* Free functions.
+// record by a plain load and a plain store, so a lost update shows that two were inside at once;
+// readers compared two words that writers keep equal. In simulation overlaps are seen directly. The
+// volume of bench dht must hold exactly what was inserted, and every read must have found its
+// element.
+// *Thread safety.* Free functions.
 #pragma once
 
 #include <cstdint>

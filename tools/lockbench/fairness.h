@@ -23,7 +23,7 @@ struct Access {
   bool exclusive = true;
 };
 
-/// (sum x)^2 / (n sum x^2): 1 when all have the same, 1/n when one has all; 1 when nobody has any.
+/// (sum x)^2 / (n sum x^2): 1 if all shares are equal, 1/n if one has all; 1 if all are 0.
 double jain_index(std::span<const std::uint64_t> shares);
 
 /// How many of an agent's accesses were granted up to `until`.

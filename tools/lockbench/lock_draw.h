@@ -2,11 +2,11 @@
 //
 // *What.* Uniformly among all; or, with a locality, that share among the locks on the agent's own
 // node and the rest among the others. `draws=own`: each agent draws for itself. `draws=published`:
-// as the benchmark that the authors of SPAA'24 published draws (github.com/sss-lehigh/alock,
-// setup.h, createOpStream), which is not the same: all agents draw the same numbers, and a number
-// modulo 100 decides whether the lock is local, while the number itself says which lock. So the
-// agents of a node take the same locks in the same order; with 20 locks every lock is local,
-// whatever the locality; with 100 or more, remote accesses meet at few of the locks.
+// as in the benchmark that the authors of SPAA'24 published (github.com/sss-lehigh/alock, setup.h,
+// createOpStream), which differs: all agents draw the same numbers, and a number modulo 100 decides
+// whether the lock is local, while the number itself selects the lock. So the agents of a node take
+// the same locks in the same order; with 20 locks every lock is local, with any locality; with 100
+// or more, remote accesses meet at few of the locks.
 // *Thread safety.* Belongs to its agent.
 // *Source.* SPAA'24 section 6; its definition 4.1: local is what lies on the agent's own node.
 #pragma once

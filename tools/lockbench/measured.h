@@ -30,7 +30,7 @@ struct Latencies {
 
 /// For one lock, by one agent, over the whole run.
 struct LockUse {
-  std::uint64_t exclusive = 0;   // grants that excluded everybody
+  std::uint64_t exclusive = 0;   // exclusive grants
   std::uint64_t increments = 0;  // increments of the record's counter
 };
 

@@ -19,7 +19,7 @@ using program::kExitOk;
 using program::kExitUnavailable;
 using program::kExitUsage;
 
-/// One run: a point of a sweep. 0 means "the fabric's or the bench's default" where it says so.
+/// One run: a point of a sweep. 0 means the default of fabric or bench where a comment says so.
 struct RunOptions {
   std::string lock;
   std::string bench = "ecsb";

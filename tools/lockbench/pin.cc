@@ -34,7 +34,7 @@ void pin_to_core(std::uint32_t index) {
   cpu_set_t set;
   CPU_ZERO(&set);
   CPU_SET(cores()[index % cores().size()], &set);
-  // A system that refuses leaves the thread where it likes: slower, not wrong.
+  // If the system refuses, the thread stays where it is: slower, not wrong.
   pthread_setaffinity_np(pthread_self(), sizeof set, &set);
 }
 

@@ -1,4 +1,4 @@
-// Plan: one run with every number known, whatever was left to defaults.
+// Plan: one run with every number known, defaults included.
 //
 // *Thread safety.* Plain data.
 #pragma once
@@ -37,9 +37,9 @@ struct Plan {
 /// Fills in the defaults and rejects contradictions. `ranks`: those of the fabric.
 Result<Plan> make_plan(const RunOptions& options, std::uint32_t ranks);
 
-/// In place of a lock kind, for bench dht: no lock, everything by atomics.
+/// Instead of a lock kind, for bench dht: no lock, everything by atomics.
 inline constexpr std::string_view kAtomicsOnly = "fompi-a";
-/// The lock that a run uses; of a run without one, a lock that nobody touches.
+/// The lock that a run uses; for a run without one, a lock that no agent touches.
 Result<locks::AnyLock> lock_of(const RunOptions& options);
 
 /// Acquires of each agent unless --acquires says otherwise.

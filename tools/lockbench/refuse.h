@@ -1,4 +1,4 @@
-// refuse: the status of what was asked for and cannot be done.
+// refuse: the status of a request that cannot be fulfilled.
 //
 // *Thread safety.* A function of its argument.
 #pragma once

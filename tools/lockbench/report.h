@@ -24,7 +24,7 @@ std::string csv_line(const Point& point, const RunResult& result);
 /// One run. Host time is in "host_time" and nowhere else: the rest of a simulated run is the same
 /// whenever and wherever it is run.
 nlohmann::ordered_json result_json(const Point& point, const RunResult& result);
-/// The whole file. A single run stands at the top level, runs of a sweep under "points".
+/// The whole file. A single run is at the top level, runs of a sweep under "points".
 nlohmann::ordered_json report_json(const Options& options,
                                    std::vector<nlohmann::ordered_json> runs);
 

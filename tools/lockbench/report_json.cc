@@ -28,7 +28,7 @@ ordered_json row_json(const RunResult& result, const fabric::OpCounts::Row& row)
   return out;
 }
 
-/// By the level of the queue; levels in which nobody was woken are left out.
+/// By the level of the queue; levels without wake-ups are left out.
 ordered_json handovers_json(const RunResult& result) {
   ordered_json out = ordered_json::object();
   for (std::size_t level = 1; level <= result.levels.size(); ++level) {

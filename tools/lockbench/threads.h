@@ -20,15 +20,15 @@
 
 namespace keyway::lockbench {
 
-/// The host of an agent that is a thread. Grants are ordered by the host's clock: a holder looks at
-/// it while nobody else can be granted, so exclusive grants never change places.
+/// The host of an agent that is a thread. Grants are ordered by the host's clock: a holder reads it
+/// while no other agent can be granted, so the order of exclusive grants is right.
 class ThreadHost {
  public:
   void work(std::uint64_t ns) { keep_busy(ns); }
   std::uint64_t order(std::uint64_t now_ns) { return now_ns; }
-  bool entered(std::uint32_t, bool) { return false; }  // to look would change what is measured
+  bool entered(std::uint32_t, bool) { return false; }  // a check would change the measurement
   void left(std::uint32_t, bool) {}
-  /// Only a lock that lost somebody takes so long.
+  /// Only a lock that lost an agent takes this long.
   Deadline deadline() { return Deadline::within(std::chrono::seconds(60)); }
 };
 

@@ -1,8 +1,8 @@
 // Work: represents an agent's own computation on a real fabric. The only busy loop of lockbench.
 //
 // *What.* The papers' "spins for a random time": the processor is kept busy by the clock, as a
-// computation would keep it, and is not given away. This is load, not waiting: nobody waits for
-// anything here. In simulation the arena lets virtual time pass instead.
+// computation would keep it, and is not yielded. This is load, not waiting. In simulation the arena
+// lets virtual time pass instead.
 // *Thread safety.* Free functions without state.
 #pragma once
 

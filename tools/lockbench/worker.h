@@ -98,7 +98,7 @@ class Worker {
     if (alone_) return store(word, rng_());
     seen_ ^= load(word);
   }
-  /// Adds one to a counter that the lock guards; a reader looks at it.
+  /// Adds one to a counter that the lock guards; a reader reads it.
   void increment() {
     const fabric::Address word = table_.record(at_) + kCounterOffset;
     const std::uint64_t value = load(word);
@@ -106,7 +106,7 @@ class Worker {
     store(word, value + 1);
     ++result_.use[at_].increments;
   }
-  /// One integer more in the volume, or a look for one of those that the warm-up has left there.
+  /// Inserts one integer into the volume, or looks up one from the warm-up.
   void use_volume() {
     if (mode_ == locks::Mode::kRead) {
       if (!volume_->find(draw_key())) ++result_.missed;
@@ -185,8 +185,8 @@ class Worker {
       ++result_.torn;
     }
   }
-  /// Plain operations: by the processor where that is allowed. A store is complete when the lock
-  /// has been released (L3).
+  /// Plain operations: by the processor if allowed. A store is complete when the lock has been
+  /// released (L3).
   std::uint64_t load(fabric::Address a) {
     if (agent_.ep.is_local(a.rank())) return agent_.ep.load(fabric::cpu, a);
     return agent_.ep.load(fabric::rma, a);
@@ -237,7 +237,7 @@ class Worker {
   bool writer_ = true;                           // under --roles process
   std::uint32_t at_ = 0;                         // the lock of this visit
   locks::Mode mode_ = locks::Mode::kWrite;
-  bool alone_ = true;       // whether this visit excludes everybody
+  bool alone_ = true;       // whether this visit is exclusive
   std::uint64_t seen_ = 0;  // so that what readers load is used
 };
 

@@ -129,8 +129,8 @@ class LockProgram final : public fabric::sim::Program {
     return watch_.kept(a, word);
   }
   fabric::sim::Standing standing(std::uint32_t i) const override { return watch_.standing(i); }
-  /// foMPI's writers and its LOCKALL each take back what they added when they see the other's: two
-  /// of them can do so for ever, if nothing but the order of their operations is looked at.
+  /// foMPI's writers and its LOCKALL each subtract what they added when they see the other's: two
+  /// of them can repeat this for ever, if only the order of their operations counts.
   fabric::sim::Promises promises() const override {
     const locks::LockTraits traits = lock_.traits();
     const bool for_writers = traits.fifo && traits.readers_share && !traits.starvation_free;

@@ -13,7 +13,7 @@
 
 namespace keyway::lockcheck {
 
-/// How agents ask for the lock.
+/// How agents acquire the lock.
 enum class Manner : std::uint8_t {
   kWait,   // acquire, for as long as it takes
   kTimed,  // acquire with a deadline, which may pass at any time; then the agent continues
@@ -31,7 +31,7 @@ struct LockShape {
   std::uint32_t nodes = 2;           // queue nodes of each agent
   bool forever = false;              // instead of `rounds`: each comes back at any time, or never
   Manner manner = Manner::kWait;
-  // The manner of each agent, if given. An agent that waits without a deadline must get in,
+  // The manner of each agent, if given. An agent that waits without a deadline must be granted,
   // whatever others do; if all have deadlines, a lost wake-up looks like a time-out.
   std::vector<Manner> manners;
   bool ask_token = false;  // an agent inside asks for its fencing token

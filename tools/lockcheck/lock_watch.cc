@@ -31,7 +31,7 @@ LockWatch::LockWatch(const LockShape& shape, bool readers_share, std::uint32_t l
   record_ = layout.reserve(fabric::kCacheLine);
   std::uint32_t per_rank = 1;
   for (const fabric::AgentId& id : ids_) per_rank = std::max(per_rank, id.slot + 1);
-  owners_.assign(per_rank * shape.ranks, shape.agents());  // nobody's
+  owners_.assign(per_rank * shape.ranks, shape.agents());  // no agent's
   for (std::uint32_t i = 0; i < ids_.size(); ++i) {
     owners_[ids_[i].slot * shape.ranks + ids_[i].rank] = i;
   }

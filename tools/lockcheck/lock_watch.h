@@ -1,4 +1,4 @@
-// LockWatch: looks at every operation of agents that use one lock, and says what is wrong with it.
+// LockWatch: checks every operation of agents that use one lock, and reports violations.
 //
 // *What.* Checks the agents inside (L1), updates of a record that only the lock makes atomic (L3),
 // the fencing token (L4), accesses to queue nodes that no agent may touch (N1), and writes outside
@@ -62,7 +62,7 @@ class LockWatch {
     agents_[agent].asks = false;
   }
   std::string enters(std::uint32_t agent, bool alone);
-  /// From now on its grant has a token, which nobody was given before; token_told() looks at it.
+  /// From now on its grant has a token, greater than all before; token_told() checks it.
   void asks_token(std::uint32_t agent);
   /// The record as a visitor found it.
   std::string finds(std::uint32_t agent, std::uint64_t record);
@@ -95,10 +95,10 @@ class LockWatch {
     fabric::sim::Standing standing = fabric::sim::Standing::kOutside;
     bool asks = false;        // is in a call of acquire or try_acquire
     bool alone = false;       // its grant is exclusive
-    bool owes = false;        // it was asked for its token, and the word is not raised yet
-    bool overtaken = false;   // somebody was granted while it owed
+    bool owes = false;        // its token was requested, and the word is not incremented yet
+    bool overtaken = false;   // another agent was granted while it owed
     bool looked = false;      // at the record, since it entered
-    bool dumps = false;       // it has given up, and looks around for its message
+    bool dumps = false;       // it has given up, and makes a dump for its message
     std::uint64_t token = 0;  // the token that it must receive and store
   };
 
@@ -151,7 +151,7 @@ class LockWatch {
   std::vector<Agent> agents_;
   std::uint64_t visits_ = 0;
   std::uint64_t tokens_ = 0;    // given out
-  std::uint64_t in_a_row_ = 0;  // grants since the main word was 0, where looked at
+  std::uint64_t in_a_row_ = 0;  // grants since the main word was 0, if checked
   // For each cohort of ALock, if checked: grants past the other one's leader since that has
   // yielded, plus 1; 0 while none waits.
   std::array<std::uint64_t, 2> past_leader_{};

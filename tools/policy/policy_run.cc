@@ -23,7 +23,7 @@ constexpr std::uint32_t kKeysOfStripe = 4;
 constexpr std::uint32_t kKeyBytes = 16;
 constexpr std::uint32_t kValueBytes = 100;
 constexpr std::uint32_t kBucketsOfStripe = 4;
-// Between two looks of an agent that waits for the others to be warm.
+// The time between two polls of an agent that waits for the others' warm-up.
 constexpr double kPauseNs = 1000;
 // The default hint of client.h.
 constexpr double kHintedReads = 0.95;

@@ -1,7 +1,8 @@
-"""A claim told as data: a setting, panels of lines over x, and the shape that the paper saw, as
-checks that can fail. remake() runs it.
+"""A claim as data: a setting, panels of lines over x, and the shape that the paper saw, as checks
+that can fail. remake() runs it.
 
-A claim file names a Claim; what it measures, and where the paper does not say, stands there."""
+A claim file names a Claim; it also records the measurement and our choices where the paper gives
+none."""
 
 import dataclasses
 import typing
@@ -40,7 +41,7 @@ class Panel:
     x_label: str = "P, processes"
     show: str = "{:.0f}"
     log_y: bool = True
-    quick: tuple = ()  # words that make a run small, where the claim's do not fit
+    quick: tuple = ()  # words that make a run small, if the claim's do not fit
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,7 +88,7 @@ class Sensitivity:
     xs: tuple
     checks: tuple
     panels: tuple = ()  # titles; none: all
-    lines: tuple = ()  # names, where the checks need no more; none: all
+    lines: tuple = ()  # names, if the checks need no more; none: all
     more: tuple = ()
     levers: tuple = ()
     unused: tuple = ()  # parameters that cannot matter, by how they begin or end

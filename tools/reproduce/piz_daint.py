@@ -10,7 +10,7 @@ COMPARED = ("fompi-spin", "d-mcs")
 # A spinning lock makes up to P attempts for each acquire, so the larger P the fewer acquires.
 ACQUIRES = {8: 200, 16: 200, 32: 100, 64: 100, 128: 50, 256: 20, 512: 10, 1024: 5}
 
-# The paper's spin lock has no back-off that it tells of; with one it is another lock.
+# The paper does not mention a back-off of its spin lock; with one it is another lock.
 LEVERS = [(f"foMPI-Spin with back-off up to {ns // 1000} us",
            ("--sweep", f"lock=fompi-spin:backoff_max_ns={ns};d-mcs"))
           for ns in (10_000, 100_000, 1_000_000)]

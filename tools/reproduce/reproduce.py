@@ -28,7 +28,7 @@ def find_claims():
 
 
 def load(spec):
-    """A claim's title, figure and run(stage): told as data (claim.py), or by itself."""
+    """A claim's title, figure and run(stage): from data (claim.py), or defined in the file."""
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     told = getattr(module, "CLAIM", None)

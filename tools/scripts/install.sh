@@ -1,4 +1,5 @@
-# ./keyway install PREFIX: the release build, where programs and compilers find it. Sourced by ./keyway.
+# ./keyway install PREFIX: installs the release build, so that programs and compilers find it.
+# Sourced by ./keyway.
 
 keyway_install() {
   local prefix=''

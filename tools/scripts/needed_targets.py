@@ -13,7 +13,7 @@ import subprocess
 
 def commands(build):
     """The words of each test's command, by its name, as the generated files have them: ctest itself
-    does not tell the commands of programs that are not built yet."""
+    does not list the commands of programs that are not built yet."""
     found = {}
     for file in pathlib.Path(build).rglob("CTestTestfile.cmake"):
         for line in file.read_text().splitlines():

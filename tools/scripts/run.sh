@@ -54,10 +54,10 @@ start_cluster() {
   keyway_port=$(printf '%s\n' "${ports[@]}" | sort -n | head -n 1)
 }
 
-# Whether a workload file asks for scans.
+# Whether a workload file has scans.
 scans() { grep -Eq '^[[:space:]]*scanproportion[[:space:]]*[=:][[:space:]]*[0.]*[1-9]' "$1"; }
 
-# The head of a block of the report: it goes where the report goes.
+# The heading of a block of the report, written to the same place.
 heading() { printf '\n## %s\n' "$*"; }
 
 # The workload through the sockets of a cluster, with the arguments of kvload.

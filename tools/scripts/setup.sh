@@ -63,7 +63,7 @@ failed_packages() {
   die "$*; see above"
 }
 
-# The programs and headers that stand behind names such as mpirun, as "NAME PATH" lines.
+# The programs and headers behind names such as mpirun, as "NAME PATH" lines.
 alternatives() { update-alternatives --get-selections | awk '{ print $1, $3 }'; }
 
 # restore_alternatives BEFORE: names that meant something else before mean that again. Debian takes
@@ -126,7 +126,7 @@ build_for_users() {
 }
 
 # If ccache is installed, builds share their common object files: release and openmpi share most of
-# the store. Paths count as relative to this tree.
+# the store. Paths are relative to this tree.
 use_ccache() {
   command -v ccache >/dev/null || return 0
   export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_C_COMPILER_LAUNCHER=ccache

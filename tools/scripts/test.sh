@@ -1,11 +1,11 @@
-# ./keyway test: builds what the tests asked for run, and runs them. Sourced by ./keyway.
+# ./keyway test: builds the programs of the requested tests, and runs them. Sourced by ./keyway.
 
 # The suite runs in three turns: tests that need nothing built, those that need the least, the rest.
 readonly keyway_first_labels='tidy|models' keyway_next_labels='unit'
 
 # run_tests PRESET TARGETS LABELS WITHOUT: builds, then runs the tests that have one of LABELS, or
-# any where it is empty, and none of WITHOUT; several are a|b. TARGETS is all, or needed: the
-# targets that those tests run. Counts the tests; fails if a test fails.
+# any if it is empty, and none of WITHOUT; several are a|b. TARGETS is all, or needed: the targets
+# that those tests run. Counts the tests; fails if a test fails.
 run_tests() {
   local preset=$1 targets=$2 labels=$3 without=$4 result=0 count skipped
   set --
@@ -40,7 +40,7 @@ skipped_tests() {
 suite() {
   local preset=$1 labels=$2 started=$SECONDS result=passed tests_run=0 not_run=''
   if [[ -n $only ]]; then
-    # A label that this preset does not run is no failure of it.
+    # Not a failure: this preset does not run the label.
     [[ $labels == all || " $labels " == *" $only "* ]] || return 0
     labels=$only
   fi
@@ -55,7 +55,7 @@ suite() {
     run_tests "$preset" all '' "$keyway_first_labels|$keyway_next_labels" || result=FAILED
   fi
   if [[ $tests_run -eq 0 ]]; then
-    # A name that only some builds have is no failure of the others.
+    # Not a failure: only some builds have the name.
     [[ -n $regex ]] || die "build/$preset has no test labelled $labels; this must not pass unseen"
     return 0
   fi

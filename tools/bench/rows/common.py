@@ -40,7 +40,7 @@ def ratio_of(first, second):
 
 
 def result(row, value, unit, bound, at_least, **more):
-    """Prints one line; a bound of None is no claim."""
+    """Prints one line; a bound of None makes no claim."""
     met = None if bound is None else value >= bound if at_least else value <= bound
     print(json.dumps({"row": row, "value": round(value, 3), "unit": unit, "bound": bound,
                       "at_least": at_least, "met": met, **more}), flush=True)

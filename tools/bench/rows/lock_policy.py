@@ -18,7 +18,7 @@ WRITES = (0.05,) if common.TINY else (0, 0.05, 0.5, 1)
 LOCALITY = (0.9,) if common.TINY else (1.0, 0.9, 0.5)
 SETTINGS = {f"F_W {writes:g}, {local:g} local": (f"1:{1 - writes}:{local}", 0.9)
             for writes in WRITES for local in LOCALITY}
-# Half of the stripes are read by everybody, the other half are written by their owners' nodes.
+# All nodes read half of the stripes; the owners' nodes write the other half.
 SETTINGS |= {f"half read-mostly (F_W {writes:g}), half written locally":
              (f"0.5:{1 - writes}:{1 / NODES},0.5:0:1", 1.0) for writes in (0.002, 0.02)}
 

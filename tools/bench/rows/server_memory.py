@@ -31,7 +31,7 @@ def of_redis():
 
 for memory in MEMORIES:
     ratio, ours, theirs = common.ratio_of(lambda: of_keywayd(memory), of_redis)
-    # A few keys tell nothing but what an empty server takes.
+    # With a few keys only the memory of an empty server shows.
     common.result(f"server, memory, --memory {memory}", ratio, "x", None if common.TINY else AT_MOST,
                   False, bytes_per_key=round(ours / servers.KEYS),
                   redis_bytes_per_key=round(theirs / servers.KEYS))

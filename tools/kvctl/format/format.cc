@@ -11,7 +11,7 @@
 namespace keyway::kvctl {
 namespace {
 
-/// The letter behind a backslash that stands for this byte; 0 where there is none.
+/// The letter behind a backslash that stands for this byte; 0 if there is none.
 char letter_of(char c) {
   switch (c) {
     case '\n': return 'n';

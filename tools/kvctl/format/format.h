@@ -2,8 +2,9 @@
 //
 // *Thread safety.* Functions of their arguments.
 // *Source.* The output of redis-cli 7.0, byte for byte. Deviations: an error in JSON is an object
-// with the field "error", which redis-cli writes in a form that no reader of JSON takes; bytes in
-// JSON that are no UTF-8 become U+FFFD; numbers of any length are shown, where redis-cli gives up.
+// with the field "error", which redis-cli writes in a form that no JSON parser accepts; bytes in
+// JSON that are not UTF-8 become U+FFFD; numbers of any length are shown, and redis-cli fails on
+// long ones.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +33,7 @@ bool is_answered_in_lines(std::span<const std::string> words);
 /// In double quotes, with what is not printable behind backslashes; split_line() reads it.
 void append_quoted(std::string_view bytes, std::string& out);
 
-/// A string of JSON. Bytes that are no UTF-8 become U+FFFD.
+/// A JSON string. Bytes that are not UTF-8 become U+FFFD.
 void append_json_string(std::string_view bytes, std::string& out);
 
 // One file each.

@@ -15,10 +15,10 @@ namespace keyway::kvctl {
 class Info {
  public:
   explicit Info(std::string_view text);
-  /// Asks the server. kUnsupported where it has no INFO.
+  /// Asks the server. kUnsupported if it has no INFO.
   static Result<Info> of(Link& link);
 
-  /// 0 where it is not said.
+  /// 0 if the field is missing.
   std::uint64_t number(std::string_view name) const;
   std::string_view text(std::string_view name) const;
   /// The keys of all databases.

@@ -31,7 +31,7 @@ int run_sizes(Link& link, const Options& options);
 int run_hot_keys(Link& link, const Options& options, Style style);
 
 enum class View : std::uint8_t { kCluster, kLocks };
-/// Whether these words ask for a view: `cluster` alone, `locks` with or without a count.
+/// Whether these words are a view: `cluster` alone, `locks` with or without a count.
 std::optional<View> view_of(const std::vector<std::string>& words);
 int show_view(View view, const std::vector<std::string>& words, Link& link, const Options& options,
               Style style);

@@ -19,7 +19,7 @@ struct Rank {
   std::string health;  // as the cluster says
 };
 
-/// The masters of CLUSTER SHARDS, by their slots. A server that is no cluster is the only one.
+/// The masters of CLUSTER SHARDS, by their slots. A server outside a cluster is the only one.
 Result<std::vector<Rank>> ranks_of(Link& link);
 
 /// How to reach a rank: as the server that named it, at another address.

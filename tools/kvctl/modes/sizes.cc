@@ -86,7 +86,7 @@ class Sizes {
     return memory_ ? "bytes" : measure_of(type)->unit;
   }
 
-  /// One batch: a key that has gone, or is of a type that nobody knows, has none.
+  /// One batch: a key that has gone, or has an unknown type, has none.
   Status find_types(std::vector<Key>& keys) {
     for (const Key& key : keys) link_.connection().add({"TYPE", key.name});
     return receive_all(keys, [](Key& key, const Tree& reply) {
@@ -106,7 +106,7 @@ class Sizes {
     std::string refused;
     Status status = receive_all(keys, [&](Key& key, const Tree& reply) {
       if (reply.is_error()) {
-        if (memory_) refused = reply.text();  // a type that has changed meanwhile is no failure
+        if (memory_) refused = reply.text();  // not a failure: the key's type has changed meanwhile
         return;
       }
       key.size = reply.count();

@@ -1,4 +1,4 @@
-// Which words ask for a view instead of a command of the server.
+// The words that are a view instead of a command of the server.
 #include "keyway/kvstore/resp/numbers.h"
 #include "keyway/locks/base/words.h"
 #include "modes/modes.h"

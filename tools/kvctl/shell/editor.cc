@@ -30,7 +30,7 @@ std::size_t columns() {
   return std::max<std::size_t>(size.ws_col, kNarrowest);
 }
 
-/// Columns that a text takes; bytes that are no characters count one each.
+/// Columns of a text; invalid bytes count one each.
 std::size_t width_of(std::string_view text) {
   std::size_t width = 0;
   std::mbstate_t state{};
@@ -107,7 +107,7 @@ struct Editor::Terminal {
   void suspend();
 };
 
-/// Inserts what all completions have in common; where that is nothing more, lists them.
+/// Inserts the common part of all completions; if there is nothing to add, lists them.
 unsigned char Editor::Terminal::complete_word(EditLine* edit, int) {
   const LineInfo* info = el_line(edit);
   const std::string line(info->buffer, info->cursor);
@@ -129,7 +129,7 @@ bool Editor::Terminal::draw_hint() const {
   const LineInfo* info = el_line(edit);
   if (!hints || !smart || info->cursor != info->lastchar) return false;
   const std::string text = line();
-  if (text.find('\n') != std::string::npos) return false;  // a search is under way
+  if (text.find('\n') != std::string::npos) return false;  // a search is in progress
   std::string shown = hint(text);
   if (shown.empty()) return false;
   if (!text.ends_with(' ')) shown.insert(0, 1, ' ');

@@ -18,7 +18,7 @@ inline constexpr std::size_t kMaxHistoryLines = 1000;
 /// KVCTL_HISTFILE, else .kvctl_history in the home folder; empty: none is kept.
 std::string history_path();
 
-/// The last lines, at most kMaxHistoryLines, oldest first; none when there is no file.
+/// The last lines, at most kMaxHistoryLines, oldest first; none if there is no file.
 std::vector<std::string> load_history(const std::string& path);
 
 /// kUnavailable when the file cannot be written.

@@ -1,5 +1,5 @@
 // Our own store: embedded (local:), one-sided over MPI (mpi:), or over a socket (redis://,
-// rediss://, unix:), where any server will do that knows Redis' commands on strings.
+// rediss://, unix:), on any server with Redis' commands on strings.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ class KeywaySession {
     return noted(session_.update(key, value));
   }
   Code set_range(std::string_view key, std::size_t offset, std::string_view bytes) {
-    // A server's SETRANGE does not ask whether the record is there: its length tells.
+    // A server's SETRANGE does not check whether the record exists: its length shows it.
     const bool asks = whole_bytes_ == 0;
     const auto length = session_.set_range(key, offset, bytes,
                                            asks ? store::PutIf::kPresent : store::PutIf::kAlways);

@@ -1,7 +1,7 @@
 // The list of benches: here and nowhere else. A new one is a header beside this and a line in it.
 //
-// A bench has a name, the number of locks that it uses by default, and what a visitor (worker.h)
-// does inside the critical section and after it. kEmptySection saves a look at the clock.
+// A bench has a name, the number of locks that it uses by default, and the work of a visitor
+// (worker.h) inside the critical section and after it. kEmptySection saves a reading of the clock.
 #pragma once
 
 #include <fmt/core.h>

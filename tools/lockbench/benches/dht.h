@@ -1,8 +1,8 @@
 // Dht: total time of inserts into one rank's volume of integers, and reads of it, by all others.
 //
 // *What.* The agents of all ranks but --home insert (a share F_W) and read at random elements of
-// the volume that lies there: under the lock by plain puts and gets, or with --lock fompi-a by
-// atomics and without a lock. The warm-up fills the volume; a read asks for what was inserted then.
+// the volume there: under the lock by plain puts and gets, or with --lock fompi-a by atomics and
+// without a lock. The warm-up fills the volume; a read looks up an element of the warm-up.
 // *Source.* HPDC'16 section 5.3. The paper gives neither the volume's size nor the number of
 // operations.
 #pragma once

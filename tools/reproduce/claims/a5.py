@@ -14,7 +14,7 @@ def at_most_threads(panels, over, under):
 
 
 def gap_to_mcs_closes(seen):
-    """ALock over MCS at 100 locks, over the same at 20: below 1 where the gap closes."""
+    """ALock over MCS at 100 locks, over the same at 20: below 1 if the gap closes."""
     ratio = at_most_threads(MEDIUM, cluster.ALOCK, cluster.MCS)(seen)
     return ratio / at_most_threads(HIGH, cluster.ALOCK, cluster.MCS)(seen)
 
