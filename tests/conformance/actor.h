@@ -28,8 +28,8 @@ concept VirtualTime = requires(F& fabric, std::uint32_t agent) {
   fabric.spend(agent, 1.0);
 };
 
-/// A clock for the standard library's lock classes where time is virtual: their spans are what
-/// counts there, and a clock that stands still adds nothing to them.
+/// A clock for the standard library's lock classes in virtual time: only their spans count there,
+/// and a stopped clock adds nothing to them.
 struct StoppedClock {
   using duration = std::chrono::nanoseconds;
   using rep = duration::rep;

@@ -10,7 +10,7 @@ namespace keyway::conformance {
 
 using locks::Mode;
 
-/// One visit in a random mode: shared where the kind shares, else exclusive.
+/// One visit in a random mode: shared if the kind shares, else exclusive.
 template <class A, class L>
 void visit(A& me, const L& lock, std::uint32_t k, Mode mode) {
   auto held = me.hold(lock, k, mode);
@@ -32,7 +32,7 @@ void expect_books_balance(A& me, const L& lock, std::uint32_t locks) {
   }
 }
 
-/// L1, L3, L4 and that everybody gets in: random readers and writers on one lock.
+/// L1, L3, L4 and that all agents are granted: random readers and writers on one lock.
 template <class World, class L>
 Outcome visit_at_random(const L& lock, const Setting& setting, std::uint32_t agents) {
   const Shape shape{.agents = agents, .locks = 1};
@@ -126,7 +126,7 @@ Outcome check_tokens(const L& lock, const Setting& setting) {
       for (std::uint32_t k = 0; k < shape.locks; ++k) {
         auto held = me.hold_at_once(lock, k, Mode::kWrite);
         if (round % 3 == 1) continue;
-        // A token may be asked for late, behind any number of posted operations.
+        // A holder may ask for its token late, after any number of posted operations.
         for (int posts = 0; round % 3 == 2 && posts < 500; ++posts) {
           me.ep().post_load(fabric::rma, me.plan().record(k));
         }

@@ -144,7 +144,7 @@ Outcome check_stats(const L& lock, const Setting& setting) {
   });
 }
 
-/// dump() and the message of a timeout name the holder and, where there is one, the queue.
+/// dump() and the message of a timeout name the holder and, if there is one, the queue.
 template <class World, class L>
 Outcome check_dump(const L& lock, const Setting& setting) {
   const Shape shape{.agents = 3, .locks = 2};

@@ -1,4 +1,4 @@
-// Checks: the order in which waiters get in, for kinds that claim one.
+// Checks: the order in which waiters are granted, for kinds that claim one.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ Outcome check_fifo(const L& lock, const Setting& setting) {
   return play<World>(shape, setting, [&](auto& me) {
     std::vector<std::uint32_t> order(shape.agents - 1);
     std::iota(order.begin(), order.end(), 1);
-    Rng shared(setting.seed);  // the same order for everybody
+    Rng shared(setting.seed);  // the same order for all agents
     const auto enter = [&](std::uint32_t round) {
       auto held = me.hold(lock, 0, Mode::kWrite);
       const std::uint64_t place = me.get(kIn);

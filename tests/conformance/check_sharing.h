@@ -5,7 +5,7 @@
 
 namespace keyway::conformance {
 
-/// While some agents hold lock 0, everybody else is refused in `mode`, with and without a wait.
+/// While some agents hold lock 0, all others are refused in `mode`, with and without a wait.
 template <class A, class L>
 void expect_refused(A& me, const L& lock, Mode mode, std::string_view when) {
   me.expect_busy(lock, 0, mode, when);
@@ -14,8 +14,8 @@ void expect_refused(A& me, const L& lock, Mode mode, std::string_view when) {
   me.expect_busy(lock, 0, mode, when);
 }
 
-/// L1 for readers: two are inside together where the kind says so, proven by a meeting inside;
-/// else the second is refused. A writer is refused in both cases.
+/// L1 for readers: two are inside together if the kind says so, proven by a meeting inside; else
+/// the second is refused. A writer is refused in both cases.
 template <class World, class L>
 Outcome check_readers(const L& lock, const Setting& setting) {
   const Shape shape{.agents = 3};
@@ -42,7 +42,7 @@ Outcome check_readers(const L& lock, const Setting& setting) {
   });
 }
 
-/// L1 for a writer inside: everybody else is refused; L2: refusals leave the lock as it was.
+/// L1 for a writer inside: all others are refused; L2: refusals leave the lock unchanged.
 template <class World, class L>
 Outcome check_try(const L& lock, const Setting& setting) {
   const Shape shape{.agents = 3};
@@ -82,7 +82,7 @@ class AllGuard {
 };
 
 /// G3: LOCKALL and the writers of every lock of the group exclude each other; readers and other
-/// holders of LOCKALL come in. For kinds with acquire_all().
+/// holders of LOCKALL enter. For kinds with acquire_all().
 template <class World, class L>
 Outcome check_lockall(const L& lock, const Setting& setting) {
   const Shape shape{.agents = 3, .locks = 4};

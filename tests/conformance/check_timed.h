@@ -6,8 +6,8 @@
 
 namespace keyway::conformance {
 
-/// Waiters give up several times in a row while the lock is held; then it is handed on as if they
-/// had never come, with and without somebody waiting behind them.
+/// Waiters give up several times in a row while the lock is held; then it is passed on as if they
+/// had never come, with and without another waiter behind them.
 template <class World, class L>
 Outcome check_giving_up(const L& lock, const Setting& setting) {
   const Shape shape{.agents = 4, .nodes_per_agent = 8};

@@ -11,8 +11,8 @@
 
 namespace keyway::conformance {
 
-/// run(setting) is a check of a mutant. By one of the setting's seeds it must fail, and where a
-/// reason is given, say so.
+/// run(setting) is a check of a mutant. With one of the setting's seeds it must fail, with the
+/// reason if one is given.
 template <class Run>
 void require_killed(Run&& run, std::string_view what, std::string_view reason,
                     const Setting& setting) {

@@ -15,7 +15,7 @@ const Setting kQuick{.rounds = 400, .patience = std::chrono::seconds(2)};
 
 TEST_CASE("mutants of foMPI-Spin are killed") { kill_mutants_of_spin<World>(kQuick); }
 TEST_CASE("mutants of foMPI-RW are killed") { kill_mutants_of_rw<World>(kQuick); }
-// Shows only where a posted write is later than nine operations behind it: here, not in simulation.
+// Shows only if a posted write is later than nine operations after it: here, not in simulation.
 TEST_CASE("a mutant of foMPI-RW that leaves the master word early is killed") {
   const Setting& setting = kQuick;
   KILLED(check_lockall_load, mutants::FompiRwMasterLeftEarly, "");

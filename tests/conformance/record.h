@@ -46,7 +46,7 @@ Record read_record(A& me, std::uint32_t lock) {
   return record;
 }
 
-/// An exclusive visit: nobody is inside, the record is whole, and its successor is posted.
+/// An exclusive visit: no other agent is inside, the record is whole, and its successor is posted.
 template <class A, class G>
 void visit_alone(A& me, std::uint32_t lock, G& guard, bool ask_token) {
   auto& ep = me.ep();

@@ -1,9 +1,9 @@
 // The world of the simulated machine: agents in virtual time, the order of events by the seed.
 //
 // *What.* Two nodes of two ranks each, so that agents meet on one rank's memory, on one node's and
-// across nodes. Every operation on its way out is delayed by up to several times what it takes, so
-// that posted ones overtake one another. Deadlines and wobbles pass in virtual time; nothing here
-// looks at the host's clock, so a seed replays a failure on every build.
+// across nodes. Every operation is delayed by up to several times its duration, so that posted ones
+// overtake one another. Deadlines and delays pass in virtual time; nothing here reads the host's
+// clock, so a seed replays a failure on every build.
 #pragma once
 
 #include <numeric>

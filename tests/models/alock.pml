@@ -36,7 +36,7 @@
 #define PLUS_ONE(x) (((x) + 1) % NUMBERS)
 
 /* The words of the lock's line and of every node, and one word of data that the lock guards. */
-byte tail[2], victim, data;         /* victim: 0 nobody, else 1 + its cohort */
+byte tail[2], victim, data;         /* victim: 0 none, else 1 + its cohort */
 byte next[NODES + 1], grant[NODES + 1];
 #if GIVES_UP
 #define IDLE 0
@@ -215,7 +215,7 @@ inline pass(payload) {
 #endif
         atomic {
 #if GIVES_UP
-          turn = next_turn[at];                    /* load(at + kNextTurnOffset): nobody changes it any more */
+          turn = next_turn[at];                    /* load(at + kNextTurnOffset): no agent changes it any more */
 #endif
           assert(pool[nxt] != FREE);               /* N1 */
           grant[nxt] = 1 + payload                 /* store(next + kGrantOffset, 1 + payload) */
@@ -303,7 +303,7 @@ inline yield() {
   :: atomic { nxt == 0 -> ghost_enter(); turns = BUDGET }
   :: atomic { nxt != 0 -> nxt = 0 };
      do                                            /* retry_until(may_enter) */
-     :: MAY_ENTER(tail[1 - c], victim) ->          /* when a look may go otherwise than the last */
+     :: MAY_ENTER(tail[1 - c], victim) ->          /* when a poll may differ from the last */
         if                                         /* post_load of both, in either order */
         :: nxt = tail[1 - c];
            atomic {
@@ -350,7 +350,7 @@ inline acquire() {
 #endif
   swap_tail();
   atomic {
-    wants[p] = true;                               /* with the swap: nobody else can tell */
+    wants[p] = true;                               /* with the swap: no other agent can tell */
     if
     :: pred == 0 -> turns = 0
     :: else

@@ -18,7 +18,7 @@ _MARK = re.compile(r"/\* unreached: \S+ \S+")
 
 
 class Suite:
-    """The entries of the .toml files that were asked for, and what went wrong with them."""
+    """The selected entries of the .toml files, and their failures."""
 
     def __init__(self, arguments, work):
         self.models = arguments.models.resolve()

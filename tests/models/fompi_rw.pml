@@ -10,7 +10,7 @@
  * GIVE_UP                a retry may meet its deadline, after any number of attempts (or none, which
  *                        does nothing); try_acquire is one attempt of these
  * TOKENS                 writers ask for their fencing token, or not
- * PROGRESS               for the search for cycles in which nobody enters
+ * PROGRESS               for the search for cycles in which no agent enters
  * STARVATION             the claim that agent STARVING gets what it wants, under weak fairness,
  *                        which this lock does not promise: the search must find a cycle
  * SEEK_SHARING           an assertion that two never share, which the search must find broken

@@ -8,14 +8,14 @@
  * left out: RMA-MCS does not ask. d_mcs.pml checks that a node's words are in place before the tail
  * leads to it. Words that no agent reads any more are cleared, so that states do not differ in them.
  *
- * ELEMENTS EACH  elements of the lower level, and agents in each; AGENTS where the last has fewer
+ * ELEMENTS EACH  elements of the lower level, and agents in each; AGENTS if the last has fewer
  * T_L            the threshold t_l2
  * ROUNDS         times that each acquires; without it they run for ever
  * GIVES_UP       times that a wait of each agent may expire, at any moment
  * POSTS          holders post: a word of data that each counts up; a network process for each agent
  *                carries it out
  * STARVATION     the claim that agent STARVING gets what it wants, under weak fairness
- * BYPASS         how many may enter before an element that stands in the root's queue; the bound
+ * BYPASS         how many may enter before an element that is in the root's queue; the bound
  *                holds, and no lower one
  * DEFECT_x       one defect, for the test of the model itself
  */
@@ -68,7 +68,7 @@ byte pool[NODES + 1];
 byte inside;                        /* agents that hold the lock */
 byte grants;                        /* exclusive grants so far */
 bool wants[AGENTS];                 /* from the call of acquire to the grant or the timeout */
-bool queued[ELEMENTS];              /* the element stands in the root's queue and waits */
+bool queued[ELEMENTS];              /* the element is in the root's queue and waits */
 byte bypassed[ELEMENTS];            /* grants to others meanwhile */
 byte finished;
 

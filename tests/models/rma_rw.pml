@@ -14,7 +14,7 @@
  * COUNTERS               physical counters, 1 or 2
  * T_R T_L                the thresholds t_r and t_l1
  * ROUNDS                 times that each acquires; without it they run for ever
- * READ_ROUNDS            times that each reader does, where that is another number
+ * READ_ROUNDS            times that each reader does, if that is another number
  * READER_GIVES_UP        times that a reader's wait may expire, at any moment; a try_acquire is one
  *                        that expires at once
  * WRITER_GIVES_UP        times that a writer's wait for the readers may. In the queue d_mcs.pml has it.

@@ -23,7 +23,7 @@ std::string same_message(const MpiFabric::Options& options) {
   auto made = MpiFabric::create(options);
   REQUIRE_FALSE(made.ok());
   const std::string mine(made.status().message());
-  // No fabric is open here, so nobody else is inside MPI.
+  // No fabric is open here, so no other thread is inside MPI.
   auto bytes = static_cast<int>(mine.size());
   MPI_Bcast(&bytes, 1, MPI_INT, 0, MPI_COMM_WORLD);
   std::string first(static_cast<std::size_t>(bytes), '\0');

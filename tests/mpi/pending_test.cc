@@ -95,7 +95,7 @@ TEST_CASE("bytes of every length arrive whole, there and back") {
     const auto seen = pending.bytes(ep.flush(target));
     CHECK(std::equal(seen.begin(), seen.end(), sent.begin(), sent.end()));
   }
-  // An empty transfer is no operation and needs no valid address.
+  // An empty transfer does nothing and needs no valid address.
   ep.write(rma, {target, kSlots}, {});
   ep.read(rma, {target, kSlots}, {});
 }

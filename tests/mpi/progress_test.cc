@@ -107,7 +107,7 @@ TEST_CASE("a rank that makes no calls is reached all the same") {
 TEST_CASE("a fiber whose operation waits for a rank lets its siblings run") {
   if constexpr (kOpenMpi) return;  // only its flush completes an operation, and it keeps the thread
   auto options = test::mpi_options(kSegment);
-  options.progress_us = 3'600'000'000;  // nobody answers for a rank that is asleep
+  options.progress_us = 3'600'000'000;  // no thread answers for a sleeping rank
   auto made = MpiFabric::create(options);
   REQUIRE(made.ok());
   MpiFabric fabric = std::move(*made);
@@ -129,7 +129,7 @@ TEST_CASE("a fiber whose operation waits for a rank lets its siblings run") {
         CHECK(ep.fetch_add(rma, {1, kCount}, 1) == 0);
         return;
       }
-      // For longer than a thread looks before it leaves the wait to MPI (mpi_interface.h).
+      // Longer than a thread polls before it leaves the wait to MPI (mpi_interface.h).
       const std::uint64_t until = steady_ns() + 100'000'000;
       while (steady_ns() < until) this_fiber::yield();
       CHECK(watchdog.in_time());

@@ -114,7 +114,7 @@ def parse(path):
 
 
 def found(mutant, text, lines, where):
-    """The one place of these lines in the text, whatever their indentation."""
+    """The one place of these lines in the text, with any indentation."""
     pattern = r"[ \t]*\n[ \t]*".join(re.escape(line) for line in lines)
     places = list(re.finditer(pattern, text))
     shown = " / ".join(lines)
@@ -146,7 +146,7 @@ def patched(mutant, edits, text, path):
 
 
 def copy_of(mutant, sources, root, renamed):
-    """The text of sources of a mutant, in its namespace, without what stands outside of it."""
+    """The text of sources of a mutant, in its namespace, without the code outside of it."""
     parts = []
     for name in sources:
         path = f"{LOCKS}/{name}"

@@ -89,7 +89,7 @@ TEST_CASE("alock: for ever past a leader that has yielded: its budget, and no le
   }
 }
 
-// Counted from its first step: the budget that is under way as it comes, and the next one, taken
+// Counted from its first step: the budget in progress on its arrival, and the next one, taken
 // before it has yielded.
 TEST_CASE("alock: who waits alone in its cohort is passed by two budgets of the other one at most",
           "[.long][alock]") {

@@ -116,7 +116,7 @@ TEST_CASE(
               REQUIRE(grant.ok());
               lock.release(agent, site, *grant);
             }}});
-  // The node's word, the swap of the tail, and the victim's store with the look behind it.
+  // The node's word, the swap of the tail, and the victim's store with the poll after it.
   CHECK(took == 3 + (40 + 1000 + 200 + 1000) + (40 + 1000 + 50 + 60 + 1000));
 }
 

@@ -41,7 +41,7 @@ void exhaust(Scripted& program, const fabric::sim::ExploreOptions& options) {
   }
 }
 
-/// Two agents each store to a word and look at the other's: all pairs of what they may see.
+/// Two agents each store to a word and load the other's: all pairs of values that they may see.
 template <class Between>
 Pairs dekker(const fabric::sim::ExploreOptions& options, Between between) {
   std::uint64_t of_first = 0, of_second = 0;
@@ -158,7 +158,7 @@ TEST_CASE("double stores: who has seen one by a cpu load may find its own store 
   const auto by_rma = [](auto& ep) { return ep.load(rma, kX) == 1; };
   CHECK(last({}, by_load) == kept);
   CHECK(last(kTwice, by_rma) == kept);
-  // Here the store of 7 is undone where the load came between the two.
+  // Here the store of 7 is undone if the load came between the two.
   std::uint64_t undone = 0;
   Scripted* made = nullptr;
   bool stored = false;

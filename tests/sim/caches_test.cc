@@ -126,7 +126,7 @@ TEST_CASE("caches: copies for readers overlap, and a write waits for those on th
   CHECK(model.access(2, kLine, kLoad, kNow) == kNow + 40 + 1);
   CHECK(model.access(3, kLine, kLoad, kNow) == kNow + 7 + 40 + 1);  // its sibling has none yet: C3
   CHECK(model.access(4, kLine, kLoad, kNow) == kNow + 14 + 60 + 1);
-  CHECK(model.access(0, kLine, kLoad, kNow) == kNow + 1);  // has a copy: waits for nobody
+  CHECK(model.access(0, kLine, kLoad, kNow) == kNow + 1);  // has a copy: no wait
   CHECK(model.access(0, kLine, kStore, kNow) == kNow + 21 + 60 + 2 * 3 + 2);
 }
 

@@ -35,8 +35,8 @@ struct Contest {
   double per_second(std::uint32_t agents) const { return 1e9 * agents * kAcquires / time_ns; }
 };
 
-// Agents of one node that all increment one record, by a load and a store under one lock, and ask
-// for their fencing token: work on another line than the lock's, and on the lock's.
+// Agents of one node that all increment one record, by a load and a store under one lock, and take
+// their fencing token: work on another line than the lock's, and on the lock's.
 Contest contest(const Machine& machine, const char* kind, std::uint32_t agents,
                 std::uint64_t seed) {
   fabric::SegmentLayout layout;

@@ -139,7 +139,7 @@ TEST_CASE("coherent: the lines of bulk bytes are fetched at once") {
 TEST_CASE("coherent: a ping-pong of two cores takes what its parts take") {
   // Agents 0 and 1 on two cores of one NUMA node. Each waits on one line that the other writes.
   Multicore machine = test::small_node();
-  machine.wait.look_ns = 0;  // looks all the time: no time is lost between a write and the look
+  machine.wait.look_ns = 0;  // polls all the time: no time is lost between a write and the poll
   Node node(machine);
   constexpr std::uint64_t kRounds = 20;
   const Address lines[2] = {kWord, kWord + 64};
@@ -156,17 +156,17 @@ TEST_CASE("coherent: a ping-pong of two cores takes what its parts take") {
     if (me == 0) ended = node.now();
   });
   // A store takes the waiter's copy away (40 + 2), the waiter fetches it again (40 + 1). Before it
-  // stores, a waiter looks at its own line in vain, which costs nothing to the other.
+  // stores, a waiter polls its own line without success, which costs the other nothing.
   CHECK(ended - began == (kRounds - 1) * 2 * (40 + 2 + 40 + 1));
 }
 
 TEST_CASE("coherent: a waiter looks at the times at which its spinning would") {
-  Node node(test::small_node());  // looks every 20 ns, for 2000 ns, then every 300 ns
+  Node node(test::small_node());  // polls every 20 ns, for 2000 ns, then every 300 ns
   struct Case {
     double written_at;
     double seen_at;
   };
-  // The first look is done at 81: memory. A write at t is done 40 + 2 later.
+  // The first poll is done at 81: memory. A write at t is done 40 + 2 later.
   for (const Case& at : {Case{100, 161}, Case{1000, 1061}, Case{3000, 3200}}) {
     Node fresh(test::small_node());
     double seen = 0;

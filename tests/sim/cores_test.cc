@@ -90,7 +90,7 @@ TEST_CASE("cores: who polls costs the next one a turn, and sees what changed on 
   cores.begin(3, 0);
   check_turn(cores.leave(0, 0, Leave::kPoll), 1, 1000);
   check_turn(cores.leave(1, 2000, Leave::kReady), 2, 3000);
-  // The queue is 0, which polls, and 1: 0 looks in vain from 4000 to 5000.
+  // The queue is 0, which polls, and 1: 0 polls without success from 4000 to 5000.
   check_turn(cores.leave(2, 4000, Leave::kReady), 1, 6000);
   check_turn(cores.changed(0, 6500), Cores::kNobody, 0);  // 1 runs; 0 queues behind 2
   check_turn(cores.leave(1, 7000, Leave::kEnd), 2, 8000);
@@ -102,7 +102,7 @@ TEST_CASE("cores: when all poll they look in turn") {
   cores.begin(2, 0);
   check_turn(cores.leave(0, 0, Leave::kPoll), 1, 1000);
   check_turn(cores.leave(1, 5000, Leave::kPoll), Cores::kNobody, 0);
-  // 0 looks at 6000, 8000, 10000, ...; 1 at 7000, 9000, ...
+  // 0 polls at 6000, 8000, 10000, ...; 1 at 7000, 9000, ...
   SECTION("on its turn") { check_turn(cores.changed(1, 9000), 1, 9000); }
   SECTION("before its turn") { check_turn(cores.changed(1, 7001), 1, 9000); }
   SECTION("the other") { check_turn(cores.changed(0, 8001), 0, 10'000); }
@@ -120,7 +120,7 @@ TEST_CASE("cores: a sleeper is woken after the wake's time, and must get the thr
   Cores cores = one_thread();
   cores.begin(2, 0);
   check_turn(cores.leave(0, 100, Leave::kSleep), 1, 1100);
-  CHECK(!cores.must_leave(1, 1e6));  // nobody queues
+  CHECK(!cores.must_leave(1, 1e6));  // the queue is empty
   SECTION("the thread is taken") {
     check_turn(cores.changed(0, 2000), Cores::kNobody, 0);
     check_turn(cores.leave(1, 20'000, Leave::kReady), 0, 21'000);

@@ -59,7 +59,7 @@ TEST_CASE("fairness: a cycle that gives its turn to nobody else is no starvation
   made.edge(in, out, 0);
   const StateGraph& graph = made.graph();
   CHECK_FALSE(fair_cycle_without(graph, 1, Exclusion::kThisAgent));
-  CHECK(bypass_of(graph, 1).unbounded);  // which asks for no fairness
+  CHECK(bypass_of(graph, 1).unbounded);  // which requires no fairness
   CHECK_FALSE(bypass_of(graph, 0).unbounded);
 }
 

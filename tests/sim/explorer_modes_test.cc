@@ -35,7 +35,7 @@ struct Losing {
   Explorer explorer;
 };
 
-// Wrong only when agent 1 looks at X after the second store of agent 0 and again after the fourth:
+// Wrong only when agent 1 loads X after the second store of agent 0 and again after the fourth:
 // agent 0 is left for it, it for agent 0, and agent 0 for it once more.
 struct Deep {
   Deep()

@@ -14,7 +14,7 @@ TEST_CASE("explore: two agents of every kind, every order, twice each") {
     explored(kind, {.readers = 0, .writers = 2});
     explored(kind, {.readers = 1, .writers = 1});
   }
-  // Back-off takes time, which is no part of an order: gbh is fompi-rw here.
+  // Back-off takes time, and an order has no time: gbh is fompi-rw here.
   for (const char* kind : {"fompi-spin", "fompi-rw", "gbh:lockall=off", "d-mcs"}) {
     if (!kSmall) explored(kind, {.readers = 0, .writers = 2, .rounds = 2});
   }
@@ -107,6 +107,6 @@ TEST_CASE("explore: LOCKALL and writers keep each other out, and can hold each o
   INFO((report.violation ? report.violation->what : ""));
   CHECK_FALSE(report.violation);
   CHECK(report.complete);
-  // Each backs out of the other's way; only back-off, which takes time, tells them apart.
+  // Each backs out for the other; only back-off, which takes time, separates them.
   CHECK_THAT(report.waiting.value().livelock.value().what, Catch::StartsWith("livelock"));
 }

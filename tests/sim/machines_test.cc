@@ -1,5 +1,5 @@
-// The machines that are compiled in behave as the papers say that theirs did, where one figure of
-// the file is there for that alone.
+// The compiled-in machines behave as the papers report of theirs, where a figure of the file has no
+// other purpose.
 #include <catch2/catch.hpp>
 #include <vector>
 

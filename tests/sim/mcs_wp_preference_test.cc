@@ -1,4 +1,4 @@
-// MCS-WP prefers writers: a reader that comes after a waiting writer is let in after it.
+// MCS-WP prefers writers: a reader that comes after a waiting writer is granted after it.
 #include <catch2/catch.hpp>
 #include <string>
 

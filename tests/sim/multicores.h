@@ -1,4 +1,4 @@
-// A multicore node made by hand, small and with costs that are easy to tell apart in a sum.
+// A small multicore node, with costs that are easy to distinguish in a sum.
 #pragma once
 
 #include "keyway/locks/fabric/sim/multicore.h"

@@ -54,7 +54,7 @@ TEST_CASE("network: what waits in front of a crowded card slows it down") {
   const double took = lab.run({{0, [](SimEndpoint& ep) {
                                   for (int i = 0; i < 4; ++i) ep.post_fetch_add(rma, word_of(0), 1);
                                   ep.flush(0);
-                                  ep.fetch_add(rma, word_of(0), 1);  // nobody waits any more
+                                  ep.fetch_add(rma, word_of(0), 1);  // no operation waits any more
                                 }}});
   CHECK(took == (45 + 100 + 4 * 250 + (1 + 2 + 3) * 30 + 100) + (45 + 100 + 250 + 100));
 }
@@ -81,7 +81,7 @@ TEST_CASE("network: bulk bytes occupy the cards at both ends, at the pace of the
   slow.card.ns_per_byte = 2;
   CHECK(Lab(slow, {0, 1}).run({{0, [&](SimEndpoint& ep) { ep.write(rma, word_of(1), a); }}}) ==
         40 + 1000 + 50 + 400 + 1000);
-  // Two answers to one node come in one after the other.
+  // Two answers to one node arrive one after the other.
   const auto read = [](std::uint32_t rank, std::vector<std::byte>& bytes) {
     return [rank, &bytes](SimEndpoint& ep) { ep.read(rma, word_of(rank), bytes); };
   };

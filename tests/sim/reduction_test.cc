@@ -19,7 +19,7 @@ using lockcheck::Manner;
 namespace {
 
 constexpr std::uint64_t kAll = 5'000'000;
-// Agent i's own words; kOpen is everybody's.
+// Agent i's own words; kOpen belongs to all.
 const fabric::Address kOwn[] = {{0, fabric::kReservedBytes}, {1, fabric::kReservedBytes + 8}};
 const fabric::Address kOpen{0, fabric::kReservedBytes + 16};
 

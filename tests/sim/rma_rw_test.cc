@@ -22,7 +22,7 @@ std::string levers(int t_r, int t_l1, int counters) {
   return fmt::format("rma-rw:t_r={},t_l1={},t_dc={}", t_r, t_l1, counters == 2 ? 1 : 2);
 }
 
-/// On one node, where the writers' tree is one queue.
+/// On one node, the writers' tree is one queue.
 void require_clean(LockShape shape, const std::vector<int>& t_rs, const std::vector<int>& t_l1s,
                    const std::vector<int>& counters) {
   shape.topology = "nodes=1";

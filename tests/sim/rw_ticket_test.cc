@@ -28,7 +28,7 @@ fabric::sim::ExploreReport ticket_explored(const LockShape& shape,
   return test::explored("rw-ticket", shape, options);
 }
 
-/// One of three agents has a deadline; the patient ones must get in.
+/// One of three agents has a deadline; the patient ones must be granted.
 void explored_with_one_timed(LockShape shape) {
   for (std::uint32_t timed = 0; timed < 3; ++timed) {
     shape.manners = {kWait, kWait, kWait};
@@ -67,7 +67,7 @@ TEST_CASE("rw-ticket: deadlines that pass and tries that fail leave nothing behi
   ticket_explored({.readers = 2, .writers = 1, .manner = Manner::kTry});
 }
 
-// RT1: nobody is passed by a later ticket, so each other agent enters once at most meanwhile.
+// RT1: no later ticket passes an earlier one, so each other agent enters once at most meanwhile.
 TEST_CASE("rw-ticket: first come, first served, for ever") {
   const auto bypass = [](const LockShape& shape) {
     const auto waiting = ticket_explored(shape).waiting.value();

@@ -202,7 +202,7 @@ TEST_CASE("timed: a remote wait ends at its deadline") {
         kThere, [](std::uint64_t) { return false; }, {10'000, 10'000}, Deadline::at_ns(15'000));
     CHECK(waited.expired);
   });
-  // Looks at 0, at 12100 and, for the last time, at the deadline.
+  // Polls at 0, at 12100 and, for the last time, at the deadline.
   CHECK(took == 15'000 + 2100);
 }
 

@@ -19,7 +19,7 @@ inline std::string& elsewhere() {
   return uri;
 }
 
-/// Walks every rank with `walker`, while nobody works. `sessions` are the open ones, the walker
+/// Walks every rank with `walker`, while no session works. `sessions` are the open ones, the walker
 /// among them.
 inline void check_heap(Store& store, Session& walker, std::span<Session* const> sessions) {
   if (!elsewhere().empty()) return;  // the server's heap is its own business
@@ -61,7 +61,7 @@ inline std::string named(std::string_view what, std::uint64_t number) {
   return fmt::format("{}{}", what, number);
 }
 
-/// Bytes that tell where they belong, so that a mixed-up value shows.
+/// Bytes that depend on their place, so that a mixed-up value shows.
 inline std::string pattern(std::size_t bytes, std::uint64_t seed) {
   std::string text(bytes, '\0');
   for (std::size_t i = 0; i < bytes; ++i) {

@@ -275,7 +275,7 @@ TEST_CASE("concurrent: a full heap under many writers loses nothing") {
   Crew{.threads = kAgents}.run([&](std::uint32_t me) {
     Session s = std::move(*store.session());
     Rng rng(me);
-    std::map<std::string, std::string> mine;  // keys are its own, the heap is everybody's
+    std::map<std::string, std::string> mine;  // the keys are private, the heap is shared
     stage.meet();
     for (std::uint32_t i = 0; i < scaled(4000) && !stage.failed(); ++i) {
       const std::string key = fmt::format("agent {} key {}", me, rng.below(300));

@@ -1,6 +1,6 @@
-// The store on a fabric where a posted operation happens at the flush and not before, in any
-// order, and where every rank but the agent's own is remote: one missing flush, or a buffer that is
-// used again too early, shows here. Fibers, so that a seed replays a failure.
+// The store on a fabric in which posted operations happen at the flush and not before, in any
+// order, and every rank but the agent's own is remote: one missing flush, or a buffer that is used
+// again too early, shows here. Fibers, so that a seed replays a failure.
 #include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>

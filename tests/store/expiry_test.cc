@@ -1,5 +1,5 @@
 // Expiry: it hides an element at its time, and each kind of write keeps or drops it as client.h
-// says. Times long past and far ahead stand for "expired" and "not yet": no test waits.
+// says. Times long past and far ahead mean "expired" and "not yet": no test waits.
 #include "accounting.h"
 
 #include <algorithm>
@@ -203,7 +203,7 @@ TEST_CASE("expiry: it comes by itself", "[memory]") {
     if (there) REQUIRE(early);
     if (!there) REQUIRE(late);
   }
-  CHECK(s.size() == 1);  // nobody has swept it yet
+  CHECK(s.size() == 1);  // not swept yet
   CHECK(*s.inspector().sweep_expired(0) == 1);
   CHECK(s.size() == 0);
 }

@@ -12,7 +12,7 @@ namespace {
 
 using Kept = std::map<std::string, std::string>;
 
-/// Puts elements of one size until there is no more room.
+/// Puts elements of one size until the heap is full.
 void fill(Session& s, Kept& kept, std::size_t bytes, const std::string& prefix) {
   for (int i = 0;; ++i) {
     const std::string key = named(prefix, i);

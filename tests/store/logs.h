@@ -57,7 +57,7 @@ class Logger {
       default: return read(log);
     }
   }
-  /// All that this agent wrote, when nobody writes any more.
+  /// Everything that this agent wrote, after all writers have ended.
   std::optional<std::string> check() {
     for (const auto& [log, end, token] : appended_) {
       std::string got;

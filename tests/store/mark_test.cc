@@ -1,5 +1,6 @@
 // K6: a key that has changed never has a mark again that it had before; one that has not keeps it
-// as long as nothing beside it changes. And what stands on marks: modify_all() that is refused.
+// as long as nothing beside it changes. And modify_all(), which relies on marks, when it is
+// refused.
 //
 // On the fabric with late posted operations; two ranks of three are remote.
 #include <catch2/catch.hpp>

@@ -289,6 +289,6 @@ TEST_CASE("several keys: more stripes than a session can hold is an error, not a
   REQUIRE_FALSE(all.ok());
   CHECK(all.code() == Code::kUnavailable);
   CHECK(s.alone([] {}) == Code::kUnavailable);
-  CHECK(s.put("key 1", "v").ok());  // and lets go of what it held
+  CHECK(s.put("key 1", "v").ok());  // and releases the locks that it held
   for (const auto key : keys) CHECK((s.get(key).ok() || key != "key 1"));
 }

@@ -5,8 +5,8 @@
 // and their padded values lie in the heap. A value's text is a function of its number: put values
 // are padded multiples of 1000, values after an increment are neither.
 //
-// Beside what the history tells, agents do what must not show in it: a plan says which of it. Each
-// erases keys of earlier rounds, so that the heap bears many rounds.
+// In addition to the history's operations, agents do some that must not show in it; a plan selects
+// them. Each erases keys of earlier rounds, so that the heap bears many rounds.
 #pragma once
 
 #include <array>

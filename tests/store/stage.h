@@ -1,7 +1,7 @@
 // Runs the agents of one process: threads, or fibers of a few threads.
 //
 // *Thread safety.* Every member may be called by any agent. Catch2's checks are not thread-safe, so
-// agents report what they found broken here, and the test looks at it when all have ended.
+// agents report failures here, and the test checks them after all have ended.
 #pragma once
 
 #include <atomic>
@@ -30,7 +30,7 @@ class Stage {
  public:
   explicit Stage(std::uint32_t agents) : agents_(agents) {}
 
-  /// All agents meet here. False when one of them has failed: then everybody goes home.
+  /// All agents meet here. False if one of them has failed: then all end.
   bool meet(std::uint32_t = 0) {
     // acq_rel and acquire: an agent that leaves the meeting sees all writes of the others before
     // it.

@@ -16,7 +16,7 @@ class FailingMemory {
 
   /// No allocation fails from here on.
   static void stop();
-  /// Whether the one with the number of the last FailingMemory was asked for.
+  /// Whether the allocation with the number of the last FailingMemory was requested.
   static bool failed();
 };
 

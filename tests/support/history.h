@@ -22,7 +22,7 @@ enum class Op : std::uint8_t {
   kErase,
   kCompareAndSet,
   kIncrement,
-  kVanish,  // a put of what has expired already, a clear: absent after it, whatever was there
+  kVanish,  // a put of an expired element, a clear: absent afterwards, whatever was there
   kTouch    // the value is not changed: an expiry far away, or none
 };
 inline constexpr std::uint64_t kOps = 8;

@@ -1,9 +1,9 @@
 # keyway_local_client: the client library for tests that need no MPI.
 #
-# It is keyway::client, but for sanitizers, where it is built without MPI. With ThreadSanitizer it must
-# be: UCX, which MPICH brings along, puts its own madvise() in place of the system's, and that takes a
-# lock in a thread that ThreadSanitizer has already taken down, which crashes. With the others it saves
-# a minute: the store compiled for the mpi fabric, which none of their tests uses.
+# It is keyway::client, except with sanitizers: then it is built without MPI. With ThreadSanitizer
+# it must be: UCX, which MPICH brings along, replaces the system's madvise(), and that takes a lock
+# in a thread that ThreadSanitizer has already taken down, which crashes. With the others it saves a
+# minute: the store compiled for the mpi fabric, which none of their tests uses.
 if(TARGET keyway_local_client)
   return()
 endif()

@@ -65,8 +65,8 @@ int main(int argc, char** argv) {
     test::replay_line =
         fmt::format("mpirun -n {} {}{} --ranks-per-node {}", ranks, argv[0],
                     variant.force_rma ? " --force-rma" : "", variant.ranks_per_node);
-    output.colour = false;       // a launcher's terminal is no terminal
-    output.compact = rank != 0;  // one tells the whole story, the others what fails
+    output.colour = false;       // a launcher's terminal is not a real one
+    output.compact = rank != 0;  // one rank reports everything, the others only failures
     return 0;
   });
 }

@@ -94,7 +94,7 @@ for ((i = 0; i < hosts; i++)); do
   host_list+="${host_list:+,}10.99.$((i / 250)).$((i % 250 + 1)):$ranks_per_host"
 done
 
-# In place of ssh: hydra calls it as LAUNCHER [-x] HOST COMMAND...
+# Instead of ssh: hydra calls it as LAUNCHER [-x] HOST COMMAND...
 cat >"$work/launch" <<EOF
 #!/bin/bash
 while [ "\${1#-}" != "\$1" ]; do shift; done

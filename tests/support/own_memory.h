@@ -1,5 +1,5 @@
-// OwnMemory: for helpers of tests that allocate where a test lets allocations fail
-// (failing_memory.h): while one of their scopes is open, none does.
+// OwnMemory: for test helpers that allocate while a test makes allocations fail (failing_memory.h):
+// while one of their scopes is open, none fails.
 #pragma once
 
 namespace keyway::test {

@@ -1,7 +1,7 @@
 """For each rule: trees that break it, with the breaches expected, and text that it must allow.
 
-A case is (files, breaches): files by path, breaches as "path:line". An empty list of breaches
-is text that looks like a breach and is none."""
+A case is (files, breaches): files by path, breaches as "path:line". An empty list of breaches is
+text that looks like a breach and is not one."""
 
 _HEADER = "// What it is.\n#pragma once\n"
 

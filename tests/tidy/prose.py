@@ -38,7 +38,8 @@ _ARCHAIC = re.compile(
     r"|at the most|in force|has to|of its own)\b", re.IGNORECASE)
 
 _WORD = re.compile(r"[^\W_][\w'-]*")
-_CONTRACT = re.compile(r"\*What\*?\.\*?")  # the first heading of a header's contract is no sentence
+_CONTRACT = re.compile(r"\*What\*?\.\*?")  # the first heading of a header's contract is not a
+                                           # sentence
 _LIST_ITEM = re.compile(r"\s*(?:(?:[-*+]|\d+\.|[A-Z]{1,2}\d+[.:]?|\(\w\))\s|\*[A-Z])")
 
 

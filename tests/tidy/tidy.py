@@ -1,6 +1,7 @@
 """Checks the tree against the rules of rules_*.py; prints each breach and fails on any.
 
-Exceptions stand in exceptions.toml: rule, path and reason. One that excuses nothing fails too."""
+exceptions.toml lists the exceptions: rule, path and reason. An exception that excuses nothing fails
+too."""
 
 import argparse
 import pathlib

@@ -87,7 +87,7 @@ void check_put_all(Store& store) {
               [&](auto& session) { return session.put_all(pairs, {.keep_expiry = true}); });
 }
 
-/// An element that is written is read again, where its key is named again.
+/// A written element is read again if its key is named again.
 template <class Store>
 void check_put_all_twice(Store& store) {
   const auto before = before_writes(store);

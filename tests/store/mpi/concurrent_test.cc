@@ -1,4 +1,4 @@
-// Every process of the job works on every rank at the same time, one-sided where the fabric is:
+// Every process of the job works on every rank at the same time, one-sided if the fabric is:
 // linearizable histories, atomic transfers, and a heap that adds up when they have gone.
 #include <atomic>
 #include <map>

@@ -1,5 +1,5 @@
-// Opening over MPI is collective: every process gets the same answer, also when one of them asks
-// for nonsense or for something else.
+// Opening over MPI is collective: every process gets the same answer, also when one of them has
+// invalid or different options.
 #include <set>
 #include <string>
 #include <thread>
@@ -23,7 +23,7 @@ TEST_CASE("store over mpi: options that make no sense are refused on every proce
 TEST_CASE("store over mpi: processes that disagree are all told so, and none hangs") {
   Store good = open_job_store("memory=4MiB");
   const std::uint32_t last = good.processes() - 1;
-  if (last == 0) return;  // nobody to disagree with
+  if (last == 0) return;  // a single rank cannot disagree
   for (const char* odd :
        {"mpi:?memory=8MiB", "mpi:?memory=4MiB&lock=d-mcs", "mpi:?memory=4MiB&stripes=9",
         "mpi:?memory=4MiB&buckets=77", "mpi:?memory=nonsense",
@@ -104,5 +104,5 @@ TEST_CASE("store over mpi: one process asks all to end") {
   store.barrier();
   if (store.process() + 1 == store.processes()) store.ask_all_to_end();
   while (!store.asked_to_end()) std::this_thread::yield();  // it comes by itself
-  store.barrier();  // nobody closes the store before the others have heard
+  store.barrier();  // no rank closes the store before the others know
 }

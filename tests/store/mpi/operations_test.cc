@@ -64,7 +64,7 @@ TEST_CASE("store over mpi: elements of any size are written and read from every 
       REQUIRE(*s.get(key_of(from, size)) == pattern(size, from));
   }
   store.barrier();
-  // Everybody erases what the next one wrote.
+  // Each rank erases the keys of the next one.
   for (const std::size_t size : kSizes)
     REQUIRE(s.erase(key_of((store.process() + 1) % n, size)).ok());
   store.barrier();

@@ -1,7 +1,8 @@
 // ClockedEndpoint: an agent of a simulated machine with a wall clock that a test sets.
 //
-// *What.* A SimEndpoint that asks the test for the time of day: a clock that moves at each look, or
-// one that is wrong and is set back. *Thread safety.* As endpoint.h says.
+// *What.* A SimEndpoint that asks the test for the time of day: a clock that moves at each reading,
+// or one that is wrong and is set back.
+// *Thread safety.* As endpoint.h says.
 #pragma once
 
 #include <cstdint>

@@ -121,7 +121,7 @@ TEST_CASE("expiry costs: to renew that of a large element is as many as of a sma
     for (const bool large : {false, true}) {
       const std::string value(large ? 20'000 : 1'000, 'v');
       REQUIRE(far.session->put(far.key, value, {.expires_at_ms = kNow + 1000}).ok());
-      // The words of the clock come with an element from the second look on.
+      // The words of the clock come with an element from the second reading on.
       REQUIRE(far.session->set_expiry(far.key, kNow + 1500).ok());
       REQUIRE(far.session->info(far.key).ok());
       for (std::uint64_t i = 2; i < 5; ++i) {

@@ -1,6 +1,6 @@
-// The store where a core is taken away from an agent that holds a lock, and where the ways to one
-// node are slow: it stays linearizable and atomic. And planted defects, to show that the checks on
-// simulated runs find what they are for: the same endpoint without the defect passes.
+// The store with an agent that loses its core while it holds a lock, and with slow paths to one
+// node: it stays linearizable and atomic. And planted defects, to show that the checks on simulated
+// runs find them: the same endpoint without the defect passes.
 #include <span>
 
 #include "keyway/kvstore/session_impl.h"

@@ -47,7 +47,7 @@ double best_fixed(policy::Plan plan) {
   return best;
 }
 
-/// The kind of each part's stripes, "several" where they differ.
+/// The kind of each part's stripes, "several" if they differ.
 std::map<std::uint32_t, std::string> kinds_of(const policy::Outcome& outcome) {
   std::map<std::uint32_t, std::string> kinds;
   for (const policy::KindCount& count : outcome.kinds) {

@@ -41,8 +41,7 @@ TEST_CASE("measured costs: those of a simulated machine are its file's") {
     CHECK(found.loopback_ns == Approx(expected.loopback_ns).epsilon(0.01));
     CHECK(found.rma_atomic_ns == Approx(expected.rma_atomic_ns).epsilon(0.01));
     CHECK(found.posted_ns == Approx(expected.posted_ns).epsilon(0.05));
-    // An order is a round trip of a store where nothing else keeps it, and nothing where it is
-    // kept.
+    // An order is a round trip of a store if the network does not keep it, and free otherwise.
     const double store_ns = expected.rma_atomic_ns - machine.card.atomic_ns + machine.card.write_ns;
     CHECK(found.order_ns == Approx(expected.order_ns > 0 ? store_ns : 0).margin(100));
     CHECK(found.nodes == 3);

@@ -83,7 +83,7 @@ std::string transfer_in(SimStore<E>& store, std::uint64_t seed, std::uint32_t ac
   return stage.failure();
 }
 
-/// With everybody gone: live, free and leased bytes are the heap, also when all is erased.
+/// After all agents have ended: live, free and leased bytes are the heap, also when all is erased.
 template <class E, class Open>
 void check_after(SimStore<E>& store, Open&& open) {
   const auto walker = open(0);

@@ -1,8 +1,8 @@
 // A store on a simulated machine, and how the agents of a test play on it in virtual time.
 //
 // *What.* SimStore owns geometry, lock and fabric, and makes sessions: in an agent while it runs,
-// or outside, where operations take no time. SimCrew runs an agent at every rank; SimStage is where
-// they meet. Nothing here looks at the host: a seed is a run.
+// or outside, where operations take no time. SimCrew runs an agent at every rank; SimStage is their
+// meeting point. Nothing here depends on the host: a seed is a run.
 // *Thread safety.* None: one thread simulates.
 #pragma once
 

@@ -1,5 +1,5 @@
 // The lock kinds of stripes change at random while the store is used: histories stay linearizable,
-// sums are kept, and the look at the kind costs no round trip.
+// sums are kept, and the check of the kind costs no round trip.
 #include "tests/store/restless.h"
 #include "tests/store/sim/seeds.h"
 #include "tests/store/sim/sim_runs.h"
@@ -152,10 +152,10 @@ TEST_CASE("switching in simulation: a stripe comes to the kind that its visitors
   const auto walker = store.session(0);
   const std::uint64_t hot =
       store.geometry().stripe_of(store.geometry().bucket_of(store.geometry().hash_of(key)));
-  // Readers that D-MCS lets in one by one share a GBH; nothing calls them back.
+  // Readers that D-MCS granted one by one share a GBH; nothing switches it back.
   CHECK(walker->kind_of(0, hot).kind() == 1);
   CHECK(walker->kind_of(0, hot).switches() == 1);
-  CHECK(switches_of(store) == 1);  // nobody visits the others
+  CHECK(switches_of(store) == 1);  // the others have no visits
   std::string out;
   for (std::uint32_t i = 0; i < store::kSampleEvery; ++i) REQUIRE(walker->get(key, out).ok());
   const store::StripeReport report = walker->stripe_report(0, hot);
