@@ -23,7 +23,7 @@ def descendants_by_mark(mark):
                 if mark in (entry / "environ").read_bytes().split(b"\0"):
                     found.append(int(entry.name))
             except OSError:
-                continue  # it has ended, or is not ours to look at
+                continue  # it has ended, or we may not read it
     return found
 
 

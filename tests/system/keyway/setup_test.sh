@@ -24,7 +24,7 @@ offer() {
 forget() { rm -f alternatives/* admin/* mpirun; }
 mpirun_is() { readlink alternatives/mpirun; }
 
-sudo() { :; }  # asked for by name only
+sudo() { :; }  # requested by name only
 missing_packages() { echo openmpi-bin; }
 all_known() { true; }
 apt_says='Unpacking 640 lines of apt'

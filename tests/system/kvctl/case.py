@@ -22,7 +22,7 @@ class Program:
 
 
 def environment(**more):
-    """Without what a person's own environment would tell the programs."""
+    """Without variables of a person's own environment that affect the programs."""
     ours = {name: value for name, value in os.environ.items()
             if not name.startswith(("KVCTL_", "REDISCLI_", "KEYWAYD_"))}
     return {**ours, "KVCTL_HISTFILE": "", "TERM": "xterm", "LC_ALL": "C.UTF-8", **more}

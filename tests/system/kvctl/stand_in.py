@@ -18,7 +18,7 @@ def resp(value):
 
 
 class StandIn:
-    """Answers each request by its first two words, or its first; close() it whatever happens."""
+    """Answers each request by its first two words, or its first; the caller must close() it."""
 
     def __init__(self, answers):
         self.answers = {"PING": "PONG", **answers}

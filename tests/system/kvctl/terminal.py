@@ -15,7 +15,7 @@ DEADLINE_S = 60
 
 
 class Terminal:
-    """Runs a command on a pseudo-terminal; close() it whatever happens."""
+    """Runs a command on a pseudo-terminal; the caller must close() it."""
 
     def __init__(self, command, environment, columns=100):
         self.master, slave = pty.openpty()

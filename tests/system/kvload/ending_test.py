@@ -1,5 +1,5 @@
-"""How kvload ends before its time: told by a signal, or when its server is gone. Each time it reports
-what it has measured until then."""
+"""How kvload ends early: by a signal, or when its server is gone. Each time it reports its
+measurements so far."""
 
 import argparse
 import collections
@@ -26,7 +26,7 @@ ENDLESS = ("-p", "operationcount=0", "-p", "maxexecutiontime=600", "-s", "-p", "
 
 
 class Running:
-    """A kvload at work. Its status lines tell how far it is."""
+    """A running kvload. Its status lines show its progress."""
 
     def __init__(self, *words, **more):
         self.said = ""
@@ -114,7 +114,7 @@ class Interrupted(Ending):
         self.assertEqual(run.process.returncode, EXIT_INTERRUPTED, run.said)
 
     def test_the_second_signal_ends_it_at_once(self):
-        # A server that does not answer: the operations under way cannot end.
+        # A server that does not answer: the operations in flight cannot end.
         peer, words = self.on_a_server("timeout=600s")
         run = self.start(*words)
         run.wait_for("[READ")
@@ -155,7 +155,7 @@ class Interrupted(Ending):
                 text += piece
             os.close(outer)
             self.assertEqual(process.wait(timeout=HANG_S), EXIT_INTERRUPTED, text)
-        # The progress line is ended where it stands, and not followed on its own line.
+        # The progress line ends where it is, and is not followed on its own line.
         self.assertRegex(text.decode(), r"run: [^\r\n]*/s[^\r\n]*\r\nkvload: run: interrupted after")
 
 

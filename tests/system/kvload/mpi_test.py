@@ -134,7 +134,7 @@ class Job(unittest.TestCase):
 
     def test_ranks_that_disagree_are_refused(self):
         if int(RANKS) == 1:
-            return  # nobody to disagree with
+            return  # a single rank cannot disagree
         done = self.odd_one_out(1, "--seed", 2)
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("the ranks disagree", done.stderr)

@@ -42,7 +42,8 @@ class Workloads(Case):
                           "50thPercentileLatency(us)", "95thPercentileLatency(us)",
                           "99thPercentileLatency(us)"):
                 self.assertIn(value, run[metric])
-        # Exactly as many operations as asked for: a read-modify-write is also a read and an update.
+        # Exactly the requested number of operations: a read-modify-write is also a read and an
+        # update.
         total = sum(counts.values()) - 2 * counts.get("READ-MODIFY-WRITE", 0)
         self.assertEqual(total, self.OPERATIONS)
         return run, done

@@ -145,7 +145,7 @@ class Dht(Case):
         report = self.report(*words)
         self.assertNotIn("latency", report)
         self.assertEqual(report["check"]["exclusive_grants"], 0)
-        # An insert is a compare-and-swap, and one more and an addition where the slot was taken.
+        # An insert is a compare-and-swap, and one more and an addition if the slot was taken.
         rma = {name: sum(row.values()) for name, row in report["operations"]["rma"].items()}
         self.assertNotIn("swap", rma)
         self.assertGreaterEqual(rma["compare_swap"], report["exclusive"])
@@ -158,7 +158,7 @@ class Reruns(Case):
         words = ("--lock", "gbh", "--bench", "warb", *SIM, "--fw", 0.3, "--seed", 7, "--counts")
         once = self.report(*words)
         self.assertEqual(without_times(dict(once)), without_times(self.report(*words)))
-        # And so is the run that its own report asks for.
+        # And so is the run by its own report's command line.
         again = without_times(self.report(*once["rerun"]))
         self.assertEqual(without_times(dict(once)), again)
         other = self.report(*words, "--seed", 8)

@@ -1,5 +1,5 @@
-"""Transactions and commands of several keys are one step to everybody; single keys are
-linearizable; what WATCH saw has not changed when EXEC runs.
+"""Transactions and commands of several keys are one step for all clients; single keys are
+linearizable; watched keys have not changed when EXEC runs.
 
 Redis is not asked: it executes one command at a time."""
 
@@ -85,7 +85,7 @@ class Crowd(Case):
 
 
 class Transfers(Crowd):
-    """Money moves between accounts, and nobody ever counts another sum."""
+    """Money moves between accounts, and no client ever counts another sum."""
 
     def setUp(self):
         super().setUp()
@@ -129,7 +129,7 @@ class Transfers(Crowd):
         self.check_sum(self.execute(wire, *[("GET", account) for account in ACCOUNTS]))
 
     def count_everything(self, wire, _):
-        """A transaction that looks at the whole store."""
+        """A transaction that reads the whole store."""
         size, *balances = self.execute(wire, ("DBSIZE",), *[("GET", each) for each in ACCOUNTS])
         self.assertEqual(int(size), len(ACCOUNTS))
         self.check_sum(balances)

@@ -31,7 +31,7 @@ CONFIG GET tcp-keepalive; CONFIG REWRITE; CONFIG SET save "" ; CONFIG HELP
 CONFIG SET maxclients 9999 timeout 77 slowlog-max-len 5; CONFIG GET maxclients timeout slowlog-max-len
 CONFIG SET maxclients 10000 timeout 0 slowlog-max-len 128
 """
-# Redis takes these while it runs, or tells another range.
+# Redis accepts these at run time, or has another range.
 OUR_OWN = ("CONFIG SET save", "CONFIG SET tcp-keepalive -1")
 
 
@@ -108,7 +108,7 @@ class Configuration(Case):
 
 
 class Clients(Case):
-    """Nobody else is connected."""
+    """No other client is connected."""
 
     def test_the_most_may_be_changed(self):
         for peer in self.pair:

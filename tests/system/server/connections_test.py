@@ -1,4 +1,4 @@
-"""Connections that come, go, stall and break off harm nobody else."""
+"""Connections that come, go, stall and break off harm no other client."""
 
 import contextlib
 import socket
@@ -151,7 +151,7 @@ class Connections:
             worker.start()
         for worker in workers:
             worker.join(DEADLINE_S)
-        # Each number was given out once, and to nobody after a larger one.
+        # Each number was given out once, and to no client after a larger one.
         self.assertEqual(sorted(sum(seen, [])), list(range(1, threads * rounds * batch + 1)))
         for found in seen:
             self.assertEqual(found, sorted(found))
@@ -177,7 +177,7 @@ class Ours(Connections):
             for _ in range(clients):  # they come after all the others, at each worker
                 self.check_serves()
             grown = self.peer.resident_bytes() - before
-        # Less than half of what was asked for, although a sanitizer keeps what has been freed.
+        # Less than half of the requested bytes, although a sanitizer keeps freed memory.
         self.assertLess(grown, clients * count * len(value) // 2)
 
 

@@ -1,5 +1,5 @@
-"""No command without a test: each that the server names stands in a group, where its replies are
-compared with Redis', or in a test of what a running pair cannot be asked alike."""
+"""No command without a test: each command that the server lists is in a group, with replies that
+are compared with Redis', or in a test of behaviour that a running pair cannot compare."""
 
 import importlib
 import pathlib

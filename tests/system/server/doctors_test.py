@@ -60,7 +60,7 @@ class Doctors(Case):
             if self.ask("SET", f"k{i}", "v" * 50_000).startswith(b"-OOM"):
                 break
         while b"The heap is" not in decode(self.ask("MEMORY", "DOCTOR"))[1]:
-            pass  # the server looks once a second; the test's time limit ends it
+            pass  # the server checks once a second; the test's time limit ends it
 
 
 if __name__ == "__main__":

@@ -57,8 +57,8 @@ class LongWalks(unittest.TestCase):
         self.addCleanup(peer.end)
         for request in (("RANDOMKEY",), ("SCAN", "0"), ("KEYS", "*"), ("FLUSHALL",)):
             with self.subTest(request=request), peer.connect() as slow, peer.connect() as other:
-                # A busy machine may hold up this process for longer than the whole pipeline takes.
-                # A server that gives no turns answers the pipeline first each time.
+                # A busy machine may delay this process for longer than the whole pipeline takes. A
+                # server that never yields answers the pipeline first each time.
                 until = time.monotonic() + DEADLINE_S
                 while not self.answered_first(slow, other, request):
                     self.assertLess(time.monotonic(), until, "they waited for the whole pipeline")

@@ -62,7 +62,7 @@ class Ours(Full, unittest.TestCase):
         return start_ours(*(("--maxmemory", str(MEMORY)) if redis_plays_both() else ()))
 
     def test_a_refused_write_changes_nothing(self):
-        # Redis looks at its memory before a command, so that the last one may exceed it.
+        # Redis checks its memory before a command, so that the last one may exceed it.
         if redis_plays_both():
             self.skipTest("of keywayd only")
         count = self.fill()

@@ -44,7 +44,7 @@ bool read_number(std::string_view text, Number& out) {
 
 using Ask = std::function<wire::ReplyView(std::initializer_list<std::string_view>)>;
 
-/// Runs body(agent, ask) in each agent, where ask() reports what fails, and returns nothing then.
+/// Runs body(agent, ask) in each agent; ask() reports failures, and returns nothing then.
 std::string run(const Play& play,
                 const std::function<void(Stage&, std::uint32_t, const Ask&)>& body) {
   const Crew crew{.threads = kAgents};

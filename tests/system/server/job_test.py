@@ -1,5 +1,5 @@
-"""A job as its clients and its watchers see it: hiredis, our client library and kvload on any rank,
-what each rank tells of itself, and how it is shut down."""
+"""A job as its clients and its operators see it: hiredis, our client library and kvload on any
+rank, the figures of each rank, and its shutdown."""
 
 import json
 import subprocess

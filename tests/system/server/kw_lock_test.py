@@ -109,7 +109,7 @@ class Grants(LockCase):
         self.assertEqual(holder.request("KW.UNLOCK", "n", token), refusal)
         self.assertEqual(holder.request("KW.RENEW", "n", token), refusal)
         self.assertEqual(self.asking.request("KW.RENEW", "n", other), OK)
-        # Which ends nobody else's lock.
+        # This ends no other client's lock.
         holder.close()
         self.until("n", 1, 0)
 
@@ -190,7 +190,7 @@ class Ends(LockCase):
         self.assertEqual(waiters[0].request("KW.RENEW", "n", second, "LEASE", 100), OK)
         for waiter in waiters[1:]:
             self.assertGreater(token_of(waiter.reply()), second)
-        # Nobody waits any more: the next one meets what has lapsed.
+        # No client waits any more: the next one finds a lapsed lease.
         self.assertEqual(waiters[1].request("KW.LOCK", "other", "WRITE", "LEASE", 1)[:1], b":")
         token_of(self.connect().request("KW.LOCK", "other", "WRITE", *LONG))
 
@@ -201,8 +201,8 @@ class Ends(LockCase):
         self.fail("never was a lease renewed before it ended")
 
     def renewed_in_time(self, lease_ms):
-        """Renews a lease until somebody has waited for thrice as long; False where this machine was
-        too slow for it."""
+        """Renews a lease until another client has waited for three times as long; False if this
+        machine was too slow for it."""
         holder, token = self.hold("n", "WRITE", "LEASE", lease_ms)
         waiter = self.connect()
         waiter.send(encode(["KW.LOCK", "n", "WRITE", "TIMEOUT", 3 * lease_ms]))

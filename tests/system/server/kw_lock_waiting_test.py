@@ -101,7 +101,8 @@ class Bounds(LockCase):
             # A full queue does not hinder a try, nor another lock.
             self.assertEqual(self.asking.request("KW.LOCK", "n", "READ", "TIMEOUT", 0), b"_\r\n")
             token_of(self.asking.request("KW.LOCK", "m", "READ", *LONG))
-            self.until_answered(wires, 180)  # all have asked: once it is free nobody is refused
+            self.until_answered(wires, 180)  # all have sent it: once it is free no client is
+                                             # refused
             # The next request of those 180 is answered; it is behind the wait of the others.
             for wire in wires:
                 wire.send(encode(["PING"]))

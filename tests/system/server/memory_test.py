@@ -1,5 +1,5 @@
-"""The process gets no more memory: a request that needs some is refused or its client cut off, and
-nobody else notices."""
+"""The process gets no more memory: a request that needs some is refused or its client disconnected,
+and no other client notices."""
 
 import os
 import resource
@@ -35,7 +35,7 @@ class Memory(unittest.TestCase):
         resource.prlimit(self.peer.pid, resource.RLIMIT_AS, (limit, resource.RLIM_INFINITY))
 
     def check_others(self, *keys):
-        """Another client reads and writes, these keys too: nobody holds their locks."""
+        """Another client reads and writes, these keys too: their locks are free."""
         self.assertEqual(self.other.request("SET", "small", "v"), OK)
         self.assertEqual(self.other.request("GET", "small"), b"$1\r\nv\r\n")
         for key in keys:

@@ -106,7 +106,7 @@ class Metrics(unittest.TestCase):
     def test_the_store_is_told_of(self):
         self.wire.request("SETEX", "k", "10000", "v")
         while self.scrape()["keyway_elements"][1][("keyway_elements", ())] != 1:
-            pass  # told each second; the test's time limit ends it
+            pass  # updated each second; the test's time limit ends it
         families = self.scrape()
         self.assertEqual(families["keyway_expiring_elements"][1][("keyway_expiring_elements", ())], 1)
         heap = families["keyway_heap_bytes"][1][("keyway_heap_bytes", ())]

@@ -146,7 +146,7 @@ class Info(Server):
         before = int(self.info(self.ours_wire, "memory")["Memory"]["used_memory"])
         self.ask("SET", "big", "v" * 1_000_000)
         memory = self.info(self.ours_wire, "memory")["Memory"]
-        while int(memory["used_memory"]) - before < 10**6:  # the server looks once a second
+        while int(memory["used_memory"]) - before < 10**6:  # the server checks once a second
             memory = self.info(self.ours_wire, "memory")["Memory"]  # the time limit ends it
         self.assertLess(int(memory["used_memory"]) - before, 3 * 10**6)
         self.assertEqual(int(memory["maxmemory"]), 64 << 20)
@@ -264,7 +264,7 @@ class Latency(Server):
 
 
 class WaitsForLocks(unittest.TestCase):
-    """Transactions on the whole store hold all locks, for as long as they look at many keys."""
+    """Transactions on the whole store hold all locks while they read many keys."""
 
     KEYS = 20000
 

@@ -62,7 +62,7 @@ class Paused(Case):
             self.assertEqual(asking.request("CLIENT", "PAUSE", "300"), OK)
             other.send(encode(["PING"]) * 3)
             self.assertEqual(asking.request("PING"), PONG)
-            self.assertGreaterEqual(time.monotonic() - began, 0.3)  # or it was not held up
+            self.assertGreaterEqual(time.monotonic() - began, 0.3)  # or it was not paused
             self.assertEqual([other.reply() for _ in range(3)], [PONG] * 3)
 
 

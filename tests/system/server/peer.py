@@ -15,7 +15,7 @@ from wire import Wire
 START_S = 60
 END_S = 60
 ATTEMPTS = 5
-DEFAULT_PORT = 6379  # somebody's own server may be there
+DEFAULT_PORT = 6379  # another server may be there
 CLUSTER_PORT = "<free>"  # among options: a port that is free, chosen again with each attempt
 
 
@@ -36,7 +36,7 @@ def free_port(count=1):
             return first
 
 
-# redis-server and redis-check-rdb are one program, which looks at the name that it is called by.
+# redis-server and redis-check-rdb are one program, which checks the name that it is called by.
 # Debian has it in redis-tools; its package redis-server adds the name, and a service.
 _REDIS = ("redis-server", "redis-check-rdb")
 
@@ -89,7 +89,7 @@ class Peer:
         raise AssertionError(f"{self.program} does not start:\n{self.said()}")
 
     def _started(self):
-        """On its port; false where it ends at once."""
+        """On its port; false if it ends at once."""
         self.lines, self._ready = [], threading.Event()
         options = tuple(str(self.cluster_port) if option is CLUSTER_PORT else option
                         for option in self.options)

@@ -1,4 +1,4 @@
-"""The server as a process: how it starts, where it listens, what it refuses, how it ends."""
+"""The server as a process: start, addresses, refused options, shutdown."""
 
 import socket
 import subprocess
@@ -62,7 +62,7 @@ class Ending(Server):
         self.assertEqual(peer.exit_code(), 0, peer.said())
 
     def test_what_was_sent_is_answered(self):
-        # Little enough for Redis to read at once: it does not read any more when told to end.
+        # Few enough bytes for Redis to read at once: it does not read any more after SIGTERM.
         for peer in self.each():
             self.check_answered(peer, 300)
 
@@ -133,7 +133,8 @@ class Refused(unittest.TestCase):
     def setUp(self):
         if redis_plays_both():
             self.skipTest("of keywayd only")
-        # Nobody waits for a server that does not refuse: it ends because its port is taken.
+        # The test does not wait for a server that does not refuse: it ends because its port is
+        # taken.
         taken = self.enterContext(socket.create_server(("127.0.0.1", 0)))
         self.taken = str(taken.getsockname()[1])
 

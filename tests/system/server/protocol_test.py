@@ -1,5 +1,5 @@
-"""Bytes that are no well-formed requests, or come in odd pieces: the same bytes back as from Redis,
-and a closed connection exactly where Redis closes it."""
+"""Bytes that are not well-formed requests, or come in odd pieces: the same bytes back as from
+Redis, and a closed connection exactly where Redis closes it."""
 
 import random
 
@@ -105,7 +105,7 @@ class Protocol(Case):
                     self.assertEqual(ours, theirs)
 
     def compare_to_the_end(self, data):
-        """The client sends no more; whatever it has asked for is answered, then both close."""
+        """The client sends no more; all its requests are answered, then both close."""
         ours, theirs = self.connect_both()
         for wire in (ours, theirs):
             wire.send(data)

@@ -69,7 +69,7 @@ def together(r):
 
 
 def transactions(r):
-    with r.pipeline() as pipe:  # MULTI and EXEC, unless told otherwise
+    with r.pipeline() as pipe:  # MULTI and EXEC by default
         pipe.set("a", 1).incr("a").get("a").dbsize().rename("a", "b").get("nothing")
         say("transaction", pipe.execute())
         pipe.incr("b").set("word", "x").incr("word").incr("b")

@@ -34,7 +34,8 @@ def of_cluster(port):
     expect("cluster_countkeysinslot", r.cluster_countkeysinslot(slot), 2)
     expect("cluster_get_keys_in_slot", sorted(r.cluster_get_keys_in_slot(slot, 10)),
            ["{a}1", "{a}2"])
-    # Each node answers for itself. scan_iter() asks all of them, keys() and dbsize() one unless told.
+    # Each node answers for itself. scan_iter() asks all of them, keys() and dbsize() one by
+    # default.
     nodes = r.get_primaries()
     theirs = [r.keys("key:*", target_nodes=node) for node in nodes]
     expect("keys", sorted(sum(theirs, [])), sorted(key.encode() for key in keys))

@@ -34,12 +34,12 @@ def thread_named(name, pid):
 
 
 def has_begun(pid):
-    """Whether a rank is in MPI_Init, where threads beside the first are made."""
+    """Whether a rank is in MPI_Init, which makes additional threads."""
     return len(os.listdir(f"/proc/{pid}/task")) > 1
 
 
 def stop(pid):
-    """And waits until each of its threads stands still."""
+    """And waits until each of its threads is stopped."""
     os.kill(pid, signal.SIGSTOP)
     until = time.monotonic() + DEADLINE_S
     while any(task.joinpath("stat").read_text().rpartition(")")[2].split()[0] != "T"
@@ -290,7 +290,7 @@ class Refused(unittest.TestCase):
             try:
                 taken = socket.create_server(("127.0.0.1", port + last))
             except OSError:
-                continue  # somebody else was faster
+                continue  # another process was faster
             with taken:
                 said = self.sentence(*launched(Program.keywayd, "--memory", "64MiB", "--port",
                                                str(port)))

@@ -8,7 +8,7 @@ SLOTS = 16384
 
 
 class RedisCluster:
-    """Running, and known to all its nodes; end() it whatever happens."""
+    """Running, and known to all its nodes; the caller must end() it."""
 
     def __init__(self, nodes=3):
         self.nodes = []

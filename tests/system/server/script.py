@@ -62,7 +62,7 @@ class Request:
 
     @property
     def is_one_exchange(self):
-        """Whether one request has one reply, whatever that is."""
+        """Whether one request has exactly one reply."""
         return self.rule not in ("scan", "gone")
 
     def ask(self, wire):
@@ -74,7 +74,7 @@ class Request:
         return wire.request(*self.words)
 
     def agrees(self, ours, theirs):
-        """Whether our reply may stand where theirs does."""
+        """Whether our reply may replace theirs."""
         if CLOSED in (ours, theirs):
             return ours == theirs
         return _RULES[self.rule](ours, theirs, *self.arguments)

@@ -1,4 +1,4 @@
-"""keywayd as a service: its unit, and the configuration that stands in the folder of the unit."""
+"""keywayd as a service: its unit, and the configuration in the unit's folder."""
 
 import configparser
 import pathlib

@@ -1,4 +1,4 @@
-"""A client that has not given the password: it may make the server keep little, and stay as long as
+"""A client without the password: it may make the server keep little, and stay as long as
 --auth-timeout says, whatever it does."""
 
 import contextlib
@@ -28,7 +28,7 @@ class Strangers(unittest.TestCase):
         self.addCleanup(self.peer.end)
         self.known = self.connect()
         self.assertEqual(self.known.request("AUTH", SECRET), b"+OK\r\n")
-        # The store's memory comes in pages of 2 MiB as it is first written, which the sweep does, too.
+        # The store's memory comes in pages of 2 MiB at the first write, also by the sweep.
         self.assertEqual(self.known.request("SET", "first", "v", "EX", "1000"), b"+OK\r\n")
         self.assertEqual(self.known.request("DEL", "first"), b":1\r\n")
 
@@ -104,7 +104,7 @@ class Memory(Strangers):
         self.check_little_is_kept([b"a " * 2000 + b"\n" for _ in range(1000)])
 
     def test_what_comes_behind_a_login_that_is_held_up(self):
-        """All clients are held up, so the metrics tell what has been read."""
+        """All clients are paused, so the metrics show how much was read."""
         port = free_port()
         self.start(*UNTIMED, "--metrics-port", str(port))
 
@@ -139,7 +139,7 @@ class Memory(Strangers):
 
 class Time(Strangers):
     def test_who_takes_hardly_any_replies(self):
-        """It is held up: the server reads no more from it."""
+        """It is paused: the server reads no more from it."""
         self.start(*TIMED, "--client-output-memory", "1MiB")
         self.until_closed(self.connect(), lambda socket: socket.send(SHORT * 32 * KIB))
 

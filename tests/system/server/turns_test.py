@@ -37,7 +37,7 @@ class Started(unittest.TestCase):
         return wire
 
     def await_exec(self, peer):
-        """Until a transaction is under way."""
+        """Until a transaction is in progress."""
         with peer.connect() as other:
             while b" cmd=exec " not in other.request("CLIENT", "LIST"):
                 pass
@@ -65,7 +65,7 @@ class Turns(Started):
         self.check_others_are_served(peer, hog, b"*%d" % MANY)
 
     def test_a_pipeline_beside_one_request(self):
-        """The events of the one do not hold up the fiber of the other, either."""
+        """The events of the one do not delay the fiber of the other, either."""
         peer = self.start()
         hog = self.with_long_value(peer)
         hog.send(encode(["BITCOUNT", "long"]) * MANY + encode(["ECHO", "the end"]))
@@ -76,7 +76,7 @@ class Turns(Started):
         self.assertNotIn(b"the end", hog.come())
 
     def test_who_is_sent_away_is_not_served_to_the_end(self):
-        """C10: also where no reply shows that the connection is closed."""
+        """C10: also if no reply shows that the connection is closed."""
         peer = self.start()
         self.with_long_value(peer)
         hog, other = self.connect(peer), self.connect(peer)
@@ -125,7 +125,7 @@ class Workers(Started):
 
 class Ending(Started):
     def busy(self, *options):
-        """A server with a request that takes far longer than anybody waits here."""
+        """A server with a request that takes far longer than any wait here."""
         peer = self.start(*options)
         hog = self.with_long_value(peer)
         count = 10 * MANY

@@ -10,7 +10,7 @@ import time
 
 DEADLINE_S = 60  # far above the time of any reply: a client that waits that long was forgotten
 
-# Stands where a reply would: the server has closed the connection.
+# Instead of a reply: the server has closed the connection.
 CLOSED = b"<closed>"
 
 _LINES = b"+-:_,#("
@@ -68,7 +68,7 @@ class Wire:
 
     def send_aside(self, pieces):
         """Sends while the caller reads: a server that does not read before its replies are taken
-        stops nobody."""
+        does not block."""
         def send_all():
             try:
                 for piece in pieces:
@@ -181,7 +181,7 @@ class Wire:
             return
         for _ in range(size * _PARTS[kind]):
             self._skip_reply()
-        if kind == ord("|"):  # an attribute stands before the reply that it is of
+        if kind == ord("|"):  # an attribute comes before its reply
             self._skip_reply()
 
     def _skip_bytes(self, size):

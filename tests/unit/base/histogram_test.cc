@@ -152,7 +152,7 @@ TEST_CASE("a reader sees counts that only grow while another thread records") {
   std::atomic<bool> done{false};
   std::jthread recorder([&] {
     for (int i = 0; i < 200'000; ++i) histogram.record(static_cast<std::uint64_t>(i));
-    done.store(true, std::memory_order_release);  // publishes the histogram to the last look
+    done.store(true, std::memory_order_release);  // publishes the histogram to the last reading
   });
   std::uint64_t last = 0;
   while (!done.load(std::memory_order_acquire)) {

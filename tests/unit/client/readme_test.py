@@ -18,7 +18,7 @@ def main():
     run = subprocess.run([program], capture_output=True, text=True, timeout=60, check=False)
     assert run.returncode == 0, f"exit {run.returncode}: {run.stderr}"
     assert run.stderr == "", run.stderr
-    # The example puts, increments twice and asks for a key that is not there.
+    # The example puts, increments twice and gets a missing key.
     assert run.stdout == "Ada, visit 2\nuser:2: NOT_FOUND\n", run.stdout
 
 

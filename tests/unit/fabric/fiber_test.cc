@@ -163,7 +163,7 @@ TEST_CASE("a fiber that gives its turn in the middle of work does not wait, and 
   pool.step();
   CHECK(this_fiber::progress().turns == before.turns + 1);
   CHECK(this_fiber::progress().network_waits == before.network_waits);
-  this_fiber::give_turn();  // off a fiber there is nobody to give it to
+  this_fiber::give_turn();  // off a fiber there is no sibling to yield to
 }
 
 // F2: the thread yields between rounds, so a fiber can wait for another thread, also of a machine

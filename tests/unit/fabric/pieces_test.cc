@@ -112,7 +112,7 @@ TEST_CASE("wait_loop looks at least once, and once more after the deadline") {
   looks = 0;
   CHECK_FALSE(wait_loop([&] { return ++looks, false; }, [&] { ++progress; }, Deadline::now()));
   CHECK(progress == 1);
-  // A condition that comes true only with the very last look still counts.
+  // A condition that becomes true only at the very last poll still counts.
   const int last = looks;
   looks = 0;
   CHECK(wait_loop([&] { return ++looks == last; }, [] {}, Deadline::now()));

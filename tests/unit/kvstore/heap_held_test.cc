@@ -90,7 +90,7 @@ TEST_CASE("heap: H6, an agent that may keep nothing leases what it needs") {
   const auto block = agent->heap.allocate(0, 100);
   REQUIRE(block);
   CHECK(agent->heap.leased_bytes(0) == 0);
-  // The rest of the chunk is for everybody.
+  // The rest of the chunk is for all agents.
   const auto next = other->heap.allocate(0, 100);
   REQUIRE(next);
   CHECK(lab.geometry.chunk_of(next->offset) == lab.geometry.chunk_of(block->offset));

@@ -1,5 +1,5 @@
-// H7: chunks that are emptied become free, and no block is lost or handed out twice, whatever
-// others do meanwhile.
+// H7: chunks that are emptied become free, and no block is lost or handed out twice, under any
+// concurrent operations.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <set>
@@ -326,7 +326,7 @@ TEST_CASE("heap: H7, nothing is moved to a chunk that is being emptied") {
   std::sort(live.begin(), live.end(),
             [&](const Block& a, const Block& b) { return chunks(a) < chunks(b); });
   REQUIRE(agent->heap.begin_move({0, 1}));
-  // The first chunk has room again, and a search looks there first.
+  // The first chunk has room again, and a search tries it first.
   REQUIRE(agent->heap.is_leaving(live.front()));
   other->heap.free(0, live.front(), kBytes);
   live.erase(live.begin());

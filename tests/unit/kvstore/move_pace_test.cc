@@ -1,4 +1,4 @@
-// When a session that has looked for elements to move in vain may look again.
+// When a session may search again after it has found no elements to move.
 #include <catch2/catch.hpp>
 
 #include "keyway/kvstore/volume/move_pace.h"

@@ -24,7 +24,7 @@ rc::Gen<std::string> any_key() {
 struct Small {
   std::string key;
   std::string value;
-  bool heap;  // an entry of one word, that stands for an element in the heap
+  bool heap;  // an entry of one word, for an element in the heap
 };
 rc::Gen<Small> any_small() {
   return rc::gen::exec([] {

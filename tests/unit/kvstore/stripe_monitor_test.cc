@@ -71,7 +71,7 @@ TEST_CASE("monitor: what waits tells how many are there, where it can") {
   CHECK(alone.workload.local == 1);
   CHECK(alone.workload.others == Approx(1));  // busy half of the time
   CHECK(view_of({}, half, false, 9).workload.local == 0);
-  // Readers that share tell nothing of one another.
+  // Readers that share do not detect one another.
   const Samples readers{.reads = 100};
   CHECK(view_of(readers, {}, true, 9).workload.others == Approx(9));
   CHECK(view_of(readers, {}, false, 9).workload.others == Approx(0));

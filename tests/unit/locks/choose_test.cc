@@ -61,7 +61,7 @@ void for_each_workload(Check&& check) {
 
 TEST_CASE("choose: the extremes") {
   for (const PrimitiveCosts& costs : {kCluster, kSharedNodes}) {
-    // Read by everybody, hardly ever written: a reader's word is near to it.
+    // Read from everywhere, hardly ever written: a reader's word is near to it.
     CHECK(chosen({.reads = 1, .local = 1.0 / 16, .others = 2}, costs) == "rma-rw");
     CHECK(chosen({.reads = 0.998, .local = 1.0 / 16, .others = 8}, costs) == "rma-rw");
     // Written at its owner: the network is kept out of it.

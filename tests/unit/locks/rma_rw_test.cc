@@ -1,4 +1,4 @@
-// RMA-RW's pieces: the counter's word, where the counters are, its levers.
+// RMA-RW's parts: the counter's word, the placement of counters, its levers.
 #include <catch2/catch.hpp>
 
 #include <algorithm>

@@ -91,7 +91,7 @@ void check_step(const World& before, const World& after, const Turn& turn, Clien
       CHECK(before.lock.waiters.empty());
       continue;
     }
-    // N3: nobody before it is still waiting.
+    // N3: no earlier waiter is still waiting.
     while (before.lock.waiters[next].who != held.who) {
       CHECK_FALSE(stands_in(after.lock.waiters, before.lock.waiters[next].who));
       ++next;

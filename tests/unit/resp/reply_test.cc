@@ -1,4 +1,4 @@
-// Replies: as bytes in both versions, and out of bytes that come in pieces.
+// Replies: as bytes in both versions, and parsed from bytes that arrive in pieces.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -1,4 +1,4 @@
-// Requests out of bytes that come in pieces, and what Redis says of malformed ones.
+// Requests parsed from bytes that arrive in pieces, and Redis' errors for malformed ones.
 #include <catch2/catch.hpp>
 #include <optional>
 #include <string>

@@ -77,7 +77,7 @@ TEST_CASE("full store: a write that had to sweep replies as if it had not") {
     const std::string key = "key" + std::to_string(i);
     REQUIRE(peer.ask({"set", gone, value, "pxat", "1"}) == "+OK\r\n");
     REQUIRE(peer.ask({"set", key, "v"}) == "+OK\r\n");
-    switch (rng.below(4)) {  // the sweeps come in turn, too
+    switch (rng.below(4)) {  // the sweeps take turns, too
       case 0:
         REQUIRE(peer.ask({"set", key, value, "get"}) == "$1\r\nv\r\n");
         REQUIRE(peer.ask({"get", key}) == whole);

@@ -1,5 +1,5 @@
-// Commands that are long give others their turn between parts of their work: with slices of no
-// length, each look at the clock is a turn, and turns can be counted.
+// Long commands yield between parts of their work: with slices of no length, each reading of the
+// clock is a turn, and turns can be counted.
 #include <fmt/format.h>
 
 #include <algorithm>

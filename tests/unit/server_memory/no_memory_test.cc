@@ -57,7 +57,7 @@ struct Stage {
     }
     return all;
   }
-  /// The reply, or nothing where the connection would be cut off.
+  /// The reply, or nothing if the connection would be closed.
   std::string ask_when_failing(const std::vector<std::string_view>& words, long at) {
     std::string reply;
     resp::ReplyWriter out(reply, client.version);

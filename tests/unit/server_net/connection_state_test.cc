@@ -18,7 +18,7 @@ constexpr std::array kPhases = {
     Phase::kShakingHands, Phase::kReading, Phase::kExecuting, Phase::kDeciding, Phase::kParked,
     Phase::kHeldUp,       Phase::kEnding,  Phase::kAborted,   Phase::kLeaving,  Phase::kClosed};
 
-/// A state in the phase, by events that lead there. kEnding comes with a write under way.
+/// A state in the phase, by events that lead there. kEnding comes with a write in flight.
 ConnectionState in(Phase phase) {
   ConnectionState state;
   switch (phase) {
@@ -217,7 +217,7 @@ TEST_CASE("connection state: next() takes the first that fits") {
   all.waits = false;
   CHECK(next(all) == std::pair(Step::kNone, Phase::kHeldUp));
   CHECK(next({}) == std::pair(Step::kExecuteMore, Phase::kDeciding));
-  state.begin_execution();  // looks at all
+  state.begin_execution();  // checks all
   CHECK(next({}) == std::pair(Step::kRead, Phase::kReading));
   state.begin_read();
   state.schedule();

@@ -301,7 +301,7 @@ TEST_CASE("wire: names are resolved, and a name that is none is told") {
     if (peer.greet()) peer.wait_until_gone();
   });
   Options options = options_for(server.port());
-  options.host = "localhost";  // may be ::1 first, where nobody listens
+  options.host = "localhost";  // may be ::1 first, without a listener
   open(options);
   options.host = "no..such..name";  // resolved without a name server
   const auto opened = Connection::open(options);

@@ -135,7 +135,7 @@ TEST_CASE("server uri: a URI for messages has no password") {
   CHECK(without_password("redis://h:1") == "redis://h:1");
 }
 
-// Mutations of what is right reach far into the parser; whatever comes out must hold together.
+// Mutations of valid URIs reach far into the parser; any result must be consistent.
 TEST_CASE("server uri: what is mangled is refused with a sentence, or makes sense") {
   const std::string_view seeds[] = {
       "redis://ada:sec%72et@db.example:7400/3?protocol=3&timeout=5s",

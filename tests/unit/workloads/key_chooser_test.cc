@@ -104,9 +104,9 @@ TEST_CASE("ranked zipfian makes the first record the hottest") {
 
 namespace {
 
-/// The law of the scrambled zipfian over `key_space` records, from the formula of Gray et al. over
-/// 10^10 + 1 items: the first items fall where the hash puts them, the rest are spread evenly, as
-/// their single shares are too small to see.
+/// The distribution of the scrambled zipfian over `key_space` records, from the formula of Gray et
+/// al. over 10^10 + 1 items: the first items fall where the hash puts them, the rest are spread
+/// evenly, as their single shares are too small to see.
 std::vector<double> scrambled_law(std::uint64_t key_space, double theta, double zetan) {
   constexpr std::uint64_t kHead = 2'000'000;
   constexpr double kItems = 1e10 + 1;

@@ -1,4 +1,5 @@
-"""CLIENT LIST and KILL, CONFIG SLOWLOG LATENCY MEMORY INFO SHUTDOWN, as far as their answers do not tell figures."""
+"""CLIENT LIST and KILL, CONFIG SLOWLOG LATENCY MEMORY INFO SHUTDOWN, as far as their answers
+contain no figures."""
 
 _SUBCOMMANDS = """client|kill client|list client|no-evict client|reply config|get config|help config|resetstat config|rewrite config|set
     latency|doctor latency|graph latency|help

@@ -2,7 +2,7 @@
 
 import re
 
-# Words that are no integer, and words that are one although they do not look it.
+# Words that are not integers, and words that are although they do not look like it.
 _ODD = re.findall(r'"(?:[^"\\]|\\.)*"|\S+', r"""
     "" " " abc 1.0 1e3 0x10 +1 01 -0 - -- --1 " 1" "1 " "1\n" "1\x00" "\x00" 1_000 1,000 00 0
     9223372036854775808 -9223372036854775809 99999999999999999999 18446744073709551616""")
