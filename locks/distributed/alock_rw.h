@@ -159,8 +159,8 @@ class ALockRw {
       const fabric::Flushed both = ep_.flush(phase_.rank());
       return part(local.value(both)) == 0 && part(remote.value(both)) == 0;
     }
-    bool wait_for_nobody(std::uint64_t (*part)(std::uint64_t), const fabric::Backoff& backoff,
-                         Deadline deadline) const {
+    bool wait_until_empty(std::uint64_t (*part)(std::uint64_t), const fabric::Backoff& backoff,
+                          Deadline deadline) const {
       return nobody(part) || ep_.retry_until([&] { return nobody(part); }, backoff, deadline);
     }
     void raise() const {
@@ -210,12 +210,12 @@ class ALockRw {
   bool begins_phase(LockAgent<E>& agent, const Line<E>& line, Deadline deadline) const {
     if (!line.nobody(waiting)) {  // W3
       ++agent.stats.contended;
-      if (!line.wait_for_nobody(waiting, rules_.backoff, deadline)) return false;
+      if (!line.wait_until_empty(waiting, rules_.backoff, deadline)) return false;
     }
     line.raise();
     if (line.nobody(inside)) return true;
     ++agent.stats.contended;
-    if (line.wait_for_nobody(inside, rules_.backoff, deadline)) return true;
+    if (line.wait_until_empty(inside, rules_.backoff, deadline)) return true;
     line.lower();
     return false;
   }

@@ -65,7 +65,7 @@ Result<MostPassings> take_passings(LockParams& params, std::uint64_t fallback);
 struct TreeHold {
   std::uint32_t node = 0;
   std::uint32_t top = 0;
-  std::uint64_t told = 0;
+  std::uint64_t payload = 0;
 };
 
 /// The two ways to the front of the root without the write phase.
@@ -153,7 +153,7 @@ class QueueTree {
   fabric::Address up(const TreePath& path, std::uint32_t step) const {
     return up_word(site_, path.steps[step].leader, path.steps[step].level);
   }
-  static std::uint64_t count_of(std::uint64_t told) { return is_count(told) ? told : 0; }
+  static std::uint64_t count_of(std::uint64_t payload) { return is_count(payload) ? payload : 0; }
 
   template <class Enter, class Seize>
   Result<TreeHold> climb_by(Code failure, Enter&& enter, Seize&& seize);
@@ -247,7 +247,7 @@ void QueueTree<E>::descend(const TreeHold& hold, P&& policy) {
   leave(leaf, hold,
         {.node = agent_.nodes.address(hold.node),
          .index = hold.node,
-         .count = hold.top == leaf ? count_of(hold.told) : 0},
+         .count = hold.top == leaf ? count_of(hold.payload) : 0},
         policy);
 }
 
@@ -308,7 +308,7 @@ auto QueueTree<E>::parent(std::uint32_t step, const TreeHold& hold, const Front&
     return {.node = agent_.nodes.address(index),
             .index = index,
             .marked = marked,
-            .count = step - 1 == hold.top ? count_of(hold.told) : 0};
+            .count = step - 1 == hold.top ? count_of(hold.payload) : 0};
   }
   Front lent{.own = false};
   lent.node = at(step, [&](auto, auto access) {
@@ -329,8 +329,8 @@ std::uint32_t QueueTree<E>::mark_above(std::uint32_t step, const TreeHold& hold,
   for (; step > hold.top; --step) {
     const auto index = static_cast<std::uint32_t>(ep.load(fabric::cpu, node + kParentOffset));
     node = agent_.nodes.address(index);
-    const std::uint64_t told = step - 1 == hold.top ? count_of(hold.told) : 0;
-    ep.store(fabric::cpu, node + kStatusOffset, lent_with(told));
+    const std::uint64_t count = step - 1 == hold.top ? count_of(hold.payload) : 0;
+    ep.store(fabric::cpu, node + kStatusOffset, lent_with(count));
     at(step, [&](auto, auto access) { ep.store(access, up(path_, step), node.word()); });
     lent[marked++] = index;
   }

@@ -129,7 +129,7 @@ class BasicRmaRw {
  private:
   /// Whether this holder took the lock from the readers; else a writer handed it on.
   static bool has_closed(const TreeHold& hold) {
-    return hold.top == 0 && (hold.told == 0 || !is_count(hold.told));
+    return hold.top == 0 && (hold.payload == 0 || !is_count(hold.payload));
   }
 
   template <fabric::Endpoint E>

@@ -121,7 +121,7 @@ std::string LockWatch::passes_leader(std::uint32_t agent) {
                      past_leader_[mine] - 1);
 }
 
-void LockWatch::sees_leader(const Operation& op, std::uint64_t left) {
+void LockWatch::observe_leader(const Operation& op, std::uint64_t left) {
   if (shape_.most_past_leader == std::array<std::uint32_t, 2>{}) return;
   if (op.at == site().line + locks::kVictimOffset) {
     past_leader_[(left & 3) == 1 ? 1 : 0] = 1;  // the cohort of the low bits waits for the other
@@ -265,7 +265,7 @@ std::string LockWatch::observe(std::uint32_t agent, const Operation& op, std::ui
   }
   if (in_nodes(op.at)) return touches_node(agent, op, left, writes);
   if (op.at == site().line && writes && left == 0) in_a_row_ = 0;
-  if (writes) sees_leader(op, left);
+  if (writes) observe_leader(op, left);
   if (op.at == token() && writes) return raises_token(agent, old, left);
   return {};
 }

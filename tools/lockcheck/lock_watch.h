@@ -133,7 +133,7 @@ class LockWatch {
   std::string touches_node(std::uint32_t agent, const fabric::sim::Operation& op,
                            std::uint64_t left, bool writes);
   std::string passes_leader(std::uint32_t agent);
-  void sees_leader(const fabric::sim::Operation& op, std::uint64_t left);
+  void observe_leader(const fabric::sim::Operation& op, std::uint64_t left);
   std::string raises_token(std::uint32_t agent, std::uint64_t old, std::uint64_t left);
 
   LockShape shape_;

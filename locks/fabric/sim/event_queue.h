@@ -49,7 +49,7 @@ class EventQueue {
   }
   Event take() {
     KW_DCHECK(size_ > 0);
-    if (next_due_ == due_.size()) come_nearer();
+    if (next_due_ == due_.size()) redistribute();
     --size_;
     return due_[next_due_++];
   }
@@ -67,7 +67,7 @@ class EventQueue {
   }
   std::size_t lowest() const { return static_cast<std::size_t>(std::countr_zero(filled_)); }
   /// Nothing is due any more: the lowest bucket's earliest time becomes now.
-  void come_nearer() {
+  void redistribute() {
     due_.clear();
     next_due_ = 0;
     const std::size_t k = lowest();

@@ -74,7 +74,7 @@ WaitResult Execution::wait(std::uint32_t number, Address word, PredicateRef pred
   if (agent.abandoned) return {};
   if (idle_) {
     const std::uint64_t value = memory().load(word);
-    if (!predicate(value)) throw Hopeless();
+    if (!predicate(value)) throw EndlessWait();
     return {value, false};
   }
   agent.word = word;
@@ -93,7 +93,7 @@ void Execution::attempt_begins(std::uint32_t number) {
 }
 
 bool Execution::attempt_failed(std::uint32_t number, std::uint64_t, Deadline deadline) {
-  if (idle_) throw Hopeless();
+  if (idle_) throw EndlessWait();
   Agent& agent = agents_[number];
   if (agent.abandoned) return false;
   KW_CHECK_MSG(agent.posted.size() == agent.had_posted, "a failed attempt",

@@ -285,7 +285,7 @@ void Execution::conclude() {
   idle_ = true;
   try {
     if (std::string verdict = program_.verdict(); !verdict.empty()) wrong_ = std::move(verdict);
-  } catch (const Hopeless&) {
+  } catch (const EndlessWait&) {
     wrong_ = "L2: all have gone, and whoever comes now waits for ever";
   }
   idle_ = false;

@@ -165,7 +165,7 @@ class Execution final : public Engine {
   // Unwinds the stack of an agent when its execution is over.
   struct Abandoned {};
   // Leaves the verdict of a program that would wait for ever.
-  struct Hopeless {};
+  struct EndlessWait {};
   /// Steps of one agent that are taken at once before others get their turn.
   static constexpr std::uint32_t kMaxAtOnce = 64;
   enum class Phase : std::uint8_t { kOperation, kFlush, kDrain, kWait, kRetry, kRest, kDone };
