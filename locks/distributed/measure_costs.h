@@ -19,7 +19,7 @@
 
 namespace keyway::locks {
 
-/// How much to measure, of each sort of operation.
+/// How much to measure, for each type of operation.
 struct CostEffort {
   std::uint32_t operations = 256;
   std::uint32_t batch = 16;  // at most
