@@ -22,9 +22,7 @@
 //   A6  After a leader has yielded, the other cohort gets at most its budget of grants before it:
 //       the rest of the turns in progress, or a full budget if the other leader had yielded
 //       earlier. An agent that has joined its queue and not yet yielded may also be passed by the
-//       turns in progress before it yields. On a fabric with one class, all agents of the job reach
-//       every line by that class: all are local, the remote tail stays null, and A1 always holds,
-//       so Peterson's part is left out.
+//       turns in progress before it yields.
 //   On a fabric with one class, all agents of the job reach every line by it: all are local, the
 //   remote tail stays null, and A1 always holds, so Peterson's part is left out.
 //   O5 (an rma store that takes effect twice) may undo a local leader's yielding to a remote leader

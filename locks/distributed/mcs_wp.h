@@ -3,10 +3,10 @@
 // *What.* Readers share; they acquire and release a lock without writers by one atomic each.
 // Writers wait in an MCS queue. While a writer is active, or is at the front of its queue and waits
 // for readers to leave, new readers wait on a list. When the last writer has left, the whole list
-// enters. Each waiter polls only its own node. Guarantees for writers: first come, first served
-// among themselves; a writer at the front waits only for readers that were inside, or were being
-// granted, when it set its `waits` bit. No guarantee for readers: while writers keep arriving,
-// readers wait. They can starve.
+// enters. Each waiter polls only its own node.
+//   Guarantees for writers: first come, first served among themselves; a writer at the front waits
+//   only for readers that were inside, or were being granted, when it set its `waits` bit.
+//   No guarantee for readers: while writers keep arriving, readers wait. They can starve.
 // *Thread safety.* As lock.h says.
 // *Words of the line.* 0 state, 1 token, 3 tail of the writers' queue, 4 head of the readers' list,
 // 5 the writer that waits at the front. State: bit 0 a writer is active, bit 1 a writer waits at

@@ -5,11 +5,11 @@
 // tickets are inside together. A writer at the front waits until no reader is inside, and keeps the
 // front until it releases. A waiter that times out marks its ticket (its queue node) abandoned, and
 // the agent that passes the front on steps over it. Example: holder W0, tickets R1 R2 W3 R4; when
-// W0 releases, R1 and R2 enter together, then W3, then R4. No agent starves, and no agent with a
-// later ticket passes one with an earlier ticket. Two numbers, the next ticket and the one being
-// served, would be smaller; but an agent that leaves cannot skip its own number before its turn
-// comes, and no other agent knows that it has left. try_acquire() fails while another agent is
-// drawing or waiting, also among readers.
+// W0 releases, R1 and R2 enter together, then W3, then R4.
+//   No agent starves, and no agent with a later ticket passes one with an earlier ticket. Two
+//   numbers, the next ticket and the one being served, would be smaller; but an agent that leaves
+//   cannot skip its own number before its turn comes, and no other agent knows that it has left.
+//   try_acquire() fails while another agent is drawing or waiting, also among readers.
 // *Thread safety.* As lock.h says.
 // *Words of the line.* 0 tail of the queue (0: no agent waits and no writer is inside), 1 token, 3
 // readers, 4 front: the node of the writer that has set the `waits` bit. Readers: bit 0 a writer

@@ -58,7 +58,7 @@ TEST_CASE("flood: keys that were made for one bucket of XXH3 spread over the str
   }
   for (const std::string& key : keys) REQUIRE(s.put(key, "v").ok());
   CHECK(s.inspector().usage(0).longest_chain_lines < 10);
-  // By chance about 7 of 4096 stripes' keys meet in one, and 20 once in 10^12 stores.
+  // The keys fall into 4096 stripes at random: about 7 in the fullest, 20 once in 10^12 stores.
   CHECK(most_of_a_stripe(s, keys) < 20);
 }
 
