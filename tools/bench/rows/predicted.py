@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-# throughput of each lock at 1 and 2 agents: prediction of a simulation of this host over
-# measurement
+# a simulation of this host: predicted over measured throughput of each lock at 1 and 2 agents
 import json
 
 import common
