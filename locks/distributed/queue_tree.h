@@ -136,8 +136,8 @@ class QueueTree {
   struct Front {
     fabric::Address node;
     bool own = true;
-    std::uint32_t index = 0;  // index of an own node
-    bool marked = false;      // an own one that was marked lent, and has not been lent after all
+    std::uint32_t index = 0;  // index of this agent's node
+    bool marked = false;      // it was marked lent, but is not lent
     std::uint64_t count = 0;
   };
   using Nodes = std::array<std::uint32_t, Topology::kMaxLevels>;
