@@ -12,7 +12,7 @@ GOOD = "#pragma once\n#include <string>\nstd::string f();\n"
 
 
 class HeadersAreCompiledAlone(unittest.TestCase):
-    def check(self, header, folder="low", opens=None):
+    def check(self, header, folder="low", opens=None, precompile=()):
         with tempfile.TemporaryDirectory() as top:
             source = pathlib.Path(top) / "src"
             libraries = []
@@ -32,7 +32,8 @@ class HeadersAreCompiledAlone(unittest.TestCase):
             described.write_text(json.dumps(libraries))
             return subprocess.run(
                 [sys.executable, pathlib.Path(__file__).with_name("headers.py"), "--compiler",
-                 COMPILER, "--source", source, "--libraries", described],
+                 COMPILER, "--source", source, "--libraries", described, "--precompile",
+                 *precompile],
                 capture_output=True, text=True, check=False)
 
     def test_a_self_contained_header_passes(self):
@@ -44,6 +45,13 @@ class HeadersAreCompiledAlone(unittest.TestCase):
         done = self.check("#pragma once\nstd::vector<int> g();\n")
         self.assertEqual(done.returncode, 1)
         self.assertIn("low/tried.h does not compile alone", done.stdout)
+
+    def test_a_header_of_ours_that_leans_on_another_fails_with_precompiled_headers(self):
+        leans = "#pragma once\n#include <string>\nstd::string g(decltype(f()));\n"
+        done = self.check(leans, precompile=("<string>", "<vector>"))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("low/tried.h does not compile alone", done.stdout)
+        self.assertEqual(self.check(GOOD, precompile=("<string>",)).returncode, 0)
 
     def test_an_upward_include_fails(self):
         done = self.check('#pragma once\n#include "keyway/high/good.h"\n')
