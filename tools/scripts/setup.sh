@@ -126,11 +126,12 @@ build_for_users() {
 }
 
 # If ccache is installed, builds share their common object files: release and openmpi share most of
-# the store. Paths are relative to this tree.
+# the store. Paths are relative to this tree. The settings are part of the build, so that
+# cmake --build has them, too.
 use_ccache() {
   command -v ccache >/dev/null || return 0
-  export CMAKE_CXX_COMPILER_LAUNCHER=ccache CMAKE_C_COMPILER_LAUNCHER=ccache
-  export CCACHE_BASEDIR=$keyway_root CCACHE_SLOPPINESS=pch_defines,time_macros
+  local launcher="env;CCACHE_BASEDIR=$keyway_root;CCACHE_SLOPPINESS=pch_defines,time_macros;ccache"
+  export CMAKE_CXX_COMPILER_LAUNCHER=$launcher CMAKE_C_COMPILER_LAUNCHER=$launcher
 }
 
 # configure_preset PRESET TESTS: once. TESTS is ON or OFF: running the store does not need the
