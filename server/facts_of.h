@@ -4,7 +4,7 @@
 #pragma once
 
 #include "keyway/client/client.h"
-#include "keyway/server/commands/facts.h"
+#include "keyway/server/commands/admin/facts.h"
 #include "options.h"
 
 namespace keyway::server {

@@ -18,7 +18,7 @@
 #include <string>
 
 #include "keyway/client/client.h"
-#include "keyway/server/commands/cluster_view.h"
+#include "keyway/server/commands/cluster/cluster_view.h"
 #include "options.h"
 #include "periodic.h"
 #include "signals.h"

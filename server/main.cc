@@ -10,7 +10,7 @@
 #include "facts_of.h"
 #include "job.h"
 #include "keyway/client/program/job_voice.h"
-#include "keyway/server/commands/own_usage.h"
+#include "keyway/server/commands/admin/own_usage.h"
 #include "keyway/server/metrics/exporter.h"
 #include "keyway/server/net/listener.h"
 #include "keyway/server/net/process_memory.h"

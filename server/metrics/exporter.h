@@ -9,7 +9,7 @@
 #include <string>
 
 #include "keyway/locks/base/status.h"
-#include "keyway/server/commands/execute.h"
+#include "keyway/server/commands/engine/execute.h"
 
 namespace keyway::server {
 

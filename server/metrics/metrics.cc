@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "keyway/locks/base/clock.h"
-#include "keyway/server/commands/command.h"
-#include "keyway/server/commands/memory_figures.h"
+#include "keyway/server/commands/admin/memory_figures.h"
+#include "keyway/server/commands/engine/command.h"
 
 namespace keyway::server {
 namespace {

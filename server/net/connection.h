@@ -41,8 +41,8 @@
 
 #include "keyway/kvstore/resp/reply_writer.h"
 #include "keyway/kvstore/resp/request_parser.h"
-#include "keyway/server/commands/batch.h"
-#include "keyway/server/commands/execute.h"
+#include "keyway/server/commands/engine/batch.h"
+#include "keyway/server/commands/engine/execute.h"
 #include "keyway/server/net/connection_state.h"
 #include "keyway/server/net/net_options.h"
 #include "keyway/server/net/reply_queue.h"

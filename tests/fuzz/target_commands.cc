@@ -5,7 +5,7 @@
 #include "keyway/kvstore/resp/reply_parser.h"
 #include "keyway/kvstore/resp/request_parser.h"
 #include "keyway/locks/base/check.h"
-#include "keyway/server/commands/execute.h"
+#include "keyway/server/commands/engine/execute.h"
 #include "target.h"
 
 namespace keyway::fuzz {

@@ -1,11 +1,11 @@
 // Batches of requests: their words and commands, and where they end.
-#include "keyway/server/commands/batch.h"
+#include "keyway/server/commands/engine/batch.h"
 
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
-#include "keyway/server/commands/command.h"
+#include "keyway/server/commands/engine/command.h"
 #include "tests/unit/server/peer.h"
 
 namespace keyway::server {

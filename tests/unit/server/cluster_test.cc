@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "keyway/server/commands/cluster_view.h"
+#include "keyway/server/commands/cluster/cluster_view.h"
 #include "tests/unit/server/peer.h"
 
 namespace keyway::server {

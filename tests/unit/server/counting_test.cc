@@ -4,7 +4,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "keyway/server/commands/command.h"
+#include "keyway/server/commands/engine/command.h"
 #include "tests/unit/server/peer.h"
 
 namespace keyway::server {

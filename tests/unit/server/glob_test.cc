@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "keyway/server/commands/glob.h"
+#include "keyway/server/commands/keys/glob.h"
 
 namespace keyway::server {
 namespace {

@@ -1,8 +1,8 @@
 // The text of INFO.
 #include <catch2/catch.hpp>
 
-#include "keyway/server/commands/info_writer.h"
-#include "keyway/server/commands/latency_graph.h"
+#include "keyway/server/commands/admin/info_writer.h"
+#include "keyway/server/commands/diagnostics/latency_graph.h"
 #include "tests/unit/server/peer.h"
 
 namespace keyway::server {

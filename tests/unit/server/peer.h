@@ -11,7 +11,7 @@
 
 #include "keyway/client/client.h"
 #include "keyway/kvstore/resp/line_words.h"
-#include "keyway/server/commands/execute.h"
+#include "keyway/server/commands/engine/execute.h"
 
 namespace keyway::server {
 

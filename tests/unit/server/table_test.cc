@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "keyway/server/commands/command.h"
+#include "keyway/server/commands/engine/command.h"
 #include "tests/unit/server/peer.h"
 
 namespace keyway::server {

@@ -1,7 +1,7 @@
 // Commands that are about a part of a value, or about none of it, do not touch the rest.
 #include <fmt/core.h>
 
-#include "keyway/server/commands/own_usage.h"
+#include "keyway/server/commands/admin/own_usage.h"
 #include "peer.h"
 #include "tests/support/forbidden_pages.h"
 

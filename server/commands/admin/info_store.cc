@@ -1,0 +1,62 @@
+// INFO: keyspace, locks, fabric, volumes.
+
+#include "keyway/server/commands/admin/info.h"
+
+namespace keyway::server {
+
+/// What has expired counts until a write meets it or needs its room.
+void write_keyspace(const Call& call, InfoWriter& out) {
+  const VolumeCounts counts = own_counts(call.session.whole(), call.service.facts);
+  if (counts.elements == 0) return;
+  out.field("db0", fmt::format("keys={},expires={},avg_ttl=0", counts.elements, counts.expiring));
+}
+
+/// What this server's sessions have taken, and the kinds in force on the stripes of its ranks.
+void write_locks(const Call& call, InfoWriter& out) {
+  const Facts& facts = call.service.facts;
+  const LockTotals locks = call.service.statistics.locks();
+  out.field("lock_policy", facts.lock);
+  out.field("lock_shared_grants", locks.shared);
+  out.field("lock_exclusive_grants", locks.exclusive);
+  out.field("lock_contended", locks.contended);
+  out.field("lock_handed_over", locks.handed_over);
+  out.field("lock_timeouts", locks.timeouts);
+  for (std::uint32_t rank = facts.first_rank(); rank < facts.end_rank(); ++rank) {
+    for (const LockKindReport& kind : call.session.whole().inspector().lock_kinds(rank)) {
+      out.field(fmt::format("lock_rank{}_{}", rank, kind.kind),
+                fmt::format("stripes={},switches={}", kind.stripes, kind.switches));
+    }
+  }
+}
+
+void write_fabric(const Call& call, InfoWriter& out) {
+  const Facts& facts = call.service.facts;
+  out.field("fabric", facts.fabric);
+  out.field("fabric_ranks", facts.ranks);
+  out.field("fabric_processes", facts.processes);
+  out.field("fabric_process", facts.process);
+  out.field("fabric_topology", facts.topology);
+}
+
+/// Writes the figures of each rank whose memory this process has: elements as they are now, bytes
+/// as they were last looked at.
+void write_volumes(const Call& call, InfoWriter& out) {
+  const Facts& facts = call.service.facts;
+  const std::deque<RankFigures>& ranks = call.service.volumes.ranks;
+  for (std::uint32_t i = 0; i < ranks.size(); ++i) {
+    const std::uint32_t rank = facts.first_rank() + i;
+    const VolumeCounts counts = call.session.whole().inspector().counts(rank);
+    const RankFigures& told = ranks[i];
+    out.field(
+        fmt::format("volume{}", rank),
+        fmt::format("elements={},expiring={},segment_bytes={},heap_bytes={},heap_free_bytes={},"
+                    "heap_free_chunks={},table_bytes={},lock_bytes={},stripes={},"
+                    "longest_chain_lines={}",
+                    counts.elements, counts.expiring, told.segment_bytes.value(),
+                    told.heap_bytes.value(), told.heap_free_bytes.value(),
+                    told.heap_free_chunks.value(), told.table_bytes.value(),
+                    told.lock_bytes.value(), told.stripes.value(), counts.longest_chain_lines));
+  }
+}
+
+}  // namespace keyway::server

@@ -1,0 +1,77 @@
+// MEMORY DOCTOR, PURGE, MALLOC-STATS: the memory of the process and of the store, for people.
+
+#include <fmt/core.h>
+#include <malloc.h>
+
+#include <iterator>
+
+#include "keyway/server/commands/admin/info_writer.h"
+#include "keyway/server/commands/admin/memory_figures.h"
+#include "keyway/server/commands/engine/handlers.h"
+
+namespace keyway::server {
+namespace {
+
+constexpr double kMaxTaken = 0.9;           // of the heap
+constexpr double kMuchMore = 1.5;           // at the peak, or resident, than now in use
+constexpr std::uint64_t kLittle = 5 << 20;  // bytes; below, ratios say nothing
+
+/// One thing that somebody may want to do something about.
+void say(std::string& report, std::string_view what) {
+  fmt::format_to(std::back_inserter(report), "* {}\n", what);
+}
+
+std::string report_of(const MemoryFigures& memory) {
+  std::string report;
+  const double taken = 1 - ratio(memory.heap_free, memory.heap);
+  if (taken > kMaxTaken) {
+    say(report, fmt::format("The heap is {:.0f}% taken ({} of {} free): writes that find no room "
+                            "answer OOM. Start with more --memory, or delete keys.",
+                            100 * taken, human_bytes(memory.heap_free), human_bytes(memory.heap)));
+  }
+  const std::uint64_t process = memory.resident > memory.used ? memory.resident - memory.used : 0;
+  if (process > kLittle && ratio(memory.resident, memory.used) > kMuchMore) {
+    say(report, fmt::format("{} are resident beyond what the store has in use: what it once held "
+                            "and does no more, buffers of clients (CLIENT LIST), or memory that "
+                            "MEMORY PURGE gives back.",
+                            human_bytes(process)));
+  }
+  if (memory.peak > kLittle && ratio(memory.peak, memory.used) > kMuchMore) {
+    say(report, fmt::format("There was more at the peak: {}, now {}. The store keeps these pages "
+                            "for what is to come.",
+                            human_bytes(memory.peak), human_bytes(memory.used)));
+  }
+  if (report.empty()) return "Nothing about the memory of this server asks for attention.\n";
+  return report;
+}
+
+}  // namespace
+
+void run_memory_doctor(const Call& call) {
+  call.out.verbatim("txt", report_of(memory_figures(call)));
+}
+
+/// Of the process: the store's segments stay as they are.
+void run_memory_purge(const Call& call) {
+  malloc_trim(0);
+  call.ok();
+}
+
+void run_memory_malloc_stats(const Call& call) {
+  const struct mallinfo2 process = mallinfo2();
+  const MemoryFigures store = memory_figures(call);
+  InfoWriter out;
+  out.section("Process (glibc)");
+  out.bytes("arena_bytes", process.arena);
+  out.bytes("used_bytes", process.uordblks);
+  out.bytes("free_bytes", process.fordblks);
+  out.bytes("mapped_bytes", process.hblkhd);
+  out.field("mapped_blocks", process.hblks);
+  out.section("Store");
+  out.bytes("heap_bytes", store.heap);
+  out.bytes("heap_free_bytes", store.heap_free);
+  out.bytes("other_bytes", store.startup);
+  call.out.verbatim("txt", out.text());
+}
+
+}  // namespace keyway::server

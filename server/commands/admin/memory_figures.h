@@ -1,0 +1,36 @@
+// MemoryFigures: how much memory a server uses, as INFO and MEMORY tell it. A thread looks at the
+// store's volumes once a second, and their figures are those of its last look.
+//
+// *Thread safety.* As Call.
+#pragma once
+
+#include <cstdint>
+
+#include "keyway/server/commands/engine/call.h"
+
+namespace keyway::server {
+
+/// Bytes, unless said.
+struct MemoryFigures {
+  std::uint64_t used = 0;      // of the segments of this process's ranks
+  std::uint64_t peak = 0;      // the most that anybody has seen in use: looked at each second
+  std::uint64_t startup = 0;   // of `used`: tables, locks, headers; all but the heap
+  std::uint64_t resident = 0;  // of the process
+  std::uint64_t heap = 0;
+  std::uint64_t heap_free = 0;
+  std::uint64_t elements = 0;  // a number
+
+  std::uint64_t dataset() const { return used - startup; }
+  /// Negative where memory of the segments has never been touched.
+  std::int64_t beyond_use() const {
+    return static_cast<std::int64_t>(resident) - static_cast<std::int64_t>(used);
+  }
+};
+
+MemoryFigures memory_figures(const Call& call);
+/// Of the process, as the kernel counts it.
+std::uint64_t resident_bytes();
+/// 0 of nothing.
+double ratio(std::uint64_t part, std::uint64_t whole);
+
+}  // namespace keyway::server

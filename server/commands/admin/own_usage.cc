@@ -1,0 +1,44 @@
+#include "keyway/server/commands/admin/own_usage.h"
+
+namespace keyway::server {
+
+void look_at_volumes(Session& session, const Facts& facts, VolumeFigures& figures) {
+  if (figures.ranks.empty()) figures.ranks.resize(facts.end_rank() - facts.first_rank());
+  VolumeUsage all;
+  for (std::uint32_t rank = facts.first_rank(); rank < facts.end_rank(); ++rank) {
+    const VolumeUsage usage = session.inspector().usage(rank);
+    RankFigures& told = figures.ranks[rank - facts.first_rank()];
+    told.segment_bytes.set(usage.segment_bytes);
+    told.table_bytes.set(usage.table_bytes);
+    told.lock_bytes.set(usage.lock_bytes);
+    told.stripes.set(usage.stripes);
+    told.heap_bytes.set(usage.heap.heap_bytes);
+    told.heap_free_bytes.set(usage.heap.free_bytes);
+    told.heap_free_chunks.set(usage.heap.free_chunks);
+    all.add(usage);
+    all.segment_bytes += usage.segment_bytes;
+    all.heap.heap_bytes += usage.heap.heap_bytes;
+    all.heap.free_bytes += usage.heap.free_bytes;
+  }
+  figures.elements.set(all.elements);
+  figures.expiring.set(all.expiring);
+  figures.longest_chain_lines.set(all.longest_chain_lines);
+  figures.segment_bytes.set(all.segment_bytes);
+  figures.heap_bytes.set(all.heap.heap_bytes);
+  figures.heap_free_bytes.set(all.heap.free_bytes);
+  figures.raise_peak(used_bytes(figures));
+}
+
+VolumeCounts own_counts(Session& session, const Facts& facts) {
+  VolumeCounts all;
+  for (std::uint32_t rank = facts.first_rank(); rank < facts.end_rank(); ++rank) {
+    all.add(session.inspector().counts(rank));
+  }
+  return all;
+}
+
+std::uint64_t used_bytes(const VolumeFigures& figures) {
+  return figures.segment_bytes.value() - figures.heap_free_bytes.value();
+}
+
+}  // namespace keyway::server

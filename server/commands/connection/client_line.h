@@ -1,0 +1,19 @@
+// A client as CLIENT INFO and CLIENT LIST show it.
+//
+// *Thread safety.* Functions of their arguments. A card's name is the registry's to guard.
+// *Source.* Redis 7.0, networking.c (catClientInfoString): the fields and their order. Of buffers
+// and memory nothing is known here but the replies that wait.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "keyway/server/commands/connection/client_registry.h"
+
+namespace keyway::server {
+
+/// `queued`: commands of the transaction that it executes; -1: none.
+std::string client_line(const ClientCard& card, std::uint64_t now_ms, std::uint64_t now_ns,
+                        std::int64_t queued = -1);
+
+}  // namespace keyway::server

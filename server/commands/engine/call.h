@@ -1,0 +1,104 @@
+// Call: one request under way, as its handler sees it; and the errors that all commands share.
+//
+// *Thread safety.* One connection's.
+// *Source.* Redis 7.0, server.c (createSharedObjects, processCommand), networking.c.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "keyway/locks/fabric/time_slice.h"
+#include "keyway/server/commands/engine/command_session.h"
+#include "keyway/server/commands/engine/execute.h"
+
+namespace keyway::server {
+
+struct Command;
+
+inline constexpr std::string_view kSyntaxError = "ERR syntax error";
+inline constexpr std::string_view kNoInteger = "ERR value is not an integer or out of range";
+inline constexpr std::string_view kNoFloat = "ERR value is not a valid float";
+inline constexpr std::string_view kTooLong =
+    "ERR string exceeds maximum allowed size (proto-max-bulk-len)";
+inline constexpr std::string_view kOutOfMemory =
+    "OOM command not allowed when used memory > 'maxmemory'.";
+/// The word of Redis Cluster for what will do when it is asked again: here for a lock that was not
+/// had in time.
+inline constexpr std::string_view kTryAgain = "TRYAGAIN";
+/// Redis' proto-max-bulk-len, and the store's longest value.
+inline constexpr std::int64_t kMaxBytes = store::kMaxValueBytes;
+
+struct Call {
+  Client& client;
+  CommandSession& session;
+  Service& service;
+  const Command& command;
+  std::span<const std::string_view> words;
+  resp::ReplyWriter& out;
+
+  std::size_t count() const { return words.size(); }
+  std::string_view word(std::size_t i) const { return words[i]; }
+  std::string_view key() const { return words[1]; }
+
+  /// Of a client of the cluster, which asks every rank: the rank whose keys alone SCAN, KEYS,
+  /// DBSIZE and FLUSHALL are about. Nothing: the whole store.
+  std::optional<std::uint32_t> only_rank() const {
+    if (!client.of_cluster || !service.cluster.enabled) return std::nullopt;
+    return service.cluster.self;
+  }
+
+  /// Whether it is one of a transaction's commands: such a one waits for nobody.
+  bool in_transaction() const { return client.transaction && client.transaction->is_open(); }
+
+  void ok() const { out.simple("OK"); }
+  /// The bytes of a value, which may be so many that others have their turn meanwhile.
+  void value(std::string_view bytes) const {
+    if (bytes.size() <= fabric::kSliceBytes) return out.bulk(bytes);
+    out.bulk_in_parts(bytes, fabric::kSliceBytes, [] { fabric::this_fiber::give_turn_if_due(); });
+  }
+  void error(std::string_view sentence) const { out.error(sentence); }
+  /// Counts keys that were to be read, as there or not.
+  void looked_up(bool there, std::uint64_t keys = 1) const {
+    WorkerStatistics* counts = counts_of(client);
+    if (counts != nullptr) (there ? counts->hits : counts->misses).add(keys);
+  }
+  /// "wrong number of arguments for ..."
+  void wrong_arity() const;
+  /// "invalid expire time in ..."
+  void invalid_expiry() const;
+  /// What the store could not do.
+  void failed(const Status& status) const;
+};
+
+/// Runs the command of a call, and counts it: its time, an error, the keys it visits, and, where it
+/// is slow, where its time went. Commands that run others run them so.
+void call_command(const Call& call);
+/// Counts the error that was answered at a mark, if it is one.
+void count_error(Client& client, const resp::ReplyWriter& out, std::size_t mark);
+/// Takes back the reply that was written at a mark where CLIENT REPLY has asked for that.
+void keep_or_leave_out(Client& client, resp::ReplyWriter& out, std::size_t mark);
+/// Counts a request that was refused before it ran.
+void count_rejected(Client& client, const Command& command);
+
+/// Whether a key may be in the store at all. Redis has no bounds but those of any string.
+inline bool is_storable(std::string_view key) { return TransactionKeys::is_storable(key); }
+
+/// Whether the store says that nothing is there: also of a key that it could not hold.
+inline bool is_absent(const Status& status) {
+  return status == Code::kNotFound || status == Code::kInvalidArgument;
+}
+
+/// The values of keys at one instant; nothing for a key that is not there, or cannot be.
+Result<std::vector<std::optional<std::string>>> values_of(CommandSession& session,
+                                                          std::span<const std::string_view> keys);
+
+/// What the store could not do.
+void reply_failed(resp::ReplyWriter& out, const Status& status);
+/// "wrong number of arguments for 'name' command"
+std::string wrong_arity(std::string_view name);
+
+}  // namespace keyway::server

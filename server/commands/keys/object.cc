@@ -1,0 +1,73 @@
+// OBJECT ...: what Redis would say of how it keeps a value. Of the value alone: a store that keeps
+// none of this about it cannot know how it was made, nor when it was last read.
+
+#include <limits>
+
+#include "keyway/kvstore/resp/numbers.h"
+#include "keyway/server/commands/engine/arguments.h"
+#include "keyway/server/commands/engine/handlers.h"
+#include "keyway/server/commands/engine/help.h"
+
+namespace keyway::server {
+namespace {
+
+/// Shows the value of the key behind the subcommand; where there is none, replies so.
+void look_at(const Call& call, FunctionRef<void(std::string_view value)> show) {
+  const Status status =
+      call.session.read(call.word(2), [&](const ElementState& element) { show(element.value); });
+  if (status.ok()) return call.looked_up(true);
+  if (!is_absent(status)) return call.failed(status);
+  call.looked_up(false);
+  call.out.null();
+}
+
+}  // namespace
+
+void run_object_encoding(const Call& call) {
+  constexpr std::size_t kLongestEmbedded = 44;
+  look_at(call, [&](std::string_view value) {
+    call.out.bulk(resp::parse_integer(value)         ? "int"
+                  : value.size() <= kLongestEmbedded ? "embstr"
+                                                     : "raw");
+  });
+}
+
+/// Redis shares the integers below 10,000 among all keys, and says the largest count of them.
+void run_object_refcount(const Call& call) {
+  constexpr std::int64_t kShared = 10'000;
+  look_at(call, [&](std::string_view value) {
+    const auto number = resp::parse_integer(value);
+    const bool shared = number && *number >= 0 && *number < kShared;
+    call.out.integer(shared ? std::numeric_limits<std::int32_t>::max() : 1);
+  });
+}
+
+/// Reads leave no trace here.
+void run_object_idletime(const Call& call) {
+  look_at(call, [&](std::string_view) { call.out.integer(0); });
+}
+
+void run_object_freq(const Call& call) {
+  look_at(call, [&](std::string_view) {
+    call.error(
+        "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note "
+        "that when switching between policies at runtime LRU and LFU data will take some time to "
+        "adjust.");
+  });
+}
+
+void run_object_help(const Call& call) {
+  reply_help(call, "OBJECT",
+             {"ENCODING <key>",
+              "    Return the kind of internal representation used in order to store the value",
+              "    associated with a <key>.", "FREQ <key>",
+              "    Return the access frequency index of the <key>. The returned integer is",
+              "    proportional to the logarithm of the recent access frequency of the key.",
+              "IDLETIME <key>",
+              "    Return the idle time of the <key>, that is the approximated number of",
+              "    seconds elapsed since the last access to the key.", "REFCOUNT <key>",
+              "    Return the number of references of the value associated with the specified",
+              "    <key>."});
+}
+
+}  // namespace keyway::server

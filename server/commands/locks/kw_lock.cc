@@ -1,0 +1,183 @@
+// KW.LOCK, KW.UNLOCK, KW.RENEW, KW.LOCKINFO, KW.HELP: named locks for clients.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "keyway/locks/base/clock.h"
+#include "keyway/locks/base/words.h"
+#include "keyway/server/commands/engine/arguments.h"
+#include "keyway/server/commands/engine/handlers.h"
+#include "keyway/server/commands/locks/lock_wait.h"
+
+namespace keyway::server {
+namespace {
+
+/// Whether there are locks here, and the second word can be the name of one. False after an error.
+bool names_lock(const Call& call) {
+  if (call.service.locks == nullptr) {
+    call.error("ERR this server keeps no named locks");
+    return false;
+  }
+  if (!call.key().empty() && call.key().size() <= kMaxNameBytes) return true;
+  call.error(fmt::format("ERR the name of a lock has 1 to {} bytes", kMaxNameBytes));
+  return false;
+}
+
+struct Option {
+  std::string_view word;  // in lower case
+  std::string_view name;
+  std::uint64_t least = 0;
+  std::uint64_t* value = nullptr;
+};
+
+/// The pairs of words from the i-th on. False after an error.
+bool take_options(const Call& call, std::size_t i, std::initializer_list<Option> options) {
+  const std::uint64_t longest = call.service.locks->limits().longest_ms;
+  for (; i < call.count(); i += 2) {
+    const auto option = std::find_if(options.begin(), options.end(), [&](const Option& known) {
+      return is_word(call.word(i), known.word);
+    });
+    if (option == options.end() || i + 1 == call.count()) {
+      call.error(kSyntaxError);
+      return false;
+    }
+    const auto ms = integer_or_error(call, i + 1);
+    if (!ms) return false;
+    if (*ms < static_cast<std::int64_t>(option->least) ||
+        *ms > static_cast<std::int64_t>(longest)) {
+      call.error(
+          fmt::format("ERR {} must be from {} to {} ms", option->name, option->least, longest));
+      return false;
+    }
+    *option->value = static_cast<std::uint64_t>(*ms);
+  }
+  return true;
+}
+
+void reply_not_held(const Call& call, TokenFit fit, std::int64_t token) {
+  call.error(fit == TokenFit::kNobodyHolds
+                 ? fmt::format("ERR lock '{}' is not held", call.key())
+                 : fmt::format("ERR lock '{}' is not held with token {}", call.key(), token));
+}
+
+void reply_claim(const Call& call, const LockClaim& claim, std::uint64_t now_ms, bool holds) {
+  resp::ReplyWriter& out = call.out;
+  const auto number = [&](std::string_view name, std::uint64_t value) {
+    out.bulk(name);
+    out.integer(static_cast<std::int64_t>(value));
+  };
+  out.map(holds ? 7 : 6);
+  number("client", claim.who.client);
+  number("rank", claim.who.rank);
+  out.bulk("address");
+  out.bulk(claim.address);
+  out.bulk("mode");
+  out.bulk(claim.mode == LockMode::kWrite ? "write" : "read");
+  number("lease-ms", claim.lease_ms);
+  if (holds) {
+    number("token", claim.token);
+    number("left-ms", claim.at_ms > now_ms ? claim.at_ms - now_ms : 0);
+  } else {
+    number("waited-ms", now_ms > claim.at_ms ? now_ms - claim.at_ms : 0);
+  }
+}
+
+std::string_view mode_of(const LockState& lock) {
+  if (lock.holders.empty()) return "free";
+  return lock.holders.front().mode == LockMode::kWrite ? "write" : "read";
+}
+
+}  // namespace
+
+void run_kw_lock(const Call& call) {
+  if (!names_lock(call)) return;
+  const bool writes = is_word(call.word(2), "write");
+  if (!writes && !is_word(call.word(2), "read")) {
+    return call.error("ERR the mode of a lock is READ or WRITE");
+  }
+  LockRequest request{.name = call.key(), .mode = writes ? LockMode::kWrite : LockMode::kRead};
+  request.timeout_ms = call.service.locks->limits().timeout_ms;
+  request.lease_ms = call.service.locks->limits().lease_ms;
+  if (!take_options(call, 3,
+                    {{"timeout", "TIMEOUT", 0, &request.timeout_ms},
+                     {"lease", "LEASE", 1, &request.lease_ms}})) {
+    return;
+  }
+  begin_lock(call, request);
+}
+
+/// The token is proof enough, on whatever connection it comes.
+void run_kw_unlock(const Call& call) {
+  if (!names_lock(call)) return;
+  const auto token = integer_or_error(call, 2);
+  if (!token) return;
+  const auto fit = call.service.locks->release(call.key(), static_cast<std::uint64_t>(*token));
+  if (!fit.ok()) return call.failed(fit.status());
+  std::erase_if(call.client.locks.held, [&](const HeldLock& held) {
+    return held.name == call.key() && held.token == static_cast<std::uint64_t>(*token);
+  });
+  if (*fit != TokenFit::kHolds) return reply_not_held(call, *fit, *token);
+  call.ok();
+}
+
+void run_kw_renew(const Call& call) {
+  if (!names_lock(call)) return;
+  const auto token = integer_or_error(call, 2);
+  if (!token) return;
+  std::uint64_t lease_ms = 0;  // as it was
+  if (!take_options(call, 3, {{"lease", "LEASE", 1, &lease_ms}})) return;
+  const auto fit =
+      call.service.locks->renew(call.key(), static_cast<std::uint64_t>(*token), lease_ms);
+  if (!fit.ok()) return call.failed(fit.status());
+  if (*fit != TokenFit::kHolds) return reply_not_held(call, *fit, *token);
+  for (HeldLock& held : call.client.locks.held) {
+    if (held.name != call.key() || held.token != static_cast<std::uint64_t>(*token)) continue;
+    if (lease_ms != 0) held.lease_ms = lease_ms;
+    held.until_ms = wall_ms() + held.lease_ms;
+  }
+  call.ok();
+}
+
+void run_kw_lockinfo(const Call& call) {
+  if (!names_lock(call)) return;
+  const auto info = call.service.locks->info(call.key());
+  if (!info.ok()) return call.failed(info.status());
+  call.out.map(3);
+  call.out.bulk("mode");
+  call.out.bulk(mode_of(info->lock));
+  call.out.bulk("holders");
+  call.out.array(info->lock.holders.size());
+  for (const LockClaim& claim : info->lock.holders) reply_claim(call, claim, info->now_ms, true);
+  call.out.bulk("waiters");
+  call.out.array(info->lock.waiters.size());
+  for (const LockClaim& claim : info->lock.waiters) reply_claim(call, claim, info->now_ms, false);
+}
+
+void run_kw_help(const Call& call) {
+  constexpr std::string_view kLines[] = {
+      "KW.LOCK <name> READ|WRITE [TIMEOUT <ms>] [LEASE <ms>]",
+      "    Lock; returns the fencing token, or null when it was not had within TIMEOUT.",
+      "    TIMEOUT 0 tries once. First come, first served; readers share. The lock ends with",
+      "    KW.UNLOCK, the connection, or after LEASE.",
+      "KW.UNLOCK <name> <token>",
+      "    Unlock what was granted with this token.",
+      "KW.RENEW <name> <token> [LEASE <ms>]",
+      "    Let the lease begin anew.",
+      "KW.LOCKINFO <name>",
+      "    Who holds a lock, and who waits for it.",
+      "KW.HOTKEYS [COUNT <count>] [READS|WRITES]",
+      "    The keys that this server's clients visit most, by samples.",
+      "KW.HOTSTRIPES [COUNT <count>] [READS|WRITES]",
+      "    The stripes that they visit most: keys of one stripe share a lock.",
+      "KW.STRIPES [COUNT <count>]",
+      "    The locks of this rank's stripes, most contended first, and why each is as it is.",
+      "KW.SLOWLOG [<count>]",
+      "    Slow requests, and where their time went.",
+      "KW.HELP",
+      "    Print this help."};
+  call.out.array(std::size(kLines));
+  for (const std::string_view line : kLines) call.out.simple(line);
+}
+
+}  // namespace keyway::server

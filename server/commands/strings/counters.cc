@@ -1,0 +1,71 @@
+// INCR, DECR, INCRBY, DECRBY, INCRBYFLOAT.
+
+#include <fmt/core.h>
+
+#include <cmath>
+#include <iterator>
+#include <limits>
+
+#include "keyway/kvstore/resp/numbers.h"
+#include "keyway/server/commands/engine/arguments.h"
+#include "keyway/server/commands/engine/handlers.h"
+
+namespace keyway::server {
+namespace {
+
+/// The sum becomes the value; the expiry stays.
+void add(const Call& call, std::int64_t delta) {
+  std::int64_t sum = 0;
+  const Status status = call.session.modify(call.key(), [&](const ElementState* old) -> Decision {
+    const auto before = old == nullptr ? 0 : resp::parse_integer(old->value);
+    if (!before) return Decision::fail(Code::kNotANumber);
+    if (__builtin_add_overflow(*before, delta, &sum)) return Decision::fail(Code::kMismatch);
+    call.client.value.clear();
+    fmt::format_to(std::back_inserter(call.client.value), "{}", sum);
+    return Decision::write(call.client.value,
+                           old == nullptr ? store::kNoExpiry : old->expires_at_ms);
+  });
+  if (status.ok()) return call.out.integer(sum);
+  if (status == Code::kNotANumber) return call.error(kNoInteger);
+  if (status == Code::kMismatch) return call.error("ERR increment or decrement would overflow");
+  call.failed(status);
+}
+
+}  // namespace
+
+void run_incr(const Call& call) { add(call, 1); }
+
+void run_decr(const Call& call) { add(call, -1); }
+
+void run_incrby(const Call& call) {
+  if (const auto delta = integer_or_error(call, 2)) add(call, *delta);
+}
+
+void run_decrby(const Call& call) {
+  const auto delta = integer_or_error(call, 2);
+  if (!delta) return;
+  if (*delta == std::numeric_limits<std::int64_t>::min()) {
+    return call.error("ERR decrement would overflow");
+  }
+  add(call, -*delta);
+}
+
+void run_incrbyfloat(const Call& call) {
+  // Redis looks at the value before the argument; both make the same error.
+  const auto delta = parse_long_real(call.word(2));
+  const Status status = call.session.modify(call.key(), [&](const ElementState* old) -> Decision {
+    const auto before = old == nullptr ? 0.0L : parse_long_real(old->value);
+    if (!before || !delta) return Decision::fail(Code::kNotANumber);
+    const long double sum = *before + *delta;
+    if (!std::isfinite(sum)) return Decision::fail(Code::kMismatch);
+    format_long_real(sum, call.client.value);
+    return Decision::write(call.client.value,
+                           old == nullptr ? store::kNoExpiry : old->expires_at_ms);
+  });
+  if (status.ok()) return call.out.bulk(call.client.value);
+  if (status == Code::kNotANumber) return call.error(kNoFloat);
+  if (status == Code::kMismatch) return call.error("ERR increment would produce NaN or Infinity");
+  call.failed(status);
+}
+
+}  // namespace keyway::server

@@ -1,0 +1,237 @@
+// MULTI, EXEC, DISCARD, WATCH, UNWATCH.
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "keyway/locks/base/clock.h"
+#include "keyway/locks/fabric/time_slice.h"
+#include "keyway/server/commands/engine/command.h"
+#include "keyway/server/commands/engine/handlers.h"
+
+namespace keyway::server {
+namespace {
+
+using Queue = std::span<const Transaction::Queued>;
+
+/// How EXEC locks what its commands use.
+struct Plan {
+  std::vector<std::string_view> keys;  // each once, those that are watched first
+  std::vector<store::KeyMark> marks;   // of these
+  bool whole = false;                  // the whole store
+  bool reads_only = true;
+};
+
+/// A command that looks at the store without a key of its own looks at all of it.
+bool is_about_the_whole(const Command& command) {
+  if (command.keys.first != 0 || (command.flags & kAside) != 0) return false;
+  return command.group == Group::kKeyspace || command.group == Group::kServer;
+}
+
+Plan plan_of(const Transaction& transaction, Queue queue) {
+  Plan plan;
+  for (const auto& [key, mark] : transaction.watched()) {
+    plan.keys.push_back(key);
+    plan.marks.push_back(mark);
+  }
+  const std::size_t watched = plan.keys.size();  // which are in order
+  for (const Transaction::Queued& queued : queue) {
+    plan.whole = plan.whole || is_about_the_whole(*queued.command);
+    plan.reads_only = plan.reads_only && (queued.command->flags & kWrite) == 0;
+    for_each_key(*queued.command, queued.words, [&](std::string_view key) {
+      if (is_storable(key) && !transaction.watches(key)) plan.keys.push_back(key);
+      return true;
+    });
+  }
+  const auto others = plan.keys.begin() + static_cast<std::ptrdiff_t>(watched);
+  std::sort(others, plan.keys.end());
+  plan.keys.erase(std::unique(others, plan.keys.end()), plan.keys.end());
+  return plan;
+}
+
+/// What commands change besides the store, so that they can run once more from the beginning, and
+/// so that it is as it was unless they come to their end.
+class Beginning {
+ public:
+  explicit Beginning(const Call& exec)
+      : exec_(exec),
+        written_(exec.out.mark()),
+        name_(exec.client.name),
+        version_(exec.client.version),
+        authenticated_(exec.client.authenticated) {}
+  Beginning(const Beginning&) = delete;
+  Beginning& operator=(const Beginning&) = delete;
+  ~Beginning() {
+    if (ended_) return;
+    restore_rest();
+    exec_.client.name.swap(name_);  // which allocates nothing
+  }
+
+  void end() { ended_ = true; }
+  void restore() {
+    restore_rest();
+    exec_.client.name = name_;
+  }
+
+ private:
+  void restore_rest() {
+    exec_.out.back_to(written_);
+    exec_.out.set_version(version_);
+    exec_.client.version = version_;
+    exec_.client.authenticated = authenticated_;
+  }
+
+  const Call& exec_;
+  std::size_t written_;
+  std::string name_;
+  resp::Version version_;
+  bool authenticated_;
+  bool ended_ = false;
+};
+
+/// Commands that run once more have been counted.
+class Uncounted {
+ public:
+  Uncounted(Client& client, bool once_more) : client_(client) { client.uncounted = once_more; }
+  Uncounted(const Uncounted&) = delete;
+  Uncounted& operator=(const Uncounted&) = delete;
+  ~Uncounted() { client_.uncounted = false; }
+
+ private:
+  Client& client_;
+};
+
+void run_all(const Call& exec, CommandSession& session, Queue queue) {
+  exec.out.array(queue.size());
+  for (const Transaction::Queued& queued : queue) {
+    fabric::this_fiber::give_turn_if_due();
+    call_command({exec.client, session, exec.service, *queued.command, queued.words, exec.out});
+  }
+}
+
+/// One step for everybody else: the keys are locked, in the order of their stripes, on whatever
+/// ranks they are. All that the commands change is written, or nothing.
+Status run_on_keys(const Call& exec, const Plan& plan, Queue queue) {
+  Session& store = exec.session.whole();
+  if (plan.keys.empty()) {
+    CommandSession outside(store);
+    run_all(exec, outside, queue);
+    return {};
+  }
+  Beginning beginning(exec);
+  bool ran = false;
+  const auto body = [&](std::span<ElementDraft> drafts) {
+    beginning.restore();  // it may be the second time, after a sweep for room
+    TransactionKeys keys(plan.keys, drafts, store);
+    CommandSession inside(store, &keys);
+    const Uncounted uncounted(exec.client, std::exchange(ran, true));
+    run_all(exec, inside, queue);
+    return true;
+  };
+  const Status status = store.modify_all(
+      plan.keys, body, {.unchanged_since = plan.marks, .reads_only = plan.reads_only});
+  if (status.ok()) beginning.end();
+  return status;
+}
+
+/// Where commands look at the whole store, they run on it one by one, and nobody else does. There
+/// is no room to be leased for all of them: one that finds none fails, and those before it stay.
+Status run_alone(const Call& exec, const Plan& plan, Queue queue) {
+  Session& store = exec.session.whole();
+  Status changed;
+  const Status status = store.alone([&] {
+    for (std::size_t i = 0; i < plan.marks.size() && changed.ok(); ++i) {
+      const auto mark = store.mark(plan.keys[i]);
+      if (!mark.ok()) {
+        changed = mark.status();
+      } else if (*mark != plan.marks[i]) {
+        changed = Status(Code::kMismatch);
+      }
+    }
+    if (!changed.ok()) return;
+    CommandSession outside(store);
+    run_all(exec, outside, queue);
+  });
+  return status.ok() ? changed : status;
+}
+
+// Of queue locks a session holds so many at once.
+constexpr std::string_view kTooManyStripes =
+    "it is about the whole store, and locks every stripe: more than --store-options "
+    "locks_per_session allows with this --lock-policy";
+
+void abort_of(const Call& call, std::string_view reason) {
+  call.error(fmt::format("EXECABORT Transaction discarded because of: {}", reason));
+}
+
+/// Whatever comes of EXEC, the connection has no transaction afterwards.
+struct Ending {
+  Client& client;
+  ~Ending() { client.transaction.reset(); }
+};
+
+Transaction& transaction_of(Client& client) {
+  if (!client.transaction) client.transaction = std::make_unique<Transaction>();
+  return *client.transaction;
+}
+
+}  // namespace
+
+void run_multi(const Call& call) {
+  if (call.in_transaction()) return call.error("ERR MULTI calls can not be nested");
+  transaction_of(call.client).open();
+  call.ok();
+}
+
+void run_discard(const Call& call) {
+  if (!call.in_transaction()) return call.error("ERR DISCARD without MULTI");
+  call.client.transaction.reset();
+  call.ok();
+}
+
+/// The commands find the transaction still open: they wait for nobody.
+void run_exec(const Call& call) {
+  if (!call.in_transaction()) return call.error("ERR EXEC without MULTI");
+  const Ending ending{call.client};
+  Transaction& transaction = *call.client.transaction;
+  if (transaction.is_refused()) {
+    return call.error("EXECABORT Transaction discarded because of previous errors.");
+  }
+  const Queue queue = transaction.queued();
+  const Plan plan = plan_of(transaction, queue);
+  const Status status = plan.whole ? run_alone(call, plan, queue) : run_on_keys(call, plan, queue);
+  if (status == Code::kMismatch) return call.out.null_array();
+  if (status == Code::kOutOfSpace) return abort_of(call, kOutOfMemory);
+  if (status == Code::kTimeout) {
+    return abort_of(call, fmt::format("{} {}", kTryAgain, status.message()));
+  }
+  if (plan.whole && status == Code::kUnavailable) return abort_of(call, kTooManyStripes);
+  if (!status.ok()) abort_of(call, status.message());
+}
+
+/// A key that cannot be in the store never changes.
+void run_watch(const Call& call) {
+  if (call.in_transaction()) return call.error("ERR WATCH inside MULTI is not allowed");
+  Transaction& transaction = transaction_of(call.client);
+  for (const std::string_view key : call.words.subspan(1)) {
+    if (!is_storable(key) || transaction.watches(key)) continue;
+    const auto mark = call.session.whole().mark(key);
+    if (!mark.ok()) return call.failed(mark.status());
+    if (!transaction.watch(key, *mark, call.service.transaction_bytes)) {
+      return call.error(
+          fmt::format("ERR the watched keys take more than {} bytes (--transaction-size)",
+                      call.service.transaction_bytes));
+    }
+  }
+  call.ok();
+}
+
+/// As a transaction's command it does nothing: EXEC ends all watching.
+void run_unwatch(const Call& call) {
+  if (!call.in_transaction()) call.client.transaction.reset();
+  call.ok();
+}
+
+}  // namespace keyway::server
