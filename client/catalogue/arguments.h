@@ -1,4 +1,4 @@
-// The arguments of a command as a tree, read off its entry in the catalogue.
+// The arguments of a command as a tree, read off its words.
 //
 // *Thread safety.* Functions of their arguments; what they return has views of these.
 #pragma once

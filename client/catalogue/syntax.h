@@ -1,6 +1,8 @@
-// How arguments are written in the catalogue, and what may follow the words of a command.
+// How the arguments of a command are written, and what may follow the words of one.
 //
-// *Thread safety.* Functions of their arguments; what they return are views of the catalogue.
+// `key` is a word of the user's; `[...]` may be left out; `a | b` is one of both; `...` may come
+// again; capitals are words to be typed as they stand.
+// *Thread safety.* Functions of their arguments; what they return are views of these.
 #pragma once
 
 #include <optional>
@@ -14,7 +16,7 @@ namespace keyway::catalogue {
 /// A word, alternatives ("READ | WRITE"), or what may be left out ("[COUNT count]").
 using Pieces = std::vector<std::string_view>;
 
-/// The pieces of arguments as the catalogue writes them.
+/// The pieces of arguments.
 Pieces pieces_of(std::string_view arguments);
 /// Of a piece: "[...]"; "key ..." or "[key ...]".
 bool is_optional(std::string_view piece);

@@ -7,7 +7,7 @@
 
 #include "keyway/locks/base/clock.h"
 #include "keyway/server/commands/admin/memory_figures.h"
-#include "keyway/server/commands/engine/command.h"
+#include "keyway/server/commands/engine/table.h"
 
 namespace keyway::server {
 namespace {

@@ -8,8 +8,8 @@
 #include "keyway/locks/base/words.h"
 #include "keyway/server/commands/engine/arguments.h"
 #include "keyway/server/commands/engine/command.h"
-#include "keyway/server/commands/engine/handlers.h"
 #include "keyway/server/commands/engine/help.h"
+#include "keyway/server/commands/engine/table.h"
 #include "keyway/server/commands/keys/glob.h"
 
 namespace keyway::server {
@@ -41,23 +41,40 @@ Words flags_of(const Command& command) {
   return words;
 }
 
+/// The category that is not a flag's. A container runs nothing of its own, and has none.
+std::string_view category_of(const Command& command) {
+  if (command.run == nullptr) return {};
+  if (command.category == Category::kKeyspace) return "@keyspace";
+  if (command.category == Category::kConnection) return "@connection";
+  switch (command.group) {
+    case Group::kString: return "@string";
+    case Group::kBitmap: return "@bitmap";
+    case Group::kGeneric: return "@keyspace";
+    case Group::kTransactions: return "@transaction";
+    case Group::kConnection: return "@connection";
+    case Group::kLocks:
+    case Group::kServer:
+    case Group::kCluster: break;
+  }
+  return {};
+}
+
 /// In the order of Redis.
 Words categories_of(const Command& command) {
   Words words;
   const auto add = [&](bool holds, std::string_view word) {
     if (holds) words.push_back(word);
   };
-  add(command.group == Group::kKeyspace, "@keyspace");
+  const std::string_view category = category_of(command);
+  add(category == "@keyspace", category);
   add((command.flags & kReadOnly) != 0, "@read");
   add((command.flags & kWrite) != 0, "@write");
-  add(command.group == Group::kString, "@string");
-  add(command.group == Group::kBitmap, "@bitmap");
+  add(category == "@string" || category == "@bitmap", category);
   add((command.flags & kAdmin) != 0, "@admin");
   add(true, (command.flags & kFast) != 0 ? "@fast" : "@slow");
   add((command.flags & (kDangerous | kAdmin)) != 0, "@dangerous");
   add((command.flags & kBlocking) != 0, "@blocking");
-  add(command.group == Group::kConnection, "@connection");
-  add(command.group == Group::kTransaction, "@transaction");
+  add(category == "@connection" || category == "@transaction", category);
   return words;
 }
 
@@ -91,20 +108,21 @@ void reply_key_places(resp::ReplyWriter& out, int first, int last, int step) {
 }
 
 void reply_key_specifications(resp::ReplyWriter& out, const Command& command) {
-  const Words parts = split(command.access, ';');
-  const auto [first, last, step] = command.keys;
+  const Words parts = split(command.keys.access, ';');
+  const int first = command.keys.first;
+  const int last = command.keys.last;
   out.set(parts.size());
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const bool rest = i + 1 == parts.size();
     const int from = first + static_cast<int>(i);
-    out.map(command.note.empty() ? 3 : 4);
-    if (!command.note.empty()) {
+    out.map(command.keys.note.empty() ? 3 : 4);
+    if (!command.keys.note.empty()) {
       out.bulk("notes");
-      out.bulk(command.note);
+      out.bulk(command.keys.note);
     }
     out.bulk("flags");
     reply_words(out, split(parts[i], ' '));
-    reply_key_places(out, from, !rest ? 0 : last < 0 ? last : last - from, step);
+    reply_key_places(out, from, !rest ? 0 : last < 0 ? last : last - from, command.keys.step);
   }
 }
 
@@ -121,9 +139,8 @@ void reply_info(resp::ReplyWriter& out, const Command& command) {
   out.set(tips.size());
   for (const std::string_view tip : tips) out.bulk(tip);
   reply_key_specifications(out, command);
-  const auto subcommands = subcommands_of(command);
-  out.set(subcommands.size());
-  for (const Command& sub : subcommands) reply_info(out, sub);
+  out.set(command.subcommands.size());
+  for (const Command& sub : command.subcommands) reply_info(out, sub);
 }
 
 void reply_all(const Call& call) {
@@ -141,7 +158,7 @@ void reply_names(const Call& call, Takes&& takes) {
   };
   for (const Command& command : all_commands()) {
     look_at(command);
-    for (const Command& sub : subcommands_of(command)) look_at(sub);
+    for (const Command& sub : command.subcommands) look_at(sub);
   }
   call.out.array(names.size());
   for (const std::string_view name : names) call.out.bulk(name);
@@ -173,17 +190,6 @@ Words keys_of(const Command& command, std::span<const std::string_view> words) {
   });
   return keys;
 }
-
-/// Command::access of one request: SET reads its key where it is told to.
-std::string_view access_by(const Command& command, std::span<const std::string_view> words) {
-  if (!command.access.ends_with("variable_flags")) return command.access;
-  const auto options = words.subspan(3);
-  const bool gets = std::any_of(options.begin(), options.end(),
-                                [](std::string_view word) { return is_word(word, "get"); });
-  return gets ? "RW access update" : "OW update";
-}
-
-}  // namespace
 
 void run_command(const Call& call) { reply_all(call); }
 
@@ -241,7 +247,8 @@ void run_command_getkeysandflags(const Call& call) {
   const Command* command = command_with_keys(call, words);
   if (command == nullptr) return;
   const Words keys = keys_of(*command, words);
-  const Words parts = split(access_by(*command, words), ';');
+  const Words parts =
+      split(command->access_by ? command->access_by(words) : command->keys.access, ';');
   call.out.array(keys.size());
   for (std::size_t i = 0; i < keys.size(); ++i) {
     call.out.array(2);
@@ -263,6 +270,68 @@ void run_command_help(const Call& call) {
               "    commands are returned.", "GETKEYS <full-command>",
               "    Return the keys from a full Redis command.", "GETKEYSANDFLAGS <full-command>",
               "    Return the keys and the access flags from a full Redis command."});
+}
+
+}  // namespace
+
+CommandRows commands_of_admin_command() {
+  static constexpr auto kRows = checked({
+      {.name = "command",
+       .arity = -1,
+       .group = Group::kServer,
+       .category = Category::kConnection,
+       .flags = kLoading | kStale | kContainer,
+       .run = run_command,
+       .tips = "nondeterministic_output_order"},
+      {.name = "command|count",
+       .arity = 2,
+       .group = Group::kServer,
+       .category = Category::kConnection,
+       .flags = kLoading | kStale,
+       .run = run_command_count,
+       .summary = "How many commands the server has."},
+      {.name = "command|getkeys",
+       .arity = -4,
+       .group = Group::kServer,
+       .category = Category::kConnection,
+       .flags = kLoading | kStale,
+       .run = run_command_getkeys,
+       .arguments = "command [argument ...]",
+       .summary = "The keys among the words of a command."},
+      {.name = "command|getkeysandflags",
+       .arity = -4,
+       .group = Group::kServer,
+       .category = Category::kConnection,
+       .flags = kLoading | kStale,
+       .run = run_command_getkeysandflags,
+       .arguments = "command [argument ...]",
+       .summary = "The keys among the words of a command, and what it does to each."},
+      {.name = "command|help",
+       .arity = 2,
+       .group = Group::kServer,
+       .category = Category::kConnection,
+       .flags = kLoading | kStale,
+       .run = run_command_help},
+      {.name = "command|info",
+       .arity = -2,
+       .group = Group::kServer,
+       .category = Category::kConnection,
+       .flags = kLoading | kStale,
+       .run = run_command_info,
+       .tips = "nondeterministic_output_order",
+       .arguments = "[command ...]",
+       .summary = "How commands are called, for clients."},
+      {.name = "command|list",
+       .arity = -2,
+       .group = Group::kServer,
+       .category = Category::kConnection,
+       .flags = kLoading | kStale,
+       .run = run_command_list,
+       .tips = "nondeterministic_output_order",
+       .arguments = "[FILTERBY MODULE | ACLCAT | PATTERN name]",
+       .summary = "The names of the server's commands."},
+  });
+  return kRows;
 }
 
 }  // namespace keyway::server

@@ -5,9 +5,8 @@
 #include <vector>
 
 #include "keyway/client/catalogue/arguments.h"
-#include "keyway/client/catalogue/catalogue.h"
 #include "keyway/server/commands/engine/command.h"
-#include "keyway/server/commands/engine/handlers.h"
+#include "keyway/server/commands/engine/table.h"
 
 namespace keyway::server {
 namespace {
@@ -15,18 +14,13 @@ namespace {
 using catalogue::Argument;
 using catalogue::Type;
 
-std::vector<std::string_view> words_of(const Command& command) {
-  const std::size_t bar = command.name.find('|');
-  if (bar == std::string_view::npos) return {command.name};
-  return {command.name.substr(0, bar), command.name.substr(bar + 1)};
-}
-
 /// Which key specification the keys among a command's arguments have, one after the other.
 class KeyPlaces {
  public:
   explicit KeyPlaces(const Command& command)
       : has_keys_(server::has_keys(command)),
-        last_(static_cast<int>(std::count(command.access.begin(), command.access.end(), ';'))) {}
+        last_(static_cast<int>(
+            std::count(command.keys.access.begin(), command.keys.access.end(), ';'))) {}
 
   bool has_keys() const { return has_keys_; }
   int take() { return std::min(next_++, last_); }
@@ -73,40 +67,31 @@ void reply_arguments(resp::ReplyWriter& out, std::span<const Argument> arguments
   for (const Argument& argument : arguments) reply_argument(out, argument, keys);
 }
 
-/// Of one that the catalogue does not have: a family of subcommands, or the HELP of one.
-std::string_view group_of(std::string_view family) {
-  const auto members = catalogue::subcommands_of(family);
-  return members.empty() ? "server" : members.front()->group;
+std::string_view summary_of(const Command& command) {
+  if (!command.summary.empty()) return command.summary;
+  return (command.flags & kContainer) != 0 ? "Has subcommands." : "Lists the subcommands.";
 }
 
 void reply_docs(resp::ReplyWriter& out, const Command& command) {
-  const auto words = words_of(command);
-  const catalogue::Entry* entry = catalogue::find_entry(words);
-  const auto arguments =
-      entry ? catalogue::arguments_of(entry->arguments) : std::vector<Argument>();
-  const auto subcommands = subcommands_of(command);
-  out.map(2U + !arguments.empty() + !subcommands.empty());
+  const auto arguments = catalogue::arguments_of(command.arguments);
+  out.map(2U + !arguments.empty() + !command.subcommands.empty());
   out.bulk("summary");
-  out.bulk(entry              ? entry->summary
-           : words.size() > 1 ? "Lists the subcommands."
-                              : "Has subcommands.");
+  out.bulk(summary_of(command));
   out.bulk("group");
-  out.bulk(entry ? entry->group : group_of(words.front()));
+  out.bulk(name_of(command.group));
   if (!arguments.empty()) {
     KeyPlaces keys(command);
     out.bulk("arguments");
     reply_arguments(out, arguments, keys);
   }
-  if (subcommands.empty()) return;
+  if (command.subcommands.empty()) return;
   out.bulk("subcommands");
-  out.map(subcommands.size());
-  for (const Command& sub : subcommands) {
+  out.map(command.subcommands.size());
+  for (const Command& sub : command.subcommands) {
     out.bulk(sub.name);
     reply_docs(out, sub);
   }
 }
-
-}  // namespace
 
 void run_command_docs(const Call& call) {
   std::vector<const Command*> documented;
@@ -122,6 +107,23 @@ void run_command_docs(const Call& call) {
     call.out.bulk(command->name);
     reply_docs(call.out, *command);
   }
+}
+
+}  // namespace
+
+CommandRows commands_of_admin_command_docs() {
+  static constexpr auto kRows = checked({
+      {.name = "command|docs",
+       .arity = -2,
+       .group = Group::kServer,
+       .category = Category::kConnection,
+       .flags = kLoading | kStale,
+       .run = run_command_docs,
+       .tips = "nondeterministic_output_order",
+       .arguments = "[command ...]",
+       .summary = "What the server says of its commands."},
+  });
+  return kRows;
 }
 
 }  // namespace keyway::server

@@ -8,8 +8,9 @@
 #include "keyway/locks/base/words.h"
 #include "keyway/server/commands/admin/parameters.h"
 #include "keyway/server/commands/engine/arguments.h"
-#include "keyway/server/commands/engine/handlers.h"
+#include "keyway/server/commands/engine/command.h"
 #include "keyway/server/commands/engine/help.h"
+#include "keyway/server/commands/engine/secrets.h"
 #include "keyway/server/commands/keys/glob.h"
 
 namespace keyway::server {
@@ -55,8 +56,6 @@ bool may_set(const Call& call, std::size_t i) {
   }
   return true;
 }
-
-}  // namespace
 
 /// By any of the patterns, each once. What is asked for by its name is called as it was asked for.
 void run_config_get(const Call& call) {
@@ -116,6 +115,55 @@ void run_config_help(const Call& call) {
        "SET <directive> <value>", "    Set the configuration <directive> to <value>.", "RESETSTAT",
        "    Reset statistics reported by the INFO command.", "REWRITE",
        "    Rewrite the configuration file."});
+}
+
+/// The pairs of CONFIG SET: a value may be "requirepass".
+void hide_in_config(std::span<std::string_view> words) {
+  for (std::size_t i = 2; i < words.size(); i += 2) {
+    if (is_word(words[i], "requirepass")) hide(words.subspan(i + 1, i + 1 < words.size() ? 1 : 0));
+  }
+}
+
+}  // namespace
+
+CommandRows commands_of_admin_config() {
+  static constexpr auto kRows = checked({
+      {.name = "config", .arity = -2, .group = Group::kServer, .flags = kContainer},
+      {.name = "config|get",
+       .arity = -3,
+       .group = Group::kServer,
+       .flags = kOfConfig,
+       .run = run_config_get,
+       .arguments = "pattern [pattern ...]",
+       .summary = "Settings that fit a pattern."},
+      {.name = "config|help",
+       .arity = 2,
+       .group = Group::kServer,
+       .flags = kLoading | kStale,
+       .run = run_config_help},
+      {.name = "config|resetstat",
+       .arity = 2,
+       .group = Group::kServer,
+       .flags = kOfConfig,
+       .run = run_config_resetstat,
+       .summary = "Sets the counters of INFO to zero."},
+      {.name = "config|rewrite",
+       .arity = 2,
+       .group = Group::kServer,
+       .flags = kOfConfig,
+       .run = run_config_rewrite,
+       .summary = "Writes settings to the file that they came from, where allowed."},
+      {.name = "config|set",
+       .arity = -4,
+       .group = Group::kServer,
+       .flags = kOfConfig,
+       .run = run_config_set,
+       .tips = "request_policy:all_nodes response_policy:all_succeeded",
+       .arguments = "name value [name value ...]",
+       .summary = "Changes settings while running.",
+       .hide_secrets = hide_in_config},
+  });
+  return kRows;
 }
 
 }  // namespace keyway::server

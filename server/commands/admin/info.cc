@@ -6,7 +6,7 @@
 
 #include "keyway/locks/base/words.h"
 #include "keyway/server/commands/engine/arguments.h"
-#include "keyway/server/commands/engine/handlers.h"
+#include "keyway/server/commands/engine/command.h"
 
 namespace keyway::server {
 namespace {
@@ -47,8 +47,6 @@ bool asks_for(std::string_view word, const Section& section) {
   return is_word(word, section.name);
 }
 
-}  // namespace
-
 void run_info(const Call& call) {
   constexpr std::string_view kWhereNoneIsNamed[] = {"default"};
   const auto words = call.count() == 1 ? std::span<const std::string_view>(kWhereNoneIsNamed)
@@ -62,6 +60,22 @@ void run_info(const Call& call) {
     section.write(call, out);
   }
   call.out.verbatim("txt", out.text());
+}
+
+}  // namespace
+
+CommandRows commands_of_admin_info() {
+  static constexpr auto kRows = checked({
+      {.name = "info",
+       .arity = -1,
+       .group = Group::kServer,
+       .flags = kDangerous | kLoading | kStale | kWholeStore,
+       .run = run_info,
+       .tips = "nondeterministic_output request_policy:all_shards response_policy:special",
+       .arguments = "[section ...]",
+       .summary = "What the server is and does: memory, clients, counters, locks."},
+  });
+  return kRows;
 }
 
 }  // namespace keyway::server

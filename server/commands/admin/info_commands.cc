@@ -1,7 +1,7 @@
 // INFO: commandstats, errorstats, latencystats.
 
 #include "keyway/server/commands/admin/info.h"
-#include "keyway/server/commands/engine/command.h"
+#include "keyway/server/commands/engine/table.h"
 
 namespace keyway::server {
 namespace {

@@ -5,7 +5,7 @@
 #include "keyway/locks/base/words.h"
 #include "keyway/server/commands/admin/memory_figures.h"
 #include "keyway/server/commands/engine/arguments.h"
-#include "keyway/server/commands/engine/handlers.h"
+#include "keyway/server/commands/engine/command.h"
 #include "keyway/server/commands/engine/help.h"
 
 namespace keyway::server {
@@ -34,8 +34,6 @@ void reply_named(const Call& call, std::string_view name, double value) {
   call.out.bulk(name);
   call.out.real(value);
 }
-
-}  // namespace
 
 /// SAMPLES is for values of many parts, which are not here.
 void run_memory_usage(const Call& call) {
@@ -83,6 +81,35 @@ void run_memory_help(const Call& call) {
               "USAGE <key> [SAMPLES <count>]",
               "    Return memory in bytes used by <key> and its value. Nested values are",
               "    sampled up to <count> times (default: 5, 0 means sample all)."});
+}
+
+}  // namespace
+
+CommandRows commands_of_admin_memory() {
+  static constexpr auto kRows = checked({
+      {.name = "memory", .arity = -2, .group = Group::kServer, .flags = kContainer},
+      {.name = "memory|help",
+       .arity = 2,
+       .group = Group::kServer,
+       .flags = kLoading | kStale,
+       .run = run_memory_help},
+      {.name = "memory|stats",
+       .arity = 2,
+       .group = Group::kServer,
+       .flags = kWholeStore,
+       .run = run_memory_stats,
+       .tips = "nondeterministic_output request_policy:all_shards response_policy:special",
+       .summary = "What memory is used for."},
+      {.name = "memory|usage",
+       .arity = -3,
+       .group = Group::kServer,
+       .flags = kReadOnly,
+       .run = run_memory_usage,
+       .keys = {2, 2, 1, "RO"},
+       .arguments = "key [SAMPLES count]",
+       .summary = "Bytes that a key and its value take."},
+  });
+  return kRows;
 }
 
 }  // namespace keyway::server

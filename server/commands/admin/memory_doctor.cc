@@ -7,7 +7,7 @@
 
 #include "keyway/server/commands/admin/info_writer.h"
 #include "keyway/server/commands/admin/memory_figures.h"
-#include "keyway/server/commands/engine/handlers.h"
+#include "keyway/server/commands/engine/command.h"
 
 namespace keyway::server {
 namespace {
@@ -45,8 +45,6 @@ std::string report_of(const MemoryFigures& memory) {
   return report;
 }
 
-}  // namespace
-
 void run_memory_doctor(const Call& call) {
   call.out.verbatim("txt", report_of(memory_figures(call)));
 }
@@ -72,6 +70,34 @@ void run_memory_malloc_stats(const Call& call) {
   out.bytes("heap_free_bytes", store.heap_free);
   out.bytes("other_bytes", store.startup);
   call.out.verbatim("txt", out.text());
+}
+
+}  // namespace
+
+CommandRows commands_of_admin_memory_doctor() {
+  static constexpr auto kRows = checked({
+      {.name = "memory|doctor",
+       .arity = 2,
+       .group = Group::kServer,
+       .flags = kWholeStore,
+       .run = run_memory_doctor,
+       .tips = "nondeterministic_output request_policy:all_shards response_policy:special",
+       .summary = "What to look at of the memory, in words."},
+      {.name = "memory|malloc-stats",
+       .arity = 2,
+       .group = Group::kServer,
+       .flags = kWholeStore,
+       .run = run_memory_malloc_stats,
+       .tips = "nondeterministic_output request_policy:all_shards response_policy:special",
+       .summary = "What allocator and heap have."},
+      {.name = "memory|purge",
+       .arity = 2,
+       .group = Group::kServer,
+       .run = run_memory_purge,
+       .tips = "request_policy:all_shards response_policy:all_succeeded",
+       .summary = "Gives free memory of the process back to the system."},
+  });
+  return kRows;
 }
 
 }  // namespace keyway::server

@@ -2,7 +2,7 @@
 
 #include "keyway/locks/base/words.h"
 #include "keyway/server/commands/engine/arguments.h"
-#include "keyway/server/commands/engine/handlers.h"
+#include "keyway/server/commands/engine/command.h"
 
 namespace keyway::server {
 namespace {
@@ -35,8 +35,6 @@ std::optional<ShutdownOptions> options_of(const Call& call) {
   return options;
 }
 
-}  // namespace
-
 /// As SIGTERM. No reply: the connection closes. Whoever wants to have saved what cannot be is told
 /// so, unless he insists.
 void run_shutdown(const Call& call) {
@@ -48,6 +46,21 @@ void run_shutdown(const Call& call) {
   }
   call.client.closing = true;
   call.service.shut_down();
+}
+
+}  // namespace
+
+CommandRows commands_of_admin_shutdown() {
+  static constexpr auto kRows = checked({
+      {.name = "shutdown",
+       .arity = -1,
+       .group = Group::kServer,
+       .flags = kOfConfig | kNoMulti | kAllowBusy,
+       .run = run_shutdown,
+       .arguments = "[NOSAVE | SAVE] [NOW] [FORCE] [ABORT]",
+       .summary = "Ends the server when what was asked has been answered."},
+  });
+  return kRows;
 }
 
 }  // namespace keyway::server

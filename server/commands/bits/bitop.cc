@@ -9,7 +9,7 @@
 #include "keyway/locks/base/words.h"
 #include "keyway/locks/fabric/time_slice.h"
 #include "keyway/server/commands/engine/arguments.h"
-#include "keyway/server/commands/engine/handlers.h"
+#include "keyway/server/commands/engine/command.h"
 
 namespace keyway::server {
 namespace {
@@ -110,8 +110,6 @@ Places places_of(const Call& call) {
   return places;
 }
 
-}  // namespace
-
 /// All keys at one instant.
 void run_bitop(const Call& call) {
   const auto operation = operation_of(call.word(1));
@@ -154,6 +152,22 @@ void run_bitop(const Call& call) {
   call.looked_up(true, sources_there);
   call.looked_up(false, places.sources.size() - 1 - sources_there);
   call.out.integer(static_cast<std::int64_t>(length));
+}
+
+}  // namespace
+
+CommandRows commands_of_bits_bitop() {
+  static constexpr auto kRows = checked({
+      {.name = "bitop",
+       .arity = -4,
+       .group = Group::kBitmap,
+       .flags = kWrite | kDenyOom,
+       .run = run_bitop,
+       .keys = {2, -1, 1, "OW update;RO access"},
+       .arguments = "AND | OR | XOR | NOT destination key [key ...]",
+       .summary = "Combines the bits of values into another one."},
+  });
+  return kRows;
 }
 
 }  // namespace keyway::server

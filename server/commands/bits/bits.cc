@@ -6,7 +6,7 @@
 #include "keyway/locks/base/words.h"
 #include "keyway/locks/fabric/time_slice.h"
 #include "keyway/server/commands/engine/arguments.h"
-#include "keyway/server/commands/engine/handlers.h"
+#include "keyway/server/commands/engine/command.h"
 
 namespace keyway::server {
 namespace {
@@ -210,8 +210,6 @@ std::optional<bool> look_at_bits(const Call& call, AskedOf&& asked_of, Look&& lo
   return status.ok();
 }
 
-}  // namespace
-
 void run_setbit(const Call& call) {
   const auto offset = bit_offset_or_error(call, 2);
   if (!offset) return;
@@ -285,6 +283,46 @@ void run_bitpos(const Call& call) {
   if (!there) return;
   if (!*there) return call.out.integer(one ? -1 : 0);
   if (asked) call.out.integer(found);
+}
+
+}  // namespace
+
+CommandRows commands_of_bits_bits() {
+  static constexpr auto kRows = checked({
+      {.name = "setbit",
+       .arity = 4,
+       .group = Group::kBitmap,
+       .flags = kWrite | kDenyOom,
+       .run = run_setbit,
+       .keys = {1, 1, 1, "RW access update"},
+       .arguments = "key offset bit",
+       .summary = "Sets one bit, and answers what it was."},
+      {.name = "getbit",
+       .arity = 3,
+       .group = Group::kBitmap,
+       .flags = kReadOnly | kFast,
+       .run = run_getbit,
+       .keys = {1, 1, 1, "RO access"},
+       .arguments = "key offset",
+       .summary = "One bit of a value."},
+      {.name = "bitcount",
+       .arity = -2,
+       .group = Group::kBitmap,
+       .flags = kReadOnly,
+       .run = run_bitcount,
+       .keys = {1, 1, 1, "RO access"},
+       .arguments = "key [start end [BYTE | BIT]]",
+       .summary = "How many bits are 1."},
+      {.name = "bitpos",
+       .arity = -3,
+       .group = Group::kBitmap,
+       .flags = kReadOnly,
+       .run = run_bitpos,
+       .keys = {1, 1, 1, "RO access"},
+       .arguments = "key bit [start [end [BYTE | BIT]]]",
+       .summary = "Where the first bit is that is 0, or 1."},
+  });
+  return kRows;
 }
 
 }  // namespace keyway::server

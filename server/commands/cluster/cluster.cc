@@ -16,20 +16,13 @@
 #include <optional>
 #include <vector>
 
+#include "keyway/server/commands/cluster/cluster.h"
 #include "keyway/server/commands/engine/arguments.h"
 #include "keyway/server/commands/engine/command.h"
-#include "keyway/server/commands/engine/handlers.h"
 #include "keyway/server/commands/engine/help.h"
 
 namespace keyway::server {
 namespace {
-
-/// The view; null, with Redis' sentence, where this server is no cluster.
-const ClusterView* cluster_or_error(const Call& call) {
-  if (call.service.cluster.enabled) return &call.service.cluster;
-  call.error("ERR This instance has cluster support disabled");
-  return nullptr;
-}
 
 std::uint32_t nodes_in(const ClusterView& view) {
   return static_cast<std::uint32_t>(view.nodes.size());
@@ -100,16 +93,6 @@ void reply_shard_node(resp::ReplyWriter& out, const ClusterNode& node, std::stri
   out.bulk("health");
   out.bulk("online");
 }
-
-/// Whether there is such a node; says so where there is not.
-bool is_node_or_error(const Call& call, const ClusterView& view, std::string_view id) {
-  const bool known = std::any_of(view.nodes.begin(), view.nodes.end(),
-                                 [id](const ClusterNode& node) { return node.id == id; });
-  if (!known) call.error(fmt::format("ERR Unknown node {}", id));
-  return known;
-}
-
-}  // namespace
 
 void run_cluster_slots(const Call& call) {
   const ClusterView* view = cluster_or_error(call);
@@ -223,29 +206,6 @@ void run_cluster_getkeysinslot(const Call& call) {
   for (const std::string& key : keys) call.out.bulk(key);
 }
 
-/// There is no bus between ranks, so there are no links.
-void run_cluster_links(const Call& call) {
-  if (cluster_or_error(call) != nullptr) call.out.array(0);
-}
-
-void run_cluster_replicas(const Call& call) {
-  const ClusterView* view = cluster_or_error(call);
-  if (view == nullptr || !is_node_or_error(call, *view, call.word(2))) return;
-  call.out.array(0);
-}
-
-void run_cluster_count_failure_reports(const Call& call) {
-  const ClusterView* view = cluster_or_error(call);
-  if (view == nullptr || !is_node_or_error(call, *view, call.word(2))) return;
-  call.out.integer(0);
-}
-
-/// Of all that would change who owns which slot.
-void run_cluster_fixed(const Call& call) {
-  if (cluster_or_error(call) == nullptr) return;
-  call.error("ERR Slots belong to the ranks of this job for as long as it runs");
-}
-
 void run_cluster_help(const Call& call) {
   if (cluster_or_error(call) == nullptr) return;
   reply_help(call, "CLUSTER",
@@ -282,6 +242,103 @@ void run_cluster_help(const Call& call) {
 /// Every rank serves every key for reading and for writing, whatever it is told.
 void run_cluster_mode(const Call& call) {
   if (view_of_client_or_error(call) != nullptr) call.ok();
+}
+
+}  // namespace
+
+const ClusterView* cluster_or_error(const Call& call) {
+  if (call.service.cluster.enabled) return &call.service.cluster;
+  call.error("ERR This instance has cluster support disabled");
+  return nullptr;
+}
+
+CommandRows commands_of_cluster_cluster() {
+  static constexpr auto kRows = checked({
+      {.name = "cluster", .arity = -2, .group = Group::kCluster, .flags = kContainer},
+      {.name = "readonly",
+       .arity = 1,
+       .group = Group::kCluster,
+       .category = Category::kConnection,
+       .flags = kLoading | kStale | kFast,
+       .run = run_cluster_mode,
+       .summary = "Lets a replica of Redis be read; Keyway has none."},
+      {.name = "readwrite",
+       .arity = 1,
+       .group = Group::kCluster,
+       .category = Category::kConnection,
+       .flags = kLoading | kStale | kFast,
+       .run = run_cluster_mode,
+       .summary = "The end of READONLY."},
+      {.name = "asking",
+       .arity = 1,
+       .group = Group::kCluster,
+       .category = Category::kConnection,
+       .flags = kFast,
+       .run = run_cluster_mode,
+       .summary = "Follows a redirection of a Redis cluster; Keyway redirects nobody."},
+      {.name = "cluster|countkeysinslot",
+       .arity = 3,
+       .group = Group::kCluster,
+       .flags = kStale | kWholeStore,
+       .run = run_cluster_countkeysinslot,
+       .arguments = "slot",
+       .summary = "How many keys a slot has."},
+      {.name = "cluster|getkeysinslot",
+       .arity = 4,
+       .group = Group::kCluster,
+       .flags = kStale | kWholeStore,
+       .run = run_cluster_getkeysinslot,
+       .tips = "nondeterministic_output",
+       .arguments = "slot count",
+       .summary = "Keys of a slot."},
+      {.name = "cluster|help",
+       .arity = 2,
+       .group = Group::kCluster,
+       .flags = kLoading | kStale,
+       .run = run_cluster_help},
+      {.name = "cluster|info",
+       .arity = 2,
+       .group = Group::kCluster,
+       .flags = kStale,
+       .run = run_cluster_info,
+       .tips = "nondeterministic_output",
+       .summary = "The state of the cluster."},
+      {.name = "cluster|keyslot",
+       .arity = 3,
+       .group = Group::kCluster,
+       .flags = kStale,
+       .run = run_cluster_keyslot,
+       .arguments = "key",
+       .summary = "The slot of a key, which says whose it is."},
+      {.name = "cluster|myid",
+       .arity = 2,
+       .group = Group::kCluster,
+       .flags = kStale,
+       .run = run_cluster_myid,
+       .summary = "The name of this rank."},
+      {.name = "cluster|nodes",
+       .arity = 2,
+       .group = Group::kCluster,
+       .flags = kStale,
+       .run = run_cluster_nodes,
+       .tips = "nondeterministic_output",
+       .summary = "The ranks, a line each."},
+      {.name = "cluster|shards",
+       .arity = 2,
+       .group = Group::kCluster,
+       .flags = kStale,
+       .run = run_cluster_shards,
+       .tips = "nondeterministic_output",
+       .summary = "The ranks, and the slots of each."},
+      {.name = "cluster|slots",
+       .arity = 2,
+       .group = Group::kCluster,
+       .flags = kStale,
+       .run = run_cluster_slots,
+       .tips = "nondeterministic_output",
+       .summary = "Which slots are whose."},
+  });
+  return kRows;
 }
 
 }  // namespace keyway::server

@@ -8,7 +8,6 @@
 #include "keyway/server/commands/connection/client_line.h"
 #include "keyway/server/commands/connection/client_name.h"
 #include "keyway/server/commands/engine/command.h"
-#include "keyway/server/commands/engine/handlers.h"
 #include "keyway/server/commands/engine/help.h"
 
 namespace keyway::server {
@@ -17,28 +16,6 @@ namespace {
 std::string_view flags_of(const ClientCard& card, std::int64_t queued) {
   if (queued >= 0) return "x";
   return card.block.load(std::memory_order_relaxed) == BlockState::kNone ? "N" : "b";
-}
-
-}  // namespace
-
-void name_client(const Call& call, std::string_view name) {
-  call.client.name = name;
-  if (call.client.card != nullptr) call.service.clients.rename(*call.client.card, name);
-}
-
-bool is_name_or_error(const Call& call, std::string_view name) {
-  if (name.size() > kMaxClientNameBytes) {
-    call.error(
-        fmt::format("ERR Client names cannot be longer than {} bytes.", kMaxClientNameBytes));
-    return false;
-  }
-  const bool printable =
-      std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c <= '~'; });
-  if (!printable) {
-    call.error("ERR Client names cannot contain spaces, newlines or special characters.");
-    return false;
-  }
-  return true;
 }
 
 void run_client_id(const Call& call) {
@@ -56,27 +33,6 @@ void run_client_setname(const Call& call) {
   call.ok();
 }
 
-std::string client_line(const ClientCard& card, std::uint64_t now_ms, std::uint64_t now_ns,
-                        std::int64_t queued) {
-  constexpr std::uint64_t kMsPerS = 1000;
-  constexpr std::uint64_t kNsPerS = 1'000'000'000;
-  const auto since = [](std::uint64_t then, std::uint64_t now) {
-    return then == 0 || now < then ? 0 : now - then;
-  };
-  // relaxed: figures by themselves.
-  const Command* last = card.last.load(std::memory_order_relaxed);
-  return fmt::format(
-      "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db=0 sub=0 psub=0 ssub=0 "
-      "multi={} qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll={} omem={} "
-      "tot-mem=0 events=r cmd={} user=default redir=-1 resp={}\n",
-      card.id, card.address, card.local_address, card.descriptor, card.name,
-      since(card.since_ms, now_ms) / kMsPerS,
-      since(card.seen_ns.load(std::memory_order_relaxed), now_ns) / kNsPerS, flags_of(card, queued),
-      queued, card.waiting_pieces.load(std::memory_order_relaxed),
-      card.waiting_bytes.load(std::memory_order_relaxed), last == nullptr ? "NULL" : last->name,
-      static_cast<int>(card.version.load(std::memory_order_relaxed)));
-}
-
 void run_client_info(const Call& call) {
   const Client& client = call.client;
   const std::int64_t queued =
@@ -88,7 +44,7 @@ void run_client_info(const Call& call) {
   card.descriptor = client.descriptor;
   card.since_ms = client.since_ms;
   card.name = client.name;
-  card.last = call.in_transaction() ? find_command("exec") : &call.command;
+  card.last = call.in_transaction() ? client.transaction->executed_by() : &call.command;
   card.version = client.version;
   call.out.verbatim("txt", client_line(card, wall_ms(), steady_ns(), queued));
 }
@@ -131,6 +87,87 @@ void run_client_help(const Call& call) {
               "    Unblock the specified blocked client.",
               "NO-EVICT (ON|OFF)",
               "    Protect current client connection from eviction."});
+}
+
+}  // namespace
+
+void name_client(const Call& call, std::string_view name) {
+  call.client.name = name;
+  if (call.client.card != nullptr) call.service.clients.rename(*call.client.card, name);
+}
+
+bool is_name_or_error(const Call& call, std::string_view name) {
+  if (name.size() > kMaxClientNameBytes) {
+    call.error(
+        fmt::format("ERR Client names cannot be longer than {} bytes.", kMaxClientNameBytes));
+    return false;
+  }
+  const bool printable =
+      std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c <= '~'; });
+  if (!printable) {
+    call.error("ERR Client names cannot contain spaces, newlines or special characters.");
+    return false;
+  }
+  return true;
+}
+
+std::string client_line(const ClientCard& card, std::uint64_t now_ms, std::uint64_t now_ns,
+                        std::int64_t queued) {
+  constexpr std::uint64_t kMsPerS = 1000;
+  constexpr std::uint64_t kNsPerS = 1'000'000'000;
+  const auto since = [](std::uint64_t then, std::uint64_t now) {
+    return then == 0 || now < then ? 0 : now - then;
+  };
+  // relaxed: figures by themselves.
+  const Command* last = card.last.load(std::memory_order_relaxed);
+  return fmt::format(
+      "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db=0 sub=0 psub=0 ssub=0 "
+      "multi={} qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll={} omem={} "
+      "tot-mem=0 events=r cmd={} user=default redir=-1 resp={}\n",
+      card.id, card.address, card.local_address, card.descriptor, card.name,
+      since(card.since_ms, now_ms) / kMsPerS,
+      since(card.seen_ns.load(std::memory_order_relaxed), now_ns) / kNsPerS, flags_of(card, queued),
+      queued, card.waiting_pieces.load(std::memory_order_relaxed),
+      card.waiting_bytes.load(std::memory_order_relaxed), last == nullptr ? "NULL" : last->name,
+      static_cast<int>(card.version.load(std::memory_order_relaxed)));
+}
+
+CommandRows commands_of_connection_client() {
+  static constexpr auto kRows = checked({
+      {.name = "client", .arity = -2, .group = Group::kConnection, .flags = kContainer},
+      {.name = "client|getname",
+       .arity = 2,
+       .group = Group::kConnection,
+       .flags = kOfClient,
+       .run = run_client_getname,
+       .summary = "The name of this connection."},
+      {.name = "client|help",
+       .arity = 2,
+       .group = Group::kConnection,
+       .flags = kLoading | kStale,
+       .run = run_client_help},
+      {.name = "client|id",
+       .arity = 2,
+       .group = Group::kConnection,
+       .flags = kOfClient,
+       .run = run_client_id,
+       .summary = "The number of this connection."},
+      {.name = "client|info",
+       .arity = 2,
+       .group = Group::kConnection,
+       .flags = kOfClient,
+       .run = run_client_info,
+       .tips = "nondeterministic_output",
+       .summary = "What the server knows of this connection."},
+      {.name = "client|setname",
+       .arity = 3,
+       .group = Group::kConnection,
+       .flags = kOfClient,
+       .run = run_client_setname,
+       .arguments = "name",
+       .summary = "Gives this connection a name."},
+  });
+  return kRows;
 }
 
 }  // namespace keyway::server

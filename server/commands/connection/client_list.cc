@@ -8,7 +8,7 @@
 #include "keyway/locks/base/words.h"
 #include "keyway/server/commands/connection/client_line.h"
 #include "keyway/server/commands/engine/arguments.h"
-#include "keyway/server/commands/engine/handlers.h"
+#include "keyway/server/commands/engine/command.h"
 
 namespace keyway::server {
 namespace {
@@ -135,8 +135,6 @@ void reply_list(const Call& call, Takes&& takes) {
   call.out.verbatim("txt", text);
 }
 
-}  // namespace
-
 void run_client_list(const Call& call) {
   if (call.count() == 2) return reply_list(call, [](const ClientCard&) { return true; });
   if (call.count() == 4 && is_word(call.word(2), "type")) {
@@ -184,6 +182,44 @@ void run_client_reply(const Call& call) {
 void run_client_no_evict(const Call& call) {
   const bool known = is_word(call.word(2), "on") || is_word(call.word(2), "off");
   return known ? call.ok() : call.error(kSyntaxError);
+}
+
+}  // namespace
+
+CommandRows commands_of_connection_client_list() {
+  static constexpr auto kRows = checked({
+      {.name = "client|kill",
+       .arity = -3,
+       .group = Group::kConnection,
+       .flags = kOfConfig,
+       .run = run_client_kill,
+       .arguments = "[address] [ID id] [TYPE NORMAL] [USER name] [ADDR address] [LADDR address] "
+                    "[SKIPME YES | NO]",
+       .summary = "Closes connections: one by its address, or all that fit."},
+      {.name = "client|list",
+       .arity = -2,
+       .group = Group::kConnection,
+       .flags = kOfConfig,
+       .run = run_client_list,
+       .tips = "nondeterministic_output",
+       .arguments = "[TYPE NORMAL] [ID id [id ...]]",
+       .summary = "The connections, a line each."},
+      {.name = "client|no-evict",
+       .arity = 3,
+       .group = Group::kConnection,
+       .flags = kOfConfig,
+       .run = run_client_no_evict,
+       .arguments = "ON | OFF",
+       .summary = "Whether this connection stays where others are closed for want of memory."},
+      {.name = "client|reply",
+       .arity = 3,
+       .group = Group::kConnection,
+       .flags = kOfClient,
+       .run = run_client_reply,
+       .arguments = "ON | OFF | SKIP",
+       .summary = "Whether this connection is answered; with OFF, kvctl waits in vain."},
+  });
+  return kRows;
 }
 
 }  // namespace keyway::server

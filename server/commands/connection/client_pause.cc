@@ -7,7 +7,7 @@
 #include "keyway/locks/base/clock.h"
 #include "keyway/locks/base/words.h"
 #include "keyway/server/commands/engine/arguments.h"
-#include "keyway/server/commands/engine/handlers.h"
+#include "keyway/server/commands/engine/command.h"
 
 namespace keyway::server {
 namespace {
@@ -17,8 +17,6 @@ void too_many_words(const Call& call) {
       fmt::format("ERR unknown subcommand or wrong number of arguments for '{}'. Try CLIENT HELP.",
                   call.word(1)));
 }
-
-}  // namespace
 
 void run_client_pause(const Call& call) {
   constexpr std::uint64_t kNsPerMs = 1'000'000;
@@ -64,6 +62,34 @@ void run_client_unblock(const Call& call) {
     if (done) card->waker->wake(card->id);
   }
   call.out.integer(done ? 1 : 0);
+}
+
+}  // namespace
+
+CommandRows commands_of_connection_client_pause() {
+  static constexpr auto kRows = checked({
+      {.name = "client|pause",
+       .arity = -3,
+       .group = Group::kConnection,
+       .flags = kOfConfig,
+       .run = run_client_pause,
+       .arguments = "timeout-ms [WRITE|ALL]",
+       .summary = "Holds up the requests of all clients, or those that write, for so long."},
+      {.name = "client|unblock",
+       .arity = -3,
+       .group = Group::kConnection,
+       .flags = kOfConfig,
+       .run = run_client_unblock,
+       .arguments = "client-id [TIMEOUT|ERROR]",
+       .summary = "Ends a client's wait for a named lock."},
+      {.name = "client|unpause",
+       .arity = 2,
+       .group = Group::kConnection,
+       .flags = kOfConfig,
+       .run = run_client_unpause,
+       .summary = "Ends CLIENT PAUSE."},
+  });
+  return kRows;
 }
 
 }  // namespace keyway::server

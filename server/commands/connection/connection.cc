@@ -10,7 +10,8 @@
 #include "keyway/locks/base/words.h"
 #include "keyway/server/commands/connection/client_name.h"
 #include "keyway/server/commands/engine/arguments.h"
-#include "keyway/server/commands/engine/handlers.h"
+#include "keyway/server/commands/engine/command.h"
+#include "keyway/server/commands/engine/secrets.h"
 
 namespace keyway::server {
 namespace {
@@ -74,8 +75,6 @@ bool take_hello_options(const Call& call, std::optional<std::string_view>& name)
   }
   return true;
 }
-
-}  // namespace
 
 void run_ping(const Call& call) {
   if (call.count() > 2) return call.wrong_arity();
@@ -153,6 +152,93 @@ void run_time(const Call& call) {
   call.out.array(2);
   call.out.bulk(std::to_string(now / 1'000'000));
   call.out.bulk(std::to_string(now % 1'000'000));
+}
+
+/// The user's name as well.
+void hide_in_auth(std::span<std::string_view> words) { hide(words.subspan(1)); }
+
+/// HELLO's words, as the command itself reads them: a name may be "auth". From the first word on
+/// that is not an option, any may be a password.
+void hide_in_hello(std::span<std::string_view> words) {
+  std::size_t i = 2;
+  while (i < words.size()) {
+    const std::size_t more = words.size() - 1 - i;
+    if (is_word(words[i], "auth") && more >= 2) {
+      hide(words.subspan(i + 1, 2));
+      i += 3;
+    } else if (is_word(words[i], "setname") && more >= 1) {
+      i += 2;
+    } else {
+      return hide(words.subspan(i));
+    }
+  }
+}
+
+constexpr std::uint32_t kAtLogin = kOfClient | kFast | kNoAuth | kAllowBusy;
+
+}  // namespace
+
+CommandRows commands_of_connection_connection() {
+  static constexpr auto kRows = checked({
+      {.name = "ping",
+       .arity = -1,
+       .group = Group::kConnection,
+       .flags = kFast,
+       .run = run_ping,
+       .tips = "request_policy:all_shards response_policy:all_succeeded",
+       .arguments = "[message]",
+       .summary = "Answers PONG, or the message."},
+      {.name = "echo",
+       .arity = 2,
+       .group = Group::kConnection,
+       .flags = kLoading | kStale | kFast,
+       .run = run_echo,
+       .arguments = "message",
+       .summary = "Answers what it was told."},
+      {.name = "quit",
+       .arity = -1,
+       .group = Group::kConnection,
+       .flags = kAtLogin | kUnqueued,
+       .run = run_quit,
+       .summary = "Closes the connection."},
+      {.name = "select",
+       .arity = 2,
+       .group = Group::kConnection,
+       .flags = kLoading | kStale | kFast,
+       .run = run_select,
+       .arguments = "index",
+       .summary = "Chooses a database; Keyway has number 0 only."},
+      {.name = "auth",
+       .arity = -2,
+       .group = Group::kConnection,
+       .flags = kAtLogin,
+       .run = run_auth,
+       .arguments = "[username] password",
+       .summary = "Says who you are. Never enters the history.",
+       .hide_secrets = hide_in_auth},
+      {.name = "hello",
+       .arity = -1,
+       .group = Group::kConnection,
+       .flags = kAtLogin,
+       .run = run_hello,
+       .arguments = "[protover [AUTH username password] [SETNAME name]]",
+       .summary = "Chooses the version of the protocol, and says what the server is.",
+       .hide_secrets = hide_in_hello},
+      {.name = "reset",
+       .arity = 1,
+       .group = Group::kConnection,
+       .flags = kAtLogin | kUnqueued,
+       .run = run_reset,
+       .summary = "Makes the connection as if it were new."},
+      {.name = "time",
+       .arity = 1,
+       .group = Group::kServer,
+       .flags = kLoading | kStale | kFast,
+       .run = run_time,
+       .tips = "nondeterministic_output",
+       .summary = "The server's clock: seconds since 1970, and microseconds."},
+  });
+  return kRows;
 }
 
 }  // namespace keyway::server

@@ -5,7 +5,7 @@
 #include "keyway/locks/base/words.h"
 #include "keyway/server/commands/diagnostics/stripe_name.h"
 #include "keyway/server/commands/engine/arguments.h"
-#include "keyway/server/commands/engine/handlers.h"
+#include "keyway/server/commands/engine/command.h"
 
 namespace keyway::server {
 namespace {
@@ -76,8 +76,6 @@ void reply_figures(const Call& call, const Shown& shown) {
   call.out.integer(static_cast<std::int64_t>(shown.entry.over));
 }
 
-}  // namespace
-
 void run_hotkeys(const Call& call) {
   const auto options = hot_options_or_error(call);
   if (!options) return;
@@ -107,6 +105,30 @@ void run_hotstripes(const Call& call) {
     call.out.integer(static_cast<std::int64_t>(place.stripe));
     reply_figures(call, shown);
   }
+}
+
+}  // namespace
+
+CommandRows commands_of_diagnostics_hot() {
+  static constexpr auto kRows = checked({
+      {.name = "kw.hotkeys",
+       .arity = -1,
+       .group = Group::kServer,
+       .flags = kOfServer,
+       .run = run_hotkeys,
+       .tips = "nondeterministic_output",
+       .arguments = "[COUNT count] [READS | WRITES]",
+       .summary = "The keys that are used most, by samples of the requests."},
+      {.name = "kw.hotstripes",
+       .arity = -1,
+       .group = Group::kServer,
+       .flags = kOfServer,
+       .run = run_hotstripes,
+       .tips = "nondeterministic_output",
+       .arguments = "[COUNT count] [READS | WRITES]",
+       .summary = "The stripes that are used most, by samples of the requests."},
+  });
+  return kRows;
 }
 
 }  // namespace keyway::server

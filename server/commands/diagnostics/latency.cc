@@ -8,8 +8,8 @@
 #include "keyway/locks/base/clock.h"
 #include "keyway/server/commands/diagnostics/latency_graph.h"
 #include "keyway/server/commands/engine/command.h"
-#include "keyway/server/commands/engine/handlers.h"
 #include "keyway/server/commands/engine/help.h"
+#include "keyway/server/commands/engine/table.h"
 
 namespace keyway::server {
 namespace {
@@ -48,8 +48,8 @@ void reply_histogram(const Call& call, const CommandTotals& totals) {
 
 /// The numbers of a command, and of its subcommands.
 void numbers_of(const Command& command, std::vector<std::size_t>& numbers) {
-  numbers.push_back(number_of(command));
-  for (const Command& sub : subcommands_of(command)) numbers.push_back(number_of(sub));
+  numbers.push_back(command.number);
+  for (const Command& sub : command.subcommands) numbers.push_back(sub.number);
 }
 
 /// A line about one event.
@@ -63,8 +63,6 @@ void say_of(LatencyEvent event, const History& history, std::string& report) {
                  name_of(event), history.samples.size(), seconds, sum / history.samples.size(),
                  history.samples.back().ms, history.worst_ms);
 }
-
-}  // namespace
 
 void run_latency_latest(const Call& call) {
   std::vector<std::pair<LatencyEvent, LatencyEvents::History>> events;
@@ -168,6 +166,66 @@ void run_latency_help(const Call& call) {
               "    Return a cumulative distribution of latencies in the format of a histogram for "
               "the specified command names.",
               "    If no commands are specified then all histograms are replied."});
+}
+
+}  // namespace
+
+CommandRows commands_of_diagnostics_latency() {
+  static constexpr auto kRows = checked({
+      {.name = "latency", .arity = -2, .group = Group::kServer, .flags = kContainer},
+      {.name = "latency|doctor",
+       .arity = 2,
+       .group = Group::kServer,
+       .flags = kOfConfig,
+       .run = run_latency_doctor,
+       .tips = "nondeterministic_output request_policy:all_nodes response_policy:special",
+       .summary = "What slow events mean, in words."},
+      {.name = "latency|graph",
+       .arity = 3,
+       .group = Group::kServer,
+       .flags = kOfConfig,
+       .run = run_latency_graph,
+       .tips = "nondeterministic_output request_policy:all_nodes response_policy:special",
+       .arguments = "event",
+       .summary = "A picture of an event: how slow, and how long ago."},
+      {.name = "latency|help",
+       .arity = 2,
+       .group = Group::kServer,
+       .flags = kLoading | kStale,
+       .run = run_latency_help},
+      {.name = "latency|histogram",
+       .arity = -2,
+       .group = Group::kServer,
+       .flags = kOfConfig,
+       .run = run_latency_histogram,
+       .tips = "nondeterministic_output request_policy:all_nodes response_policy:special",
+       .arguments = "[command ...]",
+       .summary = "How long commands took."},
+      {.name = "latency|history",
+       .arity = 3,
+       .group = Group::kServer,
+       .flags = kOfConfig,
+       .run = run_latency_history,
+       .tips = "nondeterministic_output request_policy:all_nodes response_policy:special",
+       .arguments = "event",
+       .summary = "When an event was slow, and how slow."},
+      {.name = "latency|latest",
+       .arity = 2,
+       .group = Group::kServer,
+       .flags = kOfConfig,
+       .run = run_latency_latest,
+       .tips = "nondeterministic_output request_policy:all_nodes response_policy:special",
+       .summary = "The last slow events."},
+      {.name = "latency|reset",
+       .arity = -2,
+       .group = Group::kServer,
+       .flags = kOfConfig,
+       .run = run_latency_reset,
+       .tips = "request_policy:all_nodes response_policy:all_succeeded",
+       .arguments = "[event ...]",
+       .summary = "Forgets slow events."},
+  });
+  return kRows;
 }
 
 }  // namespace keyway::server

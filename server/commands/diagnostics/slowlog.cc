@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "keyway/server/commands/engine/arguments.h"
-#include "keyway/server/commands/engine/handlers.h"
+#include "keyway/server/commands/engine/command.h"
 #include "keyway/server/commands/engine/help.h"
 
 namespace keyway::server {
@@ -39,8 +39,6 @@ void reply_named(const Call& call, std::string_view name, std::int64_t value) {
   call.out.bulk(name);
   call.out.integer(value);
 }
-
-}  // namespace
 
 void run_slowlog_get(const Call& call) {
   if (call.count() > 3) {
@@ -105,6 +103,50 @@ void run_kw_slowlog(const Call& call) {
     call.out.bulk("name");
     call.out.bulk(slow.name);
   }
+}
+
+}  // namespace
+
+CommandRows commands_of_diagnostics_slowlog() {
+  static constexpr auto kRows = checked({
+      {.name = "slowlog", .arity = -2, .group = Group::kServer, .flags = kContainer},
+      {.name = "kw.slowlog",
+       .arity = -1,
+       .group = Group::kServer,
+       .flags = kOfServer,
+       .run = run_kw_slowlog,
+       .tips = "nondeterministic_output",
+       .arguments = "[count]",
+       .summary = "The last commands that took long, and where their time went."},
+      {.name = "slowlog|get",
+       .arity = -2,
+       .group = Group::kServer,
+       .flags = kOfServer,
+       .run = run_slowlog_get,
+       .tips = "request_policy:all_nodes nondeterministic_output",
+       .arguments = "[count]",
+       .summary = "The last commands that took long."},
+      {.name = "slowlog|help",
+       .arity = 2,
+       .group = Group::kServer,
+       .flags = kLoading | kStale,
+       .run = run_slowlog_help},
+      {.name = "slowlog|len",
+       .arity = 2,
+       .group = Group::kServer,
+       .flags = kOfServer,
+       .run = run_slowlog_len,
+       .tips = "request_policy:all_nodes response_policy:agg_sum nondeterministic_output",
+       .summary = "How many slow commands are kept."},
+      {.name = "slowlog|reset",
+       .arity = 2,
+       .group = Group::kServer,
+       .flags = kOfServer,
+       .run = run_slowlog_reset,
+       .tips = "request_policy:all_nodes response_policy:all_succeeded",
+       .summary = "Forgets the slow commands."},
+  });
+  return kRows;
 }
 
 }  // namespace keyway::server

@@ -6,7 +6,7 @@
 
 #include "keyway/locks/base/words.h"
 #include "keyway/server/commands/engine/arguments.h"
-#include "keyway/server/commands/engine/handlers.h"
+#include "keyway/server/commands/engine/command.h"
 
 namespace keyway::server {
 namespace {
@@ -76,8 +76,6 @@ void reply_stripe(resp::ReplyWriter& out, std::uint32_t rank, const Stripe& stri
   out.bulk(report.why);
 }
 
-}  // namespace
-
 void run_stripes(const Call& call) {
   const auto count = count_or_error(call);
   if (!count) return;
@@ -85,6 +83,23 @@ void run_stripes(const Call& call) {
   const auto found = most_contended(call.session.whole(), rank, static_cast<std::size_t>(*count));
   call.out.array(found.size());
   for (const Stripe& stripe : found) reply_stripe(call.out, rank, stripe);
+}
+
+}  // namespace
+
+CommandRows commands_of_diagnostics_stripes() {
+  static constexpr auto kRows = checked({
+      {.name = "kw.stripes",
+       .arity = -1,
+       .group = Group::kServer,
+       .flags = kNoScript | kLoading | kStale | kDangerous,
+       .run = run_stripes,
+       .tips = "nondeterministic_output",
+       .arguments = "[COUNT count]",
+       .summary = "The locks of the store's stripes, the most contended first; `locks` shows them "
+                  "as a table."},
+  });
+  return kRows;
 }
 
 }  // namespace keyway::server

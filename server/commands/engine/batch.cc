@@ -2,6 +2,7 @@
 
 #include "keyway/locks/base/give_back.h"
 #include "keyway/server/commands/engine/command.h"
+#include "keyway/server/commands/engine/table.h"
 
 namespace keyway::server {
 

@@ -1,54 +1,19 @@
 // What is counted of a call: see call_command().
 
-#include <algorithm>
-
 #include "keyway/locks/base/clock.h"
-#include "keyway/locks/base/words.h"
 #include "keyway/locks/fabric/fiber_time.h"
 #include "keyway/server/commands/diagnostics/stripe_name.h"
-#include "keyway/server/commands/engine/arguments.h"
 #include "keyway/server/commands/engine/command.h"
 
 namespace keyway::server {
 namespace {
 
 constexpr std::size_t kMaxKeysLookedAt = 64;  // of a request that is looked at
-constexpr std::string_view kRedacted = "(redacted)";
-
-using WordSpan = std::span<std::string_view>;
-
-void hide(WordSpan words) { std::fill(words.begin(), words.end(), kRedacted); }
-
-/// HELLO's words, as the command itself reads them: a name may be "auth". From the first word on
-/// that is not an option, any may be a password.
-void hide_in_hello(WordSpan words) {
-  std::size_t i = 2;
-  while (i < words.size()) {
-    const std::size_t more = words.size() - 1 - i;
-    if (is_word(words[i], "auth") && more >= 2) {
-      hide(words.subspan(i + 1, 2));
-      i += 3;
-    } else if (is_word(words[i], "setname") && more >= 1) {
-      i += 2;
-    } else {
-      return hide(words.subspan(i));
-    }
-  }
-}
-
-/// CONFIG SET's pairs: a value may be "requirepass".
-void hide_in_config(WordSpan words) {
-  for (std::size_t i = 2; i < words.size(); i += 2) {
-    if (is_word(words[i], "requirepass")) hide(words.subspan(i + 1, i + 1 < words.size() ? 1 : 0));
-  }
-}
 
 /// The words without passwords.
 std::vector<std::string_view> without_secrets(const Call& call) {
   std::vector<std::string_view> words(call.words.begin(), call.words.end());
-  if (call.command.name == "auth") hide(WordSpan(words).subspan(1));
-  if (call.command.name == "hello") hide_in_hello(words);
-  if (call.command.name == "config|set") hide_in_config(words);
+  if (call.command.hide_secrets != nullptr) call.command.hide_secrets(words);
   return words;
 }
 
@@ -65,8 +30,8 @@ void keep_slow(const Call& call, std::uint64_t begin, std::uint64_t took,
 /// Where a command's keys differ in what is done to them, the first one is the one written.
 Access access_of(const Command& command, bool first) {
   if ((command.flags & kWrite) == 0) return Access::kRead;
-  return first || command.access.find(';') == std::string_view::npos ? Access::kWrite
-                                                                     : Access::kRead;
+  return first || command.keys.access.find(';') == std::string_view::npos ? Access::kWrite
+                                                                          : Access::kRead;
 }
 
 void look_at_keys(const Call& call, HotSpots& spots) {
@@ -97,7 +62,7 @@ void call_command(const Call& call) {
   }
   call.command.run(call);
   const std::uint64_t took = statistics->look_at_clock() - begin;
-  CommandCounters& counters = statistics->of(number_of(call.command));
+  CommandCounters& counters = statistics->of(call.command.number);
   counters.calls.add(1);
   counters.ns.add(took);
   counters.latencies.record(took);
@@ -124,7 +89,7 @@ void count_error(Client& client, const resp::ReplyWriter& out, std::size_t mark)
 
 void count_rejected(Client& client, const Command& command) {
   if (client.statistics == nullptr) return;
-  client.statistics->of(number_of(command)).rejected.add(1);
+  client.statistics->of(command.number).rejected.add(1);
 }
 
 }  // namespace keyway::server

@@ -9,7 +9,7 @@
 #include "keyway/locks/base/words.h"
 #include "keyway/server/commands/engine/arguments.h"
 #include "keyway/server/commands/engine/command.h"
-#include "keyway/server/commands/engine/handlers.h"
+#include "keyway/server/commands/engine/table.h"
 
 namespace keyway::server {
 namespace {
@@ -56,7 +56,7 @@ const Command* command_or_error(Client& client, const Command* command,
     }
     return nullptr;
   }
-  if (words.size() > 1 && !subcommands_of(*command).empty()) {
+  if (words.size() > 1 && !command->subcommands.empty()) {
     const Command* sub = find_subcommand(*command, words[1]);
     if (sub == nullptr) {
       reply_unknown_subcommand(*command, words[1], out);
@@ -90,7 +90,7 @@ bool after_multi(const Client& client) {
 /// and one that it was to execute ends.
 void refuse(Client& client, const Command& command, std::string_view sentence,
             resp::ReplyWriter& out) {
-  if (command.run == run_exec) {
+  if ((command.flags & kRunsQueue) != 0) {
     client.transaction.reset();
     if (sentence.starts_with("ERR ")) sentence.remove_prefix(4);
     return out.error(fmt::format("EXECABORT Transaction discarded because of: {}", sentence));
@@ -124,7 +124,9 @@ void queue(Client& client, const Service& service, const Command& command,
 }
 
 bool writes(const Client& client, const Command& command) {
-  if (command.run != run_exec || !after_multi(client)) return (command.flags & kWrite) != 0;
+  if ((command.flags & kRunsQueue) == 0 || !after_multi(client)) {
+    return (command.flags & kWrite) != 0;
+  }
   for (const Transaction::Queued& queued : client.transaction->queued()) {
     if ((queued.command->flags & kWrite) != 0) return true;
   }

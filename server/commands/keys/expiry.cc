@@ -4,7 +4,7 @@
 
 #include "keyway/locks/base/words.h"
 #include "keyway/server/commands/engine/arguments.h"
-#include "keyway/server/commands/engine/handlers.h"
+#include "keyway/server/commands/engine/command.h"
 
 namespace keyway::server {
 namespace {
@@ -102,8 +102,6 @@ std::uint64_t left_of(const ElementInfo& info) { return info.expires_at_ms - inf
 
 std::uint64_t rounded_seconds(std::uint64_t ms) { return (ms + 500) / 1000; }
 
-}  // namespace
-
 void run_expire(const Call& call) { expire(call, {.seconds = true}); }
 
 void run_pexpire(const Call& call) { expire(call, {}); }
@@ -134,6 +132,88 @@ void run_persist(const Call& call) {
   const Status status = call.session.modify_part(call.key(), ValueRange::none(), decide);
   if (!status.ok() && !is_absent(status)) return call.failed(status);
   call.out.integer(status.ok() ? 1 : 0);
+}
+
+}  // namespace
+
+CommandRows commands_of_keys_expiry() {
+  static constexpr auto kRows = checked({
+      {.name = "expire",
+       .arity = -3,
+       .group = Group::kGeneric,
+       .flags = kWrite | kFast,
+       .run = run_expire,
+       .keys = {1, 1, 1, "RW update"},
+       .arguments = "key s [NX | XX | GT | LT]",
+       .summary = "Lets a key live so many seconds from now."},
+      {.name = "pexpire",
+       .arity = -3,
+       .group = Group::kGeneric,
+       .flags = kWrite | kFast,
+       .run = run_pexpire,
+       .keys = {1, 1, 1, "RW update"},
+       .arguments = "key ms [NX | XX | GT | LT]",
+       .summary = "Lets a key live so many milliseconds from now."},
+      {.name = "expireat",
+       .arity = -3,
+       .group = Group::kGeneric,
+       .flags = kWrite | kFast,
+       .run = run_expireat,
+       .keys = {1, 1, 1, "RW update"},
+       .arguments = "key unix-s [NX | XX | GT | LT]",
+       .summary = "Lets a key live until that time."},
+      {.name = "pexpireat",
+       .arity = -3,
+       .group = Group::kGeneric,
+       .flags = kWrite | kFast,
+       .run = run_pexpireat,
+       .keys = {1, 1, 1, "RW update"},
+       .arguments = "key unix-ms [NX | XX | GT | LT]",
+       .summary = "Lets a key live until that time."},
+      {.name = "ttl",
+       .arity = 2,
+       .group = Group::kGeneric,
+       .flags = kReadOnly | kFast,
+       .run = run_ttl,
+       .keys = {1, 1, 1, "RO access"},
+       .tips = "nondeterministic_output",
+       .arguments = "key",
+       .summary = "Seconds that a key has left; -1: no end, -2: it is not there."},
+      {.name = "pttl",
+       .arity = 2,
+       .group = Group::kGeneric,
+       .flags = kReadOnly | kFast,
+       .run = run_pttl,
+       .keys = {1, 1, 1, "RO access"},
+       .tips = "nondeterministic_output",
+       .arguments = "key",
+       .summary = "Milliseconds that a key has left; -1: no end, -2: it is not there."},
+      {.name = "expiretime",
+       .arity = 2,
+       .group = Group::kGeneric,
+       .flags = kReadOnly | kFast,
+       .run = run_expiretime,
+       .keys = {1, 1, 1, "RO access"},
+       .arguments = "key",
+       .summary = "When a key expires, in seconds since 1970; -1: never."},
+      {.name = "pexpiretime",
+       .arity = 2,
+       .group = Group::kGeneric,
+       .flags = kReadOnly | kFast,
+       .run = run_pexpiretime,
+       .keys = {1, 1, 1, "RO access"},
+       .arguments = "key",
+       .summary = "When a key expires, in milliseconds since 1970; -1: never."},
+      {.name = "persist",
+       .arity = 2,
+       .group = Group::kGeneric,
+       .flags = kWrite | kFast,
+       .run = run_persist,
+       .keys = {1, 1, 1, "RW update"},
+       .arguments = "key",
+       .summary = "Takes a key's time to live away: it stays."},
+  });
+  return kRows;
 }
 
 }  // namespace keyway::server

@@ -6,9 +6,10 @@
 #include "keyway/locks/base/words.h"
 #include "keyway/locks/fabric/time_slice.h"
 #include "keyway/server/commands/engine/arguments.h"
-#include "keyway/server/commands/engine/handlers.h"
+#include "keyway/server/commands/engine/command.h"
 
 namespace keyway::server {
+namespace {
 
 void run_del(const Call& call) {
   std::vector<std::string_view> keys(call.words.begin() + 1, call.words.end());
@@ -60,6 +61,84 @@ void run_flush(const Call& call) {
   const Status status = rank ? store.clear_rank(*rank) : store.clear();
   if (!status.ok()) return call.failed(status);
   call.ok();
+}
+
+}  // namespace
+
+CommandRows commands_of_keys_keys() {
+  static constexpr auto kRows = checked({
+      {.name = "del",
+       .arity = -2,
+       .group = Group::kGeneric,
+       .flags = kWrite,
+       .run = run_del,
+       .keys = {1, -1, 1, "RM delete"},
+       .tips = "request_policy:multi_shard response_policy:agg_sum",
+       .arguments = "key [key ...]",
+       .summary = "Deletes keys, and says how many were there."},
+      {.name = "unlink",
+       .arity = -2,
+       .group = Group::kGeneric,
+       .flags = kWrite | kFast,
+       .run = run_del,
+       .keys = {1, -1, 1, "RM delete"},
+       .tips = "request_policy:multi_shard response_policy:agg_sum",
+       .arguments = "key [key ...]",
+       .summary = "As DEL; the memory may be given back later."},
+      {.name = "exists",
+       .arity = -2,
+       .group = Group::kGeneric,
+       .flags = kReadOnly | kFast,
+       .run = run_exists,
+       .keys = {1, -1, 1, "RO"},
+       .tips = "request_policy:multi_shard response_policy:agg_sum",
+       .arguments = "key [key ...]",
+       .summary = "How many of these keys are there."},
+      {.name = "touch",
+       .arity = -2,
+       .group = Group::kGeneric,
+       .flags = kReadOnly | kFast,
+       .run = run_exists,
+       .keys = {1, -1, 1, "RO"},
+       .tips = "request_policy:multi_shard response_policy:agg_sum",
+       .arguments = "key [key ...]",
+       .summary = "How many of these keys are there; they count as used."},
+      {.name = "type",
+       .arity = 2,
+       .group = Group::kGeneric,
+       .flags = kReadOnly | kFast,
+       .run = run_type,
+       .keys = {1, 1, 1, "RO"},
+       .arguments = "key",
+       .summary = "What a value is: string, or none."},
+      {.name = "dbsize",
+       .arity = 1,
+       .group = Group::kServer,
+       .category = Category::kKeyspace,
+       .flags = kReadOnly | kFast | kWholeStore,
+       .run = run_dbsize,
+       .tips = "request_policy:all_shards response_policy:agg_sum",
+       .summary = "How many keys there are."},
+      {.name = "flushdb",
+       .arity = -1,
+       .group = Group::kServer,
+       .category = Category::kKeyspace,
+       .flags = kWrite | kDangerous | kWholeStore,
+       .run = run_flush,
+       .tips = "request_policy:all_shards response_policy:all_succeeded",
+       .arguments = "[ASYNC | SYNC]",
+       .summary = "Deletes every key of this database."},
+      {.name = "flushall",
+       .arity = -1,
+       .group = Group::kServer,
+       .category = Category::kKeyspace,
+       .flags = kWrite | kDangerous | kWholeStore,
+       .run = run_flush,
+       .tips = "request_policy:all_shards response_policy:all_succeeded",
+       .arguments = "[ASYNC | SYNC]",
+       .summary = "Deletes every key."},
+  });
+  return kRows;
 }
 
 }  // namespace keyway::server

@@ -5,7 +5,7 @@
 
 #include "keyway/kvstore/resp/numbers.h"
 #include "keyway/server/commands/engine/arguments.h"
-#include "keyway/server/commands/engine/handlers.h"
+#include "keyway/server/commands/engine/command.h"
 #include "keyway/server/commands/engine/help.h"
 
 namespace keyway::server {
@@ -20,8 +20,6 @@ void look_at(const Call& call, FunctionRef<void(std::string_view value)> show) {
   call.looked_up(false);
   call.out.null();
 }
-
-}  // namespace
 
 void run_object_encoding(const Call& call) {
   constexpr std::size_t kLongestEmbedded = 44;
@@ -68,6 +66,56 @@ void run_object_help(const Call& call) {
               "    seconds elapsed since the last access to the key.", "REFCOUNT <key>",
               "    Return the number of references of the value associated with the specified",
               "    <key>."});
+}
+
+}  // namespace
+
+CommandRows commands_of_keys_object() {
+  static constexpr auto kRows = checked({
+      {.name = "object", .arity = -2, .group = Group::kGeneric, .flags = kContainer},
+      {.name = "object|encoding",
+       .arity = 3,
+       .group = Group::kGeneric,
+       .flags = kReadOnly,
+       .run = run_object_encoding,
+       .keys = {2, 2, 1, "RO"},
+       .tips = "nondeterministic_output",
+       .arguments = "key",
+       .summary = "How the value is held in memory."},
+      {.name = "object|freq",
+       .arity = 3,
+       .group = Group::kGeneric,
+       .flags = kReadOnly,
+       .run = run_object_freq,
+       .keys = {2, 2, 1, "RO"},
+       .tips = "nondeterministic_output",
+       .arguments = "key",
+       .summary = "How often a key is used, where the server counts that."},
+      {.name = "object|help",
+       .arity = 2,
+       .group = Group::kGeneric,
+       .flags = kLoading | kStale,
+       .run = run_object_help},
+      {.name = "object|idletime",
+       .arity = 3,
+       .group = Group::kGeneric,
+       .flags = kReadOnly,
+       .run = run_object_idletime,
+       .keys = {2, 2, 1, "RO"},
+       .tips = "nondeterministic_output",
+       .arguments = "key",
+       .summary = "Seconds since a key was used, where the server knows."},
+      {.name = "object|refcount",
+       .arity = 3,
+       .group = Group::kGeneric,
+       .flags = kReadOnly,
+       .run = run_object_refcount,
+       .keys = {2, 2, 1, "RO"},
+       .tips = "nondeterministic_output",
+       .arguments = "key",
+       .summary = "How many hold the value."},
+  });
+  return kRows;
 }
 
 }  // namespace keyway::server

@@ -5,7 +5,7 @@
 
 #include "keyway/locks/base/words.h"
 #include "keyway/server/commands/engine/arguments.h"
-#include "keyway/server/commands/engine/handlers.h"
+#include "keyway/server/commands/engine/command.h"
 
 namespace keyway::server {
 namespace {
@@ -85,8 +85,6 @@ std::optional<CopyOptions> copy_options_or_error(const Call& call) {
   return options;
 }
 
-}  // namespace
-
 void run_rename(const Call& call) {
   if (call.word(1) == call.word(2)) {
     if (is_there_or_error(call)) call.ok();
@@ -118,6 +116,38 @@ void run_copy(const Call& call) {
   if (moved == Moved::kFailed) return;
   call.looked_up(moved != Moved::kNoSource);
   call.out.integer(moved == Moved::kDone ? 1 : 0);
+}
+
+}  // namespace
+
+CommandRows commands_of_keys_rename() {
+  static constexpr auto kRows = checked({
+      {.name = "rename",
+       .arity = 3,
+       .group = Group::kGeneric,
+       .flags = kWrite,
+       .run = run_rename,
+       .keys = {1, 2, 1, "RW access delete;OW update"},
+       .arguments = "key newkey",
+       .summary = "Gives a value another key, over what may be there."},
+      {.name = "renamenx",
+       .arity = 3,
+       .group = Group::kGeneric,
+       .flags = kWrite | kFast,
+       .run = run_renamenx,
+       .keys = {1, 2, 1, "RW access delete;OW insert"},
+       .arguments = "key newkey",
+       .summary = "Gives a value another key, if that is not there."},
+      {.name = "copy",
+       .arity = -3,
+       .group = Group::kGeneric,
+       .flags = kWrite | kDenyOom,
+       .run = run_copy,
+       .keys = {1, 2, 1, "RO access;OW update"},
+       .arguments = "source destination [DB index] [REPLACE]",
+       .summary = "Copies a value to another key, with its time to live."},
+  });
+  return kRows;
 }
 
 }  // namespace keyway::server

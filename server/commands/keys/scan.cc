@@ -9,7 +9,7 @@
 #include "keyway/locks/base/words.h"
 #include "keyway/locks/fabric/time_slice.h"
 #include "keyway/server/commands/engine/arguments.h"
-#include "keyway/server/commands/engine/handlers.h"
+#include "keyway/server/commands/engine/command.h"
 #include "keyway/server/commands/keys/glob.h"
 
 namespace keyway::server {
@@ -76,8 +76,6 @@ std::optional<ScanOptions> scan_options_or_error(const Call& call) {
   return options;
 }
 
-}  // namespace
-
 /// Not at one instant: a key that comes or goes meanwhile may be there or not.
 void run_keys(const Call& call) {
   constexpr std::uint64_t kAtOnce = 1024;
@@ -141,6 +139,37 @@ void run_randomkey(const Call& call) {
   }
   if (found.empty()) return call.out.null();
   call.out.bulk(found);
+}
+
+}  // namespace
+
+CommandRows commands_of_keys_scan() {
+  static constexpr auto kRows = checked({
+      {.name = "keys",
+       .arity = 2,
+       .group = Group::kGeneric,
+       .flags = kReadOnly | kDangerous | kWholeStore,
+       .run = run_keys,
+       .tips = "request_policy:all_shards nondeterministic_output_order",
+       .arguments = "pattern",
+       .summary = "All keys that fit a pattern, in one reply: for small stores; else SCAN."},
+      {.name = "scan",
+       .arity = -2,
+       .group = Group::kGeneric,
+       .flags = kReadOnly | kWholeStore,
+       .run = run_scan,
+       .tips = "nondeterministic_output request_policy:special",
+       .arguments = "cursor [MATCH pattern] [COUNT count] [TYPE type]",
+       .summary = "Some keys, and the cursor for the next call; it begins and ends with 0."},
+      {.name = "randomkey",
+       .arity = 1,
+       .group = Group::kGeneric,
+       .flags = kReadOnly | kWholeStore,
+       .run = run_randomkey,
+       .tips = "request_policy:all_shards nondeterministic_output",
+       .summary = "Any key."},
+  });
+  return kRows;
 }
 
 }  // namespace keyway::server

@@ -7,7 +7,7 @@
 #include "keyway/locks/base/clock.h"
 #include "keyway/locks/base/words.h"
 #include "keyway/server/commands/engine/arguments.h"
-#include "keyway/server/commands/engine/handlers.h"
+#include "keyway/server/commands/engine/command.h"
 #include "keyway/server/commands/locks/lock_wait.h"
 
 namespace keyway::server {
@@ -87,8 +87,6 @@ std::string_view mode_of(const LockState& lock) {
   if (lock.holders.empty()) return "free";
   return lock.holders.front().mode == LockMode::kWrite ? "write" : "read";
 }
-
-}  // namespace
 
 void run_kw_lock(const Call& call) {
   if (!names_lock(call)) return;
@@ -178,6 +176,54 @@ void run_kw_help(const Call& call) {
       "    Print this help."};
   call.out.array(std::size(kLines));
   for (const std::string_view line : kLines) call.out.simple(line);
+}
+
+}  // namespace
+
+CommandRows commands_of_locks_kw_lock() {
+  static constexpr auto kRows = checked({
+      {.name = "kw.lock",
+       .arity = -3,
+       .group = Group::kLocks,
+       .flags = kNoScript | kBlocking | kNoMulti,
+       .run = run_kw_lock,
+       .keys = {1, 1, 1, kNotKey},
+       .arguments = "name READ | WRITE [TIMEOUT ms] [LEASE ms]",
+       .summary =
+           "Takes a lock for reading or writing; the answer tells the token that proves it."},
+      {.name = "kw.unlock",
+       .arity = 3,
+       .group = Group::kLocks,
+       .flags = kNoScript | kFast | kNoMulti,
+       .run = run_kw_unlock,
+       .keys = {1, 1, 1, kNotKey},
+       .arguments = "name token",
+       .summary = "Gives a lock back."},
+      {.name = "kw.renew",
+       .arity = -3,
+       .group = Group::kLocks,
+       .flags = kNoScript | kFast | kNoMulti,
+       .run = run_kw_renew,
+       .keys = {1, 1, 1, kNotKey},
+       .arguments = "name token [LEASE ms]",
+       .summary = "Lets a lock be held for longer."},
+      {.name = "kw.lockinfo",
+       .arity = 2,
+       .group = Group::kLocks,
+       .flags = kNoScript | kNoMulti,
+       .run = run_kw_lockinfo,
+       .keys = {1, 1, 1, kNotKey},
+       .tips = "nondeterministic_output",
+       .arguments = "name",
+       .summary = "Who holds a lock, and how many wait for it."},
+      {.name = "kw.help",
+       .arity = 1,
+       .group = Group::kLocks,
+       .flags = kLoading | kStale,
+       .run = run_kw_help,
+       .summary = "How locks by name are used, as the server says it."},
+  });
+  return kRows;
 }
 
 }  // namespace keyway::server

@@ -8,7 +8,7 @@
 
 #include "keyway/kvstore/resp/numbers.h"
 #include "keyway/server/commands/engine/arguments.h"
-#include "keyway/server/commands/engine/handlers.h"
+#include "keyway/server/commands/engine/command.h"
 
 namespace keyway::server {
 namespace {
@@ -30,8 +30,6 @@ void add(const Call& call, std::int64_t delta) {
   if (status == Code::kMismatch) return call.error("ERR increment or decrement would overflow");
   call.failed(status);
 }
-
-}  // namespace
 
 void run_incr(const Call& call) { add(call, 1); }
 
@@ -66,6 +64,54 @@ void run_incrbyfloat(const Call& call) {
   if (status == Code::kNotANumber) return call.error(kNoFloat);
   if (status == Code::kMismatch) return call.error("ERR increment would produce NaN or Infinity");
   call.failed(status);
+}
+
+}  // namespace
+
+CommandRows commands_of_strings_counters() {
+  static constexpr auto kRows = checked({
+      {.name = "incr",
+       .arity = 2,
+       .group = Group::kString,
+       .flags = kWrite | kDenyOom | kFast,
+       .run = run_incr,
+       .keys = {1, 1, 1, "RW access update"},
+       .arguments = "key",
+       .summary = "Adds one to a number; what is not there counts as 0."},
+      {.name = "decr",
+       .arity = 2,
+       .group = Group::kString,
+       .flags = kWrite | kDenyOom | kFast,
+       .run = run_decr,
+       .keys = {1, 1, 1, "RW access update"},
+       .arguments = "key",
+       .summary = "Takes one from a number; what is not there counts as 0."},
+      {.name = "incrby",
+       .arity = 3,
+       .group = Group::kString,
+       .flags = kWrite | kDenyOom | kFast,
+       .run = run_incrby,
+       .keys = {1, 1, 1, "RW access update"},
+       .arguments = "key increment",
+       .summary = "Adds an amount to a number."},
+      {.name = "decrby",
+       .arity = 3,
+       .group = Group::kString,
+       .flags = kWrite | kDenyOom | kFast,
+       .run = run_decrby,
+       .keys = {1, 1, 1, "RW access update"},
+       .arguments = "key decrement",
+       .summary = "Takes an amount from a number."},
+      {.name = "incrbyfloat",
+       .arity = 3,
+       .group = Group::kString,
+       .flags = kWrite | kDenyOom | kFast,
+       .run = run_incrbyfloat,
+       .keys = {1, 1, 1, "RW access update"},
+       .arguments = "key increment",
+       .summary = "Adds an amount, which may have a fraction."},
+  });
+  return kRows;
 }
 
 }  // namespace keyway::server

@@ -3,7 +3,7 @@
 #include "keyway/locks/base/clock.h"
 #include "keyway/locks/base/words.h"
 #include "keyway/server/commands/engine/arguments.h"
-#include "keyway/server/commands/engine/handlers.h"
+#include "keyway/server/commands/engine/command.h"
 
 namespace keyway::server {
 namespace {
@@ -39,8 +39,6 @@ std::optional<ExpiryOptions> expiry_options(const Call& call, std::size_t first)
   }
   return options;
 }
-
-}  // namespace
 
 void run_get(const Call& call) {
   const Status status = call.session.read(
@@ -102,6 +100,54 @@ void run_strlen(const Call& call) {
   if (!info.ok() && !is_absent(info.status())) return call.failed(info.status());
   call.looked_up(info.ok());
   call.out.integer(info.ok() ? static_cast<std::int64_t>(info->value_bytes) : 0);
+}
+
+}  // namespace
+
+CommandRows commands_of_strings_get() {
+  static constexpr auto kRows = checked({
+      {.name = "get",
+       .arity = 2,
+       .group = Group::kString,
+       .flags = kReadOnly | kFast,
+       .run = run_get,
+       .keys = {1, 1, 1, "RO access"},
+       .arguments = "key",
+       .summary = "The value of a key, or nil."},
+      {.name = "getset",
+       .arity = 3,
+       .group = Group::kString,
+       .flags = kWrite | kDenyOom | kFast,
+       .run = run_getset,
+       .keys = {1, 1, 1, "RW access update"},
+       .arguments = "key value",
+       .summary = "Sets a value and answers the one before."},
+      {.name = "getdel",
+       .arity = 2,
+       .group = Group::kString,
+       .flags = kWrite | kFast,
+       .run = run_getdel,
+       .keys = {1, 1, 1, "RW access delete"},
+       .arguments = "key",
+       .summary = "The value of a key, which is deleted in the same step."},
+      {.name = "getex",
+       .arity = -2,
+       .group = Group::kString,
+       .flags = kWrite | kFast,
+       .run = run_getex,
+       .keys = {1, 1, 1, "RW access update", "RW and UPDATE because it changes the TTL"},
+       .arguments = "key [EX s | PX ms | EXAT unix-s | PXAT unix-ms | PERSIST]",
+       .summary = "The value of a key, whose time to live is changed in the same step."},
+      {.name = "strlen",
+       .arity = 2,
+       .group = Group::kString,
+       .flags = kReadOnly | kFast,
+       .run = run_strlen,
+       .keys = {1, 1, 1, "RO"},
+       .arguments = "key",
+       .summary = "The number of bytes of a value."},
+  });
+  return kRows;
 }
 
 }  // namespace keyway::server

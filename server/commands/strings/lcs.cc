@@ -9,7 +9,7 @@
 #include "keyway/locks/base/words.h"
 #include "keyway/locks/fabric/time_slice.h"
 #include "keyway/server/commands/engine/arguments.h"
-#include "keyway/server/commands/engine/handlers.h"
+#include "keyway/server/commands/engine/command.h"
 
 namespace keyway::server {
 namespace {
@@ -219,8 +219,6 @@ void reply_matches(const Call& call, const LcsOptions& options, const Lcs& found
   call.out.integer(static_cast<std::int64_t>(found.bytes.size()));
 }
 
-}  // namespace
-
 void run_lcs(const Call& call) {
   const auto options = options_or_error(call);
   if (!options) return;
@@ -240,6 +238,22 @@ void run_lcs(const Call& call) {
   const Lcs found = table.walk();
   if (options->matches) return reply_matches(call, *options, found);
   call.out.bulk(found.bytes);
+}
+
+}  // namespace
+
+CommandRows commands_of_strings_lcs() {
+  static constexpr auto kRows = checked({
+      {.name = "lcs",
+       .arity = -3,
+       .group = Group::kString,
+       .flags = kReadOnly,
+       .run = run_lcs,
+       .keys = {1, 2, 1, "RO access"},
+       .arguments = "key1 key2 [LEN] [IDX] [MINMATCHLEN length] [WITHMATCHLEN]",
+       .summary = "The longest sequence of bytes that two values have in common."},
+  });
+  return kRows;
 }
 
 }  // namespace keyway::server

@@ -1,7 +1,7 @@
 // APPEND, GETRANGE (SUBSTR), SETRANGE.
 
 #include "keyway/server/commands/engine/arguments.h"
-#include "keyway/server/commands/engine/handlers.h"
+#include "keyway/server/commands/engine/command.h"
 
 namespace keyway::server {
 namespace {
@@ -13,8 +13,6 @@ void reply_length(const Call& call, const Result<std::uint64_t>& length) {
   if (too_long) return call.error(kTooLong);
   call.failed(length.status());
 }
-
-}  // namespace
 
 void run_append(const Call& call) {
   reply_length(call, call.session.append(call.key(), call.word(2)));
@@ -50,6 +48,46 @@ void run_setrange(const Call& call) {
   }
   reply_length(call,
                call.session.set_range(call.key(), static_cast<std::uint64_t>(*offset), bytes));
+}
+
+}  // namespace
+
+CommandRows commands_of_strings_ranges() {
+  static constexpr auto kRows = checked({
+      {.name = "append",
+       .arity = 3,
+       .group = Group::kString,
+       .flags = kWrite | kDenyOom | kFast,
+       .run = run_append,
+       .keys = {1, 1, 1, "RW insert"},
+       .arguments = "key value",
+       .summary = "Puts bytes behind a value, and says how long it is now."},
+      {.name = "getrange",
+       .arity = 4,
+       .group = Group::kString,
+       .flags = kReadOnly,
+       .run = run_getrange,
+       .keys = {1, 1, 1, "RO access"},
+       .arguments = "key start end",
+       .summary = "The bytes from start to end, both included; negative ones count from the end."},
+      {.name = "substr",
+       .arity = 4,
+       .group = Group::kString,
+       .flags = kReadOnly,
+       .run = run_getrange,
+       .keys = {1, 1, 1, "RO access"},
+       .arguments = "key start end",
+       .summary = "The old name of GETRANGE."},
+      {.name = "setrange",
+       .arity = 4,
+       .group = Group::kString,
+       .flags = kWrite | kDenyOom,
+       .run = run_setrange,
+       .keys = {1, 1, 1, "RW update"},
+       .arguments = "key offset value",
+       .summary = "Writes over a value from an offset on, filling up with zero bytes."},
+  });
+  return kRows;
 }
 
 }  // namespace keyway::server

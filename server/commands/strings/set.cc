@@ -1,8 +1,10 @@
 // SET, SETNX, SETEX, PSETEX.
 
+#include <algorithm>
+
 #include "keyway/locks/base/words.h"
 #include "keyway/server/commands/engine/arguments.h"
-#include "keyway/server/commands/engine/handlers.h"
+#include "keyway/server/commands/engine/command.h"
 
 namespace keyway::server {
 namespace {
@@ -73,8 +75,6 @@ void set_for(const Call& call, TimeUnit unit) {
   call.ok();
 }
 
-}  // namespace
-
 void run_set(const Call& call) {
   SetOptions options;
   for (std::size_t i = 3; i < call.count(); ++i) {
@@ -102,5 +102,56 @@ void run_setnx(const Call& call) {
 void run_setex(const Call& call) { set_for(call, {.seconds = true}); }
 
 void run_psetex(const Call& call) { set_for(call, {}); }
+
+/// A SET reads its key only where it is told to.
+std::string_view access_by_set(std::span<const std::string_view> words) {
+  const auto options = words.subspan(3);
+  const bool gets = std::any_of(options.begin(), options.end(),
+                                [](std::string_view word) { return is_word(word, "get"); });
+  return gets ? "RW access update" : "OW update";
+}
+
+}  // namespace
+
+CommandRows commands_of_strings_set() {
+  static constexpr auto kRows = checked({
+      {.name = "set",
+       .arity = -3,
+       .group = Group::kString,
+       .flags = kWrite | kDenyOom,
+       .run = run_set,
+       .keys = {1, 1, 1, "RW access update variable_flags",
+                "RW and ACCESS due to the optional `GET` argument"},
+       .arguments = "key value [NX | XX | IFEQ expected] [GET] [EX s | PX ms | EXAT unix-s | PXAT "
+                    "unix-ms | KEEPTTL]",
+       .summary = "Sets a value, under a condition and with a time to live if these are given.",
+       .access_by = access_by_set},
+      {.name = "setnx",
+       .arity = 3,
+       .group = Group::kString,
+       .flags = kWrite | kDenyOom | kFast,
+       .run = run_setnx,
+       .keys = {1, 1, 1, "OW insert"},
+       .arguments = "key value",
+       .summary = "Sets a value if the key is not there."},
+      {.name = "setex",
+       .arity = 4,
+       .group = Group::kString,
+       .flags = kWrite | kDenyOom,
+       .run = run_setex,
+       .keys = {1, 1, 1, "OW update"},
+       .arguments = "key s value",
+       .summary = "Sets a value that lives so many seconds."},
+      {.name = "psetex",
+       .arity = 4,
+       .group = Group::kString,
+       .flags = kWrite | kDenyOom,
+       .run = run_psetex,
+       .keys = {1, 1, 1, "OW update"},
+       .arguments = "key ms value",
+       .summary = "Sets a value that lives so many milliseconds."},
+  });
+  return kRows;
+}
 
 }  // namespace keyway::server

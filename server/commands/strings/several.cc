@@ -4,7 +4,7 @@
 #include <iterator>
 #include <vector>
 
-#include "keyway/server/commands/engine/handlers.h"
+#include "keyway/server/commands/engine/command.h"
 
 namespace keyway::server {
 namespace {
@@ -58,8 +58,6 @@ Status reply_values(const Call& call, std::span<const std::string_view> keys) {
   return status;
 }
 
-}  // namespace
-
 void run_mget(const Call& call) {
   const auto keys = call.words.subspan(1);
   const std::size_t before = call.out.mark();
@@ -88,6 +86,41 @@ void run_msetnx(const Call& call) {
   const Status status = call.session.put_all(pairs, {.when = PutIf::kAbsent});
   if (!status.ok() && status.code() != Code::kExists) return call.failed(status);
   call.out.integer(status.ok() ? 1 : 0);
+}
+
+}  // namespace
+
+CommandRows commands_of_strings_several() {
+  static constexpr auto kRows = checked({
+      {.name = "mget",
+       .arity = -2,
+       .group = Group::kString,
+       .flags = kReadOnly | kFast,
+       .run = run_mget,
+       .keys = {1, -1, 1, "RO access"},
+       .tips = "request_policy:multi_shard",
+       .arguments = "key [key ...]",
+       .summary = "The values of several keys, all at one instant."},
+      {.name = "mset",
+       .arity = -3,
+       .group = Group::kString,
+       .flags = kWrite | kDenyOom,
+       .run = run_mset,
+       .keys = {1, -1, 2, "OW update"},
+       .tips = "request_policy:multi_shard response_policy:all_succeeded",
+       .arguments = "key value [key value ...]",
+       .summary = "Sets several keys in one atomic step."},
+      {.name = "msetnx",
+       .arity = -3,
+       .group = Group::kString,
+       .flags = kWrite | kDenyOom,
+       .run = run_msetnx,
+       .keys = {1, -1, 2, "OW insert"},
+       .tips = "request_policy:multi_shard response_policy:agg_min",
+       .arguments = "key value [key value ...]",
+       .summary = "Sets several keys in one atomic step, if none of them is there."},
+  });
+  return kRows;
 }
 
 }  // namespace keyway::server

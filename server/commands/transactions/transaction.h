@@ -38,6 +38,10 @@ class Transaction {
   /// A command could not be queued: EXEC will refuse them all.
   void refuse() { refused_ = true; }
   bool is_refused() const { return refused_; }
+  /// EXEC runs what is queued.
+  void begin(const Command& exec) { executed_by_ = &exec; }
+  /// Null until then.
+  const Command* executed_by() const { return executed_by_; }
 
   /// Queues a command. False, and nothing is queued, where that takes more than `limit` bytes.
   bool add(const Command& command, std::span<const std::string_view> words, std::uint64_t limit);
@@ -68,6 +72,7 @@ class Transaction {
   std::vector<Queued> queued_;
   Watched watched_;
   std::uint64_t bytes_ = 0;
+  const Command* executed_by_ = nullptr;
   bool open_ = false;
   bool refused_ = false;
 };

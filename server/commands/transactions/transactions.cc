@@ -9,7 +9,6 @@
 #include "keyway/locks/base/clock.h"
 #include "keyway/locks/fabric/time_slice.h"
 #include "keyway/server/commands/engine/command.h"
-#include "keyway/server/commands/engine/handlers.h"
 
 namespace keyway::server {
 namespace {
@@ -24,12 +23,6 @@ struct Plan {
   bool reads_only = true;
 };
 
-/// A command that looks at the store without a key of its own looks at all of it.
-bool is_about_the_whole(const Command& command) {
-  if (command.keys.first != 0 || (command.flags & kAside) != 0) return false;
-  return command.group == Group::kKeyspace || command.group == Group::kServer;
-}
-
 Plan plan_of(const Transaction& transaction, Queue queue) {
   Plan plan;
   for (const auto& [key, mark] : transaction.watched()) {
@@ -38,7 +31,7 @@ Plan plan_of(const Transaction& transaction, Queue queue) {
   }
   const std::size_t watched = plan.keys.size();  // which are in order
   for (const Transaction::Queued& queued : queue) {
-    plan.whole = plan.whole || is_about_the_whole(*queued.command);
+    plan.whole = plan.whole || (queued.command->flags & kWholeStore) != 0;
     plan.reads_only = plan.reads_only && (queued.command->flags & kWrite) == 0;
     for_each_key(*queued.command, queued.words, [&](std::string_view key) {
       if (is_storable(key) && !transaction.watches(key)) plan.keys.push_back(key);
@@ -177,8 +170,6 @@ Transaction& transaction_of(Client& client) {
   return *client.transaction;
 }
 
-}  // namespace
-
 void run_multi(const Call& call) {
   if (call.in_transaction()) return call.error("ERR MULTI calls can not be nested");
   transaction_of(call.client).open();
@@ -199,6 +190,7 @@ void run_exec(const Call& call) {
   if (transaction.is_refused()) {
     return call.error("EXECABORT Transaction discarded because of previous errors.");
   }
+  transaction.begin(call.command);
   const Queue queue = transaction.queued();
   const Plan plan = plan_of(transaction, queue);
   const Status status = plan.whole ? run_alone(call, plan, queue) : run_on_keys(call, plan, queue);
@@ -232,6 +224,49 @@ void run_watch(const Call& call) {
 void run_unwatch(const Call& call) {
   if (!call.in_transaction()) call.client.transaction.reset();
   call.ok();
+}
+
+constexpr std::uint32_t kOfMulti = kOfClient | kFast | kAllowBusy;
+
+}  // namespace
+
+CommandRows commands_of_transactions_transactions() {
+  static constexpr auto kRows = checked({
+      {.name = "multi",
+       .arity = 1,
+       .group = Group::kTransactions,
+       .flags = kOfMulti | kUnqueued,
+       .run = run_multi,
+       .summary = "Begins a transaction: commands are kept until EXEC."},
+      {.name = "exec",
+       .arity = 1,
+       .group = Group::kTransactions,
+       .flags = kOfClient | kSkipSlowLog | kUnqueued | kRunsQueue,
+       .run = run_exec,
+       .summary = "Executes the commands since MULTI in one atomic step, or none if a watched key "
+                  "changed."},
+      {.name = "discard",
+       .arity = 1,
+       .group = Group::kTransactions,
+       .flags = kOfMulti | kUnqueued,
+       .run = run_discard,
+       .summary = "Forgets the commands since MULTI."},
+      {.name = "watch",
+       .arity = -2,
+       .group = Group::kTransactions,
+       .flags = kOfMulti | kUnqueued,
+       .run = run_watch,
+       .keys = {1, -1, 1, "RO"},
+       .arguments = "key [key ...]",
+       .summary = "Lets the next EXEC do nothing if one of these keys is changed before."},
+      {.name = "unwatch",
+       .arity = 1,
+       .group = Group::kTransactions,
+       .flags = kOfMulti,
+       .run = run_unwatch,
+       .summary = "Watches no key any more."},
+  });
+  return kRows;
 }
 
 }  // namespace keyway::server

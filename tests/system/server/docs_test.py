@@ -11,7 +11,7 @@ DIFFER = {
     "bitop": "the operations are named one by one, as in Redis 7.2",
     "client|kill": "one kind of client; SKIPME has its values",
     "client|list": "one kind of client",
-    "cluster|setslot": "the catalogue has no choice of several words that must be there",
+    "cluster|setslot": "the way arguments are written has no choice of several words that must be there",
     "command|getkeys": "Redis tells of none",
     "command|getkeysandflags": "Redis tells of none",
     "command|list": "what FILTERBY takes is not told apart",
@@ -59,7 +59,7 @@ class Docs(Case):
             summary = fields["summary"][1].decode()
             self.assertTrue(summary.endswith("."), name)
             self.assertIn(fields["group"][1].decode(), GROUPS | {"locks"}, name)
-            # Summaries that are not in the catalogue.
+            # Containers and HELP: they have no summary of their own.
             self.assertEqual(summary == "Has subcommands.", "subcommands" in fields, name)
             self.assertEqual(summary == "Lists the subcommands.", name.endswith("|help"), name)
 

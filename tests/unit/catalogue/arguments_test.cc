@@ -1,10 +1,7 @@
 // The arguments of a command as a tree.
 #include "keyway/client/catalogue/arguments.h"
 
-#include <algorithm>
 #include <catch2/catch.hpp>
-
-#include "keyway/client/catalogue/catalogue.h"
 
 using namespace keyway::catalogue;
 
@@ -33,17 +30,6 @@ std::string shown(const std::vector<Argument>& arguments, std::string_view betwe
 }
 
 std::string read(std::string_view text) { return shown(arguments_of(text), " "); }
-
-/// Whether every part of a tree is as its type says.
-bool is_whole(const Argument& argument) {
-  const bool parts = argument.type == Type::kOneOf || argument.type == Type::kBlock;
-  if (parts ? argument.parts.empty() : !argument.parts.empty()) return false;
-  if (argument.type == Type::kOneOf && argument.parts.size() < 2) return false;
-  if (argument.name.empty() != (parts || argument.type == Type::kLiteral)) return false;
-  if (argument.type == Type::kLiteral && argument.token.empty()) return false;
-  return std::all_of(argument.parts.begin(), argument.parts.end(), is_whole) &&
-         !name_of(argument).empty();
-}
 
 }  // namespace
 
@@ -86,13 +72,4 @@ TEST_CASE("catalogue: types of words") {
   const std::vector<Type> types = {Type::kKey, Type::kPattern, Type::kUnixTime, Type::kInteger,
                                    Type::kString};
   for (std::size_t i = 0; i < types.size(); ++i) CHECK(words[i].type == types[i]);
-}
-
-TEST_CASE("catalogue: the arguments of every entry are whole") {
-  for (const Entry& entry : all_entries()) {
-    CAPTURE(entry.name);
-    const auto arguments = arguments_of(entry.arguments);
-    CHECK(arguments.empty() == entry.arguments.empty());
-    CHECK(std::all_of(arguments.begin(), arguments.end(), is_whole));
-  }
 }

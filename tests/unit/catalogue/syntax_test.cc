@@ -3,10 +3,6 @@
 
 #include <catch2/catch.hpp>
 
-#include <algorithm>
-
-#include "keyway/client/catalogue/catalogue.h"
-
 using namespace keyway::catalogue;
 
 namespace {
@@ -53,21 +49,4 @@ TEST_CASE("catalogue: options are words as they stand") {
   CHECK(next_literals(pieces_of("[NX | XX | IFEQ old] [GET]")) == Words{"NX", "XX", "IFEQ", "GET"});
   CHECK(next_literals(pieces_of("READ | WRITE [LEASE ms]")) == Words{"READ", "WRITE"});
   CHECK(next_literals(pieces_of("key [REPLACE]")).empty());
-}
-
-TEST_CASE("catalogue: every entry can be read") {
-  for (const Entry& entry : all_entries()) {
-    CAPTURE(entry.name);
-    CHECK(find_entry(Words{entry.name.substr(0, entry.name.find(' ')),
-                           entry.name.substr(entry.name.find(' ') + 1)}) != nullptr);
-    CHECK(std::find(groups().begin(), groups().end(), entry.group) != groups().end());
-    CHECK(entry.summary.ends_with('.'));
-    const auto pieces = pieces_of(entry.arguments);
-    for (const std::string_view piece : pieces) {
-      CHECK(std::count(piece.begin(), piece.end(), '[') ==
-            std::count(piece.begin(), piece.end(), ']'));
-      CHECK_FALSE(piece.ends_with('|'));
-    }
-    next_literals(pieces);
-  }
 }

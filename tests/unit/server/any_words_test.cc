@@ -7,7 +7,7 @@
 
 #include "keyway/kvstore/resp/reply_parser.h"
 #include "keyway/locks/base/rng.h"
-#include "keyway/server/commands/engine/command.h"
+#include "keyway/server/commands/engine/table.h"
 #include "tests/unit/server/peer.h"
 
 namespace keyway::server {

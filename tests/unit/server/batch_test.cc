@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "keyway/server/commands/engine/command.h"
+#include "keyway/server/commands/engine/table.h"
 #include "tests/unit/server/peer.h"
 
 namespace keyway::server {

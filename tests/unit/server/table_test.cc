@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "keyway/server/commands/engine/command.h"
+#include "keyway/server/commands/engine/table.h"
 #include "tests/unit/server/peer.h"
 
 namespace keyway::server {
@@ -17,7 +17,7 @@ std::vector<Command> every_row() {
   std::vector<Command> rows;
   for (const Command& command : all_commands()) {
     rows.push_back(command);
-    for (const Command& sub : subcommands_of(command)) rows.push_back(sub);
+    for (const Command& sub : command.subcommands) rows.push_back(sub);
   }
   return rows;
 }
@@ -42,8 +42,8 @@ TEST_CASE("table: every command is found by its name in any case, and nothing el
     for (char& c : upper) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c);
     CHECK(find_command(upper) == &command);
     CHECK(find_command(upper + "x") == nullptr);
-    CHECK((command.run != nullptr || !subcommands_of(command).empty()));
-    for (const Command& sub : subcommands_of(command)) {
+    CHECK(defect_of(command) == "");
+    for (const Command& sub : command.subcommands) {
       CHECK(find_subcommand(command, sub.name.substr(command.name.size() + 1)) == &sub);
       CHECK(find_command(sub.name) == nullptr);
     }
@@ -52,6 +52,87 @@ TEST_CASE("table: every command is found by its name in any case, and nothing el
   CHECK(find_command("") == nullptr);
   CHECK(find_command("incr@") == nullptr);
   CHECK(find_command(std::string(1000, 'a')) == nullptr);
+}
+
+void run_nothing(const Call&) {}
+
+constexpr Command kGood = {
+    .name = "good", .arity = 1, .run = run_nothing, .summary = "Does nothing."};
+constexpr Command kFamily = {.name = "family", .arity = -2, .flags = kContainer};
+constexpr Command kMember = {
+    .name = "family|member", .arity = 2, .run = run_nothing, .summary = "Does nothing."};
+
+/// A row with one thing changed.
+template <class Change>
+Command but(Command row, Change&& change) {
+  change(row);
+  return row;
+}
+
+std::string_view sentence_of(const Result<Table>& table) {
+  return table.ok() ? "" : table.status().message();
+}
+
+TEST_CASE("table: D1: a row that cannot run, or that nobody can read about, has a defect") {
+  CHECK(defect_of(kGood) == "");
+  CHECK(defect_of(kFamily) == "");
+  const Command defects[] = {
+      but(kGood, [](Command& row) { row.run = nullptr; }),
+      but(kGood, [](Command& row) { row.summary = ""; }),
+      but(kGood, [](Command& row) { row.summary = "No sentence"; }),
+      but(kGood, [](Command& row) { row.name = "Good"; }),
+      but(kGood, [](Command& row) { row.name = ""; }),
+      but(kGood, [](Command& row) { row.arity = 0; }),
+      but(kGood,
+          [](Command& row) {
+            row.keys = {1, 1, 1, ""};
+          }),
+      but(kGood,
+          [](Command& row) {
+            row.keys = {0, 0, 0, "RO"};
+          }),
+      but(kMember, [](Command& row) { row.flags = kContainer; }),
+      but(kGood,
+          [](Command& row) {
+            row.keys = {1, 1, 1, "RO"};
+            row.flags = kWholeStore;
+          }),
+  };
+  for (const Command& row : defects) {
+    CAPTURE(row.name, row.summary, row.arity, row.keys.first, row.flags);
+    CHECK(defect_of(row) != "");
+    const CommandRows file(&row, 1);
+    CHECK_FALSE(Table::of(std::span(&file, 1)).ok());
+  }
+}
+
+TEST_CASE("table: D2: rows of several files make a table, or a sentence says why not") {
+  const auto table_of = [](std::vector<Command> first, std::vector<Command> second) {
+    const CommandRows files[] = {first, second};
+    return Table::of(files);
+  };
+  const Command longer = but(kGood, [](Command& row) { row.name = "familyb"; });
+  const auto table = table_of({kMember, longer}, {kGood, kFamily});
+  REQUIRE(table.ok());
+  CHECK(table->commands().size() == 3);
+  REQUIRE(table->find("FAMILY") != nullptr);
+  REQUIRE(table->find("family")->subcommands.size() == 1);
+  CHECK(table->find("family")->subcommands[0].name == "family|member");
+  CHECK(table->find("good")->subcommands.empty());
+  CHECK(table->find("family|member") == nullptr);
+
+  CHECK(sentence_of(table_of({kGood}, {kGood})) == "command 'good': the name is defined twice");
+  CHECK(sentence_of(table_of({kFamily, kMember}, {kMember})) ==
+        "command 'family|member': the name is defined twice");
+  CHECK(sentence_of(table_of({kGood}, {kMember})) ==
+        "command 'family|member': its container is not defined");
+  const Command orphan = but(kMember, [](Command& row) { row.name = "a|member"; });
+  CHECK(sentence_of(table_of({kFamily, kMember}, {orphan})) ==
+        "command 'a|member': its container is not defined");
+  CHECK(sentence_of(table_of({but(kGood, [](Command& row) { row.name = "family"; })}, {kMember})) ==
+        "command 'family|member': its container is not defined");
+  CHECK(sentence_of(table_of({kFamily}, {kGood})) ==
+        "command 'family': a container needs subcommands");
 }
 
 /// The reply to a refused command: EXEC has its own text.

@@ -10,7 +10,7 @@
 
 #include "keyway/kvstore/resp/reply_parser.h"
 #include "keyway/locks/base/rng.h"
-#include "keyway/server/commands/engine/command.h"
+#include "keyway/server/commands/engine/table.h"
 #include "tests/unit/server/peer.h"
 
 namespace keyway::server {
@@ -72,7 +72,7 @@ TEST_CASE("transaction: room that is taken by what has expired is found by a sec
                            fmt::format("set large {}", std::string(100'000, 'y')), "get nothing"})
             .ends_with(":6\r\n+OK\r\n_\r\n"));
   const auto calls = [&](std::string_view name) {
-    return peer.service.statistics.command(number_of(*find_command(name))).calls;
+    return peer.service.statistics.command(find_command(name)->number).calls;
   };
   CHECK(calls("incr") == 1);
   CHECK(calls("get") == 1);
@@ -155,7 +155,7 @@ TEST_CASE("transaction: a command answers in it as outside of it, whatever its w
     // The reply of commands with keys depends on the keys alone.
     const bool queued = (command.flags & (kUnqueued | kNoMulti)) == 0;
     if (command.keys.first != 0 && queued) commands.push_back(&command);
-    for (const Command& sub : subcommands_of(command)) {
+    for (const Command& sub : command.subcommands) {
       if (sub.keys.first != 0 && sub.name.starts_with("object|")) commands.push_back(&sub);
     }
   }

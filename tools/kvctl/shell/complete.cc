@@ -7,10 +7,10 @@
 #include <set>
 #include <span>
 
-#include "keyway/client/catalogue/catalogue.h"
 #include "keyway/client/catalogue/syntax.h"
 #include "keyway/locks/base/words.h"
 #include "shell/builtins.h"
+#include "shell/catalogue.h"
 
 namespace keyway::kvctl {
 

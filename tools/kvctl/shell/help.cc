@@ -4,14 +4,12 @@
 
 #include <iterator>
 
-#include "keyway/client/catalogue/catalogue.h"
 #include "keyway/locks/base/words.h"
 #include "shell/builtins.h"
+#include "shell/catalogue.h"
 #include "shell/repl.h"
 
 namespace keyway::kvctl {
-
-using namespace catalogue;
 
 namespace {
 

@@ -1,18 +1,18 @@
-// Catalogue: the commands that COMMAND DOCS explains, and kvctl completes and hints at.
+// Catalogue: the commands that kvctl completes, hints at and explains.
 //
-// *What.* One entry says how a command is called and what it does, in words of our own. A server
-// may know other commands: these are sent as they are typed. *Thread safety.* Constant. *Source.*
-// Which words a command takes: Redis 7.0, Valkey (IFEQ), and server/commands.
+// *What.* One entry says how a command is called and what it does. The build generates the entries
+// from keywayd's table of commands, so kvctl explains commands without a server. It sends commands
+// that have no entry as they are typed.
+// *Thread safety.* Constant.
 //
-// How arguments are written: `key` is a word of the user's; `[...]` may be left out; `a | b` is one
-// of both; `...` may come again; capitals are words to be typed as they stand.
+// How arguments are written: client/catalogue/syntax.h.
 #pragma once
 
 #include <span>
 #include <string_view>
 #include <vector>
 
-namespace keyway::catalogue {
+namespace keyway::kvctl {
 
 struct Entry {
   std::string_view name;  // capitals; with a subcommand, one blank between
@@ -31,9 +31,4 @@ const Entry* find_entry(std::span<const std::string_view> words);
 /// The entries "NAME subcommand" of a command.
 std::vector<const Entry*> subcommands_of(std::string_view name);
 
-// One file each.
-std::span<const Entry> string_entries();
-std::span<const Entry> key_entries();
-std::span<const Entry> server_entries();
-
-}  // namespace keyway::catalogue
+}  // namespace keyway::kvctl
