@@ -8,6 +8,7 @@
 #include "keyway/locks/base/words.h"
 #include "keyway/server/commands/engine/arguments.h"
 #include "keyway/server/commands/engine/command.h"
+#include "keyway/server/commands/engine/table.h"
 #include "keyway/server/commands/locks/lock_wait.h"
 
 namespace keyway::server {
@@ -152,30 +153,18 @@ void run_kw_lockinfo(const Call& call) {
   for (const LockClaim& claim : info->lock.waiters) reply_claim(call, claim, info->now_ms, false);
 }
 
+/// The commands that Redis has not.
 void run_kw_help(const Call& call) {
-  constexpr std::string_view kLines[] = {
-      "KW.LOCK <name> READ|WRITE [TIMEOUT <ms>] [LEASE <ms>]",
-      "    Lock; returns the fencing token, or null when it was not had within TIMEOUT.",
-      "    TIMEOUT 0 tries once. First come, first served; readers share. The lock ends with",
-      "    KW.UNLOCK, the connection, or after LEASE.",
-      "KW.UNLOCK <name> <token>",
-      "    Unlock what was granted with this token.",
-      "KW.RENEW <name> <token> [LEASE <ms>]",
-      "    Let the lease begin anew.",
-      "KW.LOCKINFO <name>",
-      "    Who holds a lock, and who waits for it.",
-      "KW.HOTKEYS [COUNT <count>] [READS|WRITES]",
-      "    The keys that this server's clients visit most, by samples.",
-      "KW.HOTSTRIPES [COUNT <count>] [READS|WRITES]",
-      "    The stripes that they visit most: keys of one stripe share a lock.",
-      "KW.STRIPES [COUNT <count>]",
-      "    The locks of this rank's stripes, most contended first, and why each is as it is.",
-      "KW.SLOWLOG [<count>]",
-      "    Slow requests, and where their time went.",
-      "KW.HELP",
-      "    Print this help."};
-  call.out.array(std::size(kLines));
-  for (const std::string_view line : kLines) call.out.simple(line);
+  const auto commands = all_commands();
+  const auto is_own = [](const Command& command) { return command.name.starts_with("kw."); };
+  const auto own = std::count_if(commands.begin(), commands.end(), is_own);
+  call.out.array(2 * static_cast<std::size_t>(own));
+  for (const Command& command : commands) {
+    if (!is_own(command)) continue;
+    call.out.simple(fmt::format("{}{}{}", in_capitals(command.name),
+                                command.arguments.empty() ? "" : " ", command.arguments));
+    call.out.simple(fmt::format("    {}", command.summary));
+  }
 }
 
 }  // namespace
@@ -189,8 +178,9 @@ CommandRows commands_of_locks_kw_lock() {
        .run = run_kw_lock,
        .keys = {1, 1, 1, kNotKey},
        .arguments = "name READ | WRITE [TIMEOUT ms] [LEASE ms]",
-       .summary =
-           "Takes a lock for reading or writing; the answer tells the token that proves it."},
+       .summary = "Takes a lock for reading or writing, first come, first served: the reply is the "
+                  "fencing "
+                  "token, or null after TIMEOUT (0: one try)."},
       {.name = "kw.unlock",
        .arity = 3,
        .group = Group::kLocks,
@@ -206,7 +196,7 @@ CommandRows commands_of_locks_kw_lock() {
        .run = run_kw_renew,
        .keys = {1, 1, 1, kNotKey},
        .arguments = "name token [LEASE ms]",
-       .summary = "Lets a lock be held for longer."},
+       .summary = "Starts the lease of a lock again."},
       {.name = "kw.lockinfo",
        .arity = 2,
        .group = Group::kLocks,
@@ -221,7 +211,7 @@ CommandRows commands_of_locks_kw_lock() {
        .group = Group::kLocks,
        .flags = kLoading | kStale,
        .run = run_kw_help,
-       .summary = "How locks by name are used, as the server says it."},
+       .summary = "The commands of Keyway that Redis does not have."},
   });
   return kRows;
 }
