@@ -31,8 +31,8 @@ Status require_agreement(fabric::MpiInterface& mpi, MPI_Comm comm, const Status&
 }
 
 /// Process 0's secret, on all processes: all of them must map a key to the same bucket. Every
-/// process takes part, also one whose options are invalid. When process 0 has no secret, it alone
-/// fails here, and require_agreement() tells the others.
+/// process takes part, also one with invalid options. If process 0 has no secret, it alone fails
+/// here, and require_agreement() reports it to the others.
 Result<store::HashSecret> share_hash_secret(fabric::MpiInterface& mpi, MPI_Comm comm,
                                             const StoreOptions& options) {
   return mpi.call([&]() -> Result<store::HashSecret> {
@@ -111,7 +111,7 @@ std::vector<std::string> MpiBackend::gather(std::string_view bytes) {
 }
 
 std::vector<std::string> MpiBackend::gather_everywhere(std::string_view bytes) {
-  std::vector<std::byte> packed;  // of each process: how many bytes, and these
+  std::vector<std::byte> packed;  // for each process: the number of bytes, and the bytes
   const auto append = [&packed](std::span<const std::byte> more) {
     packed.insert(packed.end(), more.begin(), more.end());
   };

@@ -13,14 +13,14 @@
 // *Errors.* Status and Result (locks/base/status.h). Operations on keys fail with
 //   kInvalidArgument  key not of 1 B to 64 KiB, value above 512 MiB
 //   kOutOfSpace       the owner's heap has no room; nothing has changed
-//   kTimeout          a lock was not had within `timeout`; the message says who holds it
+//   kTimeout          a lock was not acquired within `timeout`; the message names the holder
 //   kCorruption       an element read from another rank does not match its checksum
 // and with what each says below. Single-key operations are linearizable.
 // *Over a socket.* Operations also fail with kUnavailable, and kTimeout then means that the server
 // did not answer; the message says whether a write was not sent, or was sent and may have taken
-// effect. Connections that break are opened again, with pauses, for up to `timeout`. What needs the
-// store's memory (scan_from, and all of Inspector) is kUnsupported, or empty. A
-// body that decides on elements runs again each time that another client was faster.
+// effect. Connections that break are opened again, with pauses, for up to `timeout`. Functions that
+// need the store's memory (scan_from, and all of Inspector) return kUnsupported, or nothing. A body
+// that decides on elements runs again each time that another client was faster.
 #pragma once
 
 #include <chrono>
@@ -71,9 +71,9 @@ using store::VolumeUsage;
 /// A key and a value to be put under it; views into the caller's memory.
 using KeyValue = std::pair<std::string_view, std::string_view>;
 
-/// What open() may be told. Every field is also a parameter of the URI, which wins:
-/// "local:?memory=256MiB&lock=d-mcs". Sizes take KiB, MiB, GiB; times ms or s. To a server only
-/// timeout and password mean something; its URI has parameters of its own (client/wire/uri.h).
+/// Options of open(). Every field is also a parameter of the URI, which wins:
+/// "local:?memory=256MiB&lock=d-mcs". Sizes take KiB, MiB, GiB; times ms or s. For a server only
+/// timeout and password apply; its URI has other parameters (client/wire/uri.h).
 struct StoreOptions {
   std::uint64_t memory_bytes = 1ULL << 30;  // memory=1GiB       per rank, all included
   std::uint64_t element_bytes = 128;        // element_bytes=128 expected key + value, on average
@@ -92,7 +92,7 @@ struct StoreOptions {
   std::uint32_t lock_times = 0;  // lock_times=0      wait and hold times of each n-th lock
   bool benchmark = false;        // benchmark=off     allows lock=none: no exclusion
   std::chrono::milliseconds timeout{10000};  // timeout=10s      of an operation's wait for locks
-  std::string password;                      // of a server; in the URI: see client/wire/uri.h
+  std::string password;                      // for a server; in the URI: see client/wire/uri.h
   std::uint32_t ranks = 1;                   // ranks=1           local: only
   std::string topology;                      // topology=nodes=4  override of discovery (topology.h)
   bool force_rma = false;            // force_rma=off     mpi: only: through MPI on one node, too
@@ -104,7 +104,7 @@ struct LockCounts {
   std::uint64_t shared = 0;       // grants to readers
   std::uint64_t exclusive = 0;    // grants to writers
   std::uint64_t contended = 0;    // acquires that had to wait
-  std::uint64_t handed_over = 0;  // releases that woke who was next in a queue
+  std::uint64_t handed_over = 0;  // releases that woke the next agent of a queue
   std::uint64_t timeouts = 0;
 };
 
@@ -136,7 +136,7 @@ class Session {
   // --- one key
   /// The value. kNotFound.
   Result<std::string> get(std::string_view key);
-  /// The value into `out`, whose memory is used again: no allocation once it is large enough.
+  /// Writes the value to `out` and uses its memory again: no allocation once it is large enough.
   Status get(std::string_view key, std::string& out);
   /// Shows the element to `reader` where it lies, without a copy. kNotFound.
   Status read(std::string_view key, Reader reader);
@@ -178,11 +178,12 @@ class Session {
   /// Shows the element to `mutate`, which decides what becomes of it, in one atomic step; returns
   /// what that says.
   Status modify(std::string_view key, Mutator mutate);
-  /// The same with a range of the value: with Decision::overwrite() or expire() it costs what it
-  /// reads and changes, whatever the length of the value (over a socket: of all of it).
+  /// The same with a range of the value: with Decision::overwrite() or expire() the cost is that of
+  /// the bytes that it reads and changes, independent of the value's length (over a socket: that of
+  /// the whole value).
   Status modify_part(std::string_view key, ValueRange range, PartMutator mutate);
-  /// What modify_all() takes as proof that nobody has changed the key since. Of a key that is not
-  /// there, too. An element past its expiry is removed first, so that its end is no later change.
+  /// Lets modify_all() prove that the key has not changed since; also for a missing key. An element
+  /// past its expiry is removed first, so that its end is no later change.
   Result<KeyMark> mark(std::string_view key);
 
   // --- several keys
@@ -236,17 +237,18 @@ class Session {
   /// The same without values.
   Result<std::uint64_t> scan_keys_from(std::string_view key, std::uint64_t limit,
                                        const KeySink& sink);
-  /// Elements, by counters that go on changing while they are summed up.
+  /// The number of elements, by counters that continue to change while they are summed up.
   std::uint64_t size();
   /// The same of one rank.
   std::uint64_t size_of(std::uint32_t rank);
-  /// Erases everything; other sessions may go on, and what they write meanwhile may stay.
+  /// Erases everything; other sessions may continue, and their concurrent writes may stay.
   Status clear();
   /// The same of one rank.
   Status clear_rank(std::uint32_t rank);
-  /// Calls `body` while nobody else reads or writes anything in the store: what it does by this
-  /// session is one step to them. It costs a lock for each stripe of the store, so it is for what
-  /// is about all keys; a queue lock has to have as many `locks_per_session`. Not within itself.
+  /// Calls `body` while no other session reads or writes anything in the store: all its operations
+  /// by this session are one step to them. It costs a lock for each stripe of the store, so use it
+  /// for operations on all keys; with a queue lock, `locks_per_session` must be at least that
+  /// number. Not within itself.
   Status alone(FunctionRef<void()> body);
   /// The time that spans of time to live count from, in ms since 1970 UTC: the wall clock of the
   /// key's rank, but it never goes back. It costs a round trip where the key is on another node.
@@ -263,8 +265,8 @@ class Session {
   std::unique_ptr<SessionImpl> impl_;
 };
 
-/// What people and administration ask of a store, beside its data: contents, locks, expired
-/// elements. A view of a session, which outlives it, and of its thread.
+/// Inspection and administration of a store, beside its data: contents, locks, expired elements. A
+/// view of a session, which outlives it, and of its thread.
 ///
 ///   const keyway::VolumeReport volume = session.inspector().report(0).value();
 ///   std::printf("%llu elements\n", static_cast<unsigned long long>(volume.elements));
@@ -291,8 +293,8 @@ class Inspector {
   std::vector<LockKindReport> lock_kinds(std::uint32_t rank);
   /// Why the lock of one of these stripes is as it is: kind, switches, what visitors do.
   StripeReport stripe_report(std::uint32_t rank, std::uint64_t stripe);
-  /// Puts a kind of lock=auto in force on one stripe, for everybody; operations go on meanwhile.
-  /// kInvalidArgument when the store has no such kind or stripe.
+  /// Activates a kind of lock=auto on one stripe, for all sessions; operations continue meanwhile.
+  /// kInvalidArgument if the store has no such kind or stripe.
   Status switch_lock(std::uint32_t rank, std::uint64_t stripe, std::string_view kind);
   /// Counters of the locks that this session took.
   LockCounts lock_counts();
@@ -303,10 +305,10 @@ class Inspector {
   /// Removes this rank's elements past their expiry; returns how many. Writes that find the heap
   /// full do so by themselves.
   Result<std::uint64_t> sweep_expired(std::uint32_t rank);
-  /// A part of that, for a caller that goes round: begin with `from` 0, continue with what is
-  /// returned. A part ends once it has visited so many lines of buckets. It visits only stripes in
-  /// which an element expired 400 ms ago or earlier, and costs one look where nothing expires at
-  /// all. A stripe that it cannot visit ends the part, and waits for the next round.
+  /// A part of a sweep, for a caller that repeats it: begin with `from` 0, continue with the
+  /// returned value. A part ends once it has visited `lines` lines of buckets. It visits only
+  /// stripes in which an element expired 400 ms ago or earlier, and costs one read if nothing
+  /// expires at all. A stripe that it cannot visit ends the part, and waits for the next round.
   Result<SweepPart> sweep_part(std::uint32_t rank, std::uint64_t from, std::uint64_t lines);
 
  private:
@@ -335,14 +337,14 @@ class Store {
   /// when MPI cannot, or a server; see wire::Connection::open(). On `mpi:` every process gets the
   /// same answer.
   static Result<Store> open(std::string_view uri, StoreOptions options = {});
-  /// In place of open(), by a process that cannot take part: on `mpi:` it tells the others `why`,
-  /// and the open() of every one of them fails so. What all agreed on; elsewhere `why`.
+  /// Instead of open(), by a process that cannot take part: on `mpi:` it sends `why` to the others,
+  /// and open() fails with it on all of them. Returns the agreed status; elsewhere `why`.
   static Status decline(std::string_view uri, Status why);
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
   ~Store();
 
-  /// A session whose home is this process (local: the ranks in turn). kUnavailable when `sessions`
+  /// A session with this process as its home (local: the ranks in turn). kUnavailable if `sessions`
   /// are open.
   Result<Session> session();
   /// A session at home on a rank of this process.
@@ -361,12 +363,12 @@ class Store {
   std::vector<std::string> gather(std::string_view bytes);
   /// Every process's bytes, in order, on every process. Collective.
   std::vector<std::string> gather_everywhere(std::string_view bytes);
-  /// Asks every process to end, this one too; any thread, not collective. What it does about it,
-  /// and when, is each program's.
+  /// Asks every process to end, this one too; any thread, not collective. Each program decides how
+  /// and when it reacts.
   void ask_all_to_end();
-  /// Whether some process has asked. A look at this process's own memory.
+  /// Whether some process has asked. Reads only this process's own memory.
   bool asked_to_end() const;
-  /// What was chosen, one line for people: ranks, topology, buckets, stripes, heap, lock.
+  /// The choices of open(), one line for people: ranks, topology, buckets, stripes, heap, lock.
   std::string describe() const;
   const StoreOptions& options() const;
 
@@ -378,7 +380,7 @@ class Store {
   std::unique_ptr<Impl> impl_;
 };
 
-/// What a URI says: its scheme and the options that result. Exposed for programs that check a URI
+/// The contents of a URI: its scheme and the resulting options. For programs that check a URI
 /// before they start. kInvalidArgument with a sentence.
 struct ParsedUri {
   std::string scheme;

@@ -42,7 +42,7 @@ Result<LockPolicy> fixed(const StoreOptions& options) {
 }  // namespace
 
 // Orders of magnitude only, of no machine in particular: processors' atomics in tens of ns, a
-// card's in microseconds. What is measured takes their place.
+// card's in microseconds. Measured costs replace them.
 locks::PrimitiveCosts nominal_costs(std::uint32_t nodes) {
   if (nodes <= 1) return {};
   return {.cpu_atomic_ns = 20,

@@ -1,10 +1,9 @@
 // Lock policy: which lock kinds a store's stripes may have, and which they begin with. Internal.
 //
-// `lock=KIND[:LEVERS]` is that kind for good. `lock=auto` is every kind that may pay, beginning
-// with the one that the hints ask for; the agents of a job must agree on it before anything is
-// measured, so that first choice goes by nominal costs. Then process 0 measures
-// (lock_costs=measured), and all go on with what it found: processes of different minds would take
-// turns.
+// `lock=KIND[:LEVERS]` is that kind permanently. `lock=auto` is every kind that may pay, beginning
+// with the best one for the hints. The agents of a job must agree on it before anything is
+// measured, so that first choice uses nominal costs. Then process 0 measures (lock_costs=measured),
+// and all continue with its results: processes with different costs would switch back and forth.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +25,7 @@ struct LockPolicy {
   store::KindChoice choice;           // lock=auto: how kinds are chosen while running
   bool automatic = false;
   bool measured = false;  // choice.costs are, or are to be, measured as the store opens
-  std::string why;  // for people: what the first kind was chosen over, or that it was asked for
+  std::string why;  // for people: the alternatives to the first kind, or that it was requested
 };
 
 /// `nodes`: parts of the job that reach each other by the fabric only; 1 for an embedded store.
@@ -34,7 +33,7 @@ Result<LockPolicy> lock_policy(const StoreOptions& options, std::uint32_t nodes)
 
 /// Costs to begin with, before any are measured.
 locks::PrimitiveCosts nominal_costs(std::uint32_t nodes);
-/// What the option lock_costs says: the nominal costs, but for those that it names.
+/// Parses the option lock_costs: the nominal costs, except those that it names.
 Result<locks::PrimitiveCosts> lock_costs(std::string_view text, std::uint32_t nodes);
 
 /// Costs as an agent of this process finds them, when the policy wants them measured.

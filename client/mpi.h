@@ -16,8 +16,8 @@
 
 namespace keyway {
 
-/// As Store::open("mpi:..."), collective over `comm`, whose processes become the ranks. MPI must
-/// be initialised with MPI_THREAD_SERIALIZED at least; the communicator is duplicated.
+/// As Store::open("mpi:..."), collective over `comm`; its processes become the ranks. MPI must be
+/// initialised with MPI_THREAD_SERIALIZED at least; the communicator is duplicated.
 Result<Store> open_over(MPI_Comm comm, std::string_view uri = "mpi:", StoreOptions options = {});
 
 }  // namespace keyway

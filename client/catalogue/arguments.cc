@@ -14,7 +14,7 @@ namespace {
 
 using Arguments = std::vector<Argument>;
 
-/// Of a word by the name that the entries give it.
+/// The type of a word by the name that the entries give it.
 Type type_of(std::string_view name) {
   constexpr std::array<std::string_view, 6> kKeys = {"key",    "key1",   "key2",
                                                      "newkey", "source", "destination"};
@@ -71,8 +71,8 @@ Argument argument_of_piece(std::string_view piece) {
   return argument;
 }
 
-/// "[key value ...]": behind "key value" it says that these may come again; elsewhere it stands for
-/// as many as there are.
+/// In "[key value ...]", after "key value", it means that these may be repeated; elsewhere it means
+/// any number.
 void add_repeated(Arguments& arguments, std::string_view piece) {
   Pieces names = alternatives_of(piece).front();
   names.pop_back();  // the dots

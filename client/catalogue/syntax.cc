@@ -50,7 +50,7 @@ bool take_literal(Pieces& pieces, std::string_view word) {
   return false;
 }
 
-/// Takes a word of the user's that may be left out. False where there is none.
+/// Takes an optional word of the user's. False if there is none.
 bool take_optional(Pieces& pieces) {
   for (std::size_t i = 0; i < pieces.size() && is_optional(pieces[i]); ++i) {
     if (repeats(pieces[i])) return true;

@@ -1,4 +1,4 @@
-// What the programs' command lines have in common: how reading one ends, exit codes, sizes.
+// The common part of the programs' command lines: the result of parsing, exit codes, sizes.
 //
 // *Thread safety.* Values, and functions of their arguments.
 #pragma once
@@ -19,9 +19,9 @@ namespace keyway::program {
 
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitUsage = 2;        // bad usage or configuration
-inline constexpr int kExitUnavailable = 3;  // what is needed cannot be had
+inline constexpr int kExitUnavailable = 3;  // a required resource is unavailable
 
-/// What to do after reading the command line: go on with `options`, or print and exit.
+/// The result of parsing the command line: continue with `options`, or print and exit.
 template <class Options>
 struct Parsed {
   std::optional<Options> options;
@@ -30,7 +30,7 @@ struct Parsed {
   std::string error;  // for stderr, one sentence
 };
 
-/// How reading ended that does not go on.
+/// The end of a program after parsing.
 struct Ending {
   int exit_code = kExitOk;
   std::string out;
@@ -42,11 +42,12 @@ struct Ending {
   }
 };
 
-/// Calls `parse`, which lets `app` read words, and says how that ended: with help, with a version,
-/// with a mistake in one sentence; nothing where the program goes on.
+/// Calls `parse`, which lets `app` read words, and returns how that ended: with help, with a
+/// version, with a mistake in one sentence; nothing if the program continues.
 std::optional<Ending> ending_of(const CLI::App& app, const std::function<void()>& parse);
 
-/// "512MiB" of the option `name`; kInvalidArgument with a sentence for what is no size, or 0.
+/// "512MiB" of the option `name`; kInvalidArgument with a sentence if the text is not a size, or is
+/// 0.
 Result<std::uint64_t> parse_size(std::string_view name, std::string_view text);
 
 }  // namespace keyway::program

@@ -1,4 +1,4 @@
-// Who speaks for a job of several processes: rank 0, and it gets the time to.
+// Messages of a job of several processes: rank 0 prints them, and gets the time to.
 //
 // *Thread safety.* For main(), before and after everything else.
 #pragma once
@@ -10,8 +10,8 @@ namespace keyway::program {
 bool speaks_for_job();
 /// Whether a launcher started this process as one of a job.
 bool under_launcher();
-/// A launcher ends the whole job as soon as one process fails, so who fails in silence lets rank 0
-/// speak first: until the launcher's signal comes, a second at most.
+/// A launcher ends the whole job as soon as one process fails, so a process that fails in silence
+/// lets rank 0 print first: until the launcher's signal comes, a second at most.
 void let_rank_0_speak();
 
 }  // namespace keyway::program

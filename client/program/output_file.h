@@ -1,4 +1,4 @@
-// Result files: one that cannot be written is told before anything long begins.
+// Result files: a file that cannot be written is reported before any long work begins.
 //
 // *Thread safety.* Free functions without state.
 #pragma once

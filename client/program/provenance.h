@@ -1,4 +1,4 @@
-// Provenance: what a result says of the build and the host that made it.
+// Provenance: the build and the host that made a result.
 //
 // *Thread safety.* Free functions without state.
 #pragma once

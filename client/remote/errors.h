@@ -1,4 +1,4 @@
-// What a server's errors mean to a caller of the store. Internal to client/remote.
+// The meaning of a server's errors for a caller of the store. Internal to client/remote.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace keyway::remote {
 
-/// What asking once more would do.
+/// The effect of sending a request again.
 enum class Effect : std::uint8_t {
   kReads,   // nothing
   kWrites,  // take effect twice, perhaps

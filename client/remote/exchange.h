@@ -39,7 +39,7 @@ class Exchange {
   /// One request to the server with this index.
   Result<wire::ReplyView> ask_server(std::uint32_t index, Words words, Effect effect);
   /// Several at once to the owner of a key. The first error among the replies is the status, after
-  /// all were taken. The connection stays whose it is until the next call of the exchange.
+  /// all were taken. The connection is valid until the next call of the exchange.
   Result<wire::Connection*> converse(std::string_view key, Effect effect, Adder add, Taker take);
 
   /// The connection to a key's owner, for callers that spread a batch over servers themselves.
@@ -54,14 +54,14 @@ class Exchange {
  private:
   static constexpr int kMaxTurns = 16;
 
-  /// How often a request has gone in circles, and where it goes next.
+  /// How often a request has been redirected or repeated, and its next server.
   struct Course {
     std::uint32_t server = 0;
     std::uint32_t turns = 0;
     bool asking = false;
     bool repeated = false;  // after a connection that broke
     std::optional<BackOff> patience{};
-    std::uint64_t until_ns = 0;  // of patience
+    std::uint64_t until_ns = 0;  // end of the patience
   };
 
   Result<wire::ReplyView> ask_along(Course course, Words words, Effect effect);

@@ -15,7 +15,7 @@ constexpr std::uint64_t kFirstPauseNs = 10 * kNsPerMs;
 constexpr std::uint64_t kLongestPauseNs = 1000 * kNsPerMs;
 constexpr std::uint64_t kIdleNs = 1000 * kNsPerMs;  // after which a connection is looked at first
 
-/// What passes by itself, perhaps.
+/// A failure that may be temporary.
 bool may_pass(const Status& status) {
   return status == Code::kUnavailable || status == Code::kTimeout;
 }

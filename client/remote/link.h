@@ -5,10 +5,9 @@
 // link gives up, and from then on tries once at each call, until the server is back.
 // *Thread safety.* One session's.
 // *Invariants.*
-//   K1  Who asks for a connection waits no longer than request_timeout and one connect_timeout.
-//   K2  A connection that the server has closed while it was idle is not handed out: what is sent
-//   on
-//       it would be in doubt for nothing.
+//   K1  A caller waits for a connection no longer than request_timeout and one connect_timeout.
+//   K2  A connection that the server has closed while it was idle is not handed out: a request on
+//   it would be in doubt needlessly.
 #pragma once
 
 #include <cstdint>
@@ -40,8 +39,8 @@ class Link {
  public:
   explicit Link(wire::Options options) : options_(std::move(options)) {}
 
-  /// A connection on which nothing is under way. kUnavailable, kTimeout, kInvalidArgument: nothing
-  /// has been sent.
+  /// A connection without an open request. kUnavailable, kTimeout, kInvalidArgument: nothing has
+  /// been sent.
   Result<wire::Connection*> ready();
   const wire::Options& options() const { return options_; }
 

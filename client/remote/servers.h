@@ -1,4 +1,4 @@
-// Servers: what the sessions of one store know of whom they speak to, found out as it opens.
+// Servers: the addresses and slots of a store's servers, found when it opens.
 //
 // *Thread safety.* Does not change once it is made; shared by the sessions.
 #pragma once
@@ -10,13 +10,13 @@
 namespace keyway::remote {
 
 struct Servers {
-  wire::Options options;  // of the first one, which the URI names
-  SlotMap slots;          // one server, or who owns which slot
+  wire::Options options;  // for the first server, which the URI names
+  SlotMap slots;          // one server, or the owners of slots
   /// Whether any server serves any key, and all keys of one operation: Keyway's ranks do. In a
   /// cluster of Redis each serves its own.
   bool any_serves_all = true;
 
-  /// Connects to the server, and asks who owns the slots. As wire::Connection::open().
+  /// Connects to the server, and asks for the owners of the slots. As wire::Connection::open().
   static Result<Servers> find(const wire::Options& options);
 
   std::uint32_t ranks() const { return slots.servers(); }

@@ -14,7 +14,7 @@ using store::Element;
 using store::kNoExpiry;
 using store::PutIf;
 
-// Requests that are under way together in a batch of gets.
+// Requests in flight at a time in a batch of gets.
 constexpr std::size_t kWindow = 256;
 
 Status check_pairs(std::span<const std::pair<std::string_view, std::string_view>> pairs) {
@@ -158,7 +158,7 @@ Status Session::put_in_one_step(std::span<const KeyValueView> pairs,
       [](wire::ReplyView) {});
 }
 
-/// What depends on which keys are there, or on the expiries that they have.
+/// Writes that depend on which keys exist, or on their expiries.
 Status Session::put_watched(std::span<const KeyValueView> pairs, const store::PutOptions& options) {
   std::vector<std::string_view> keys;
   for (const auto& pair : pairs) keys.push_back(pair.first);

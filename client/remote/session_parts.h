@@ -1,4 +1,4 @@
-// What the parts of Session share. Internal to client/remote.
+// Declarations that the parts of Session share. Internal to client/remote.
 #pragma once
 
 #include <fmt/core.h>
@@ -51,7 +51,7 @@ inline Digits time_word(std::uint64_t unix_ms) {
   return Digits(unix_ms < kLast ? unix_ms : kLast);
 }
 
-/// What PEXPIRETIME says of a key: an expiry, none, or no key (-2).
+/// The meaning of PEXPIRETIME's reply: an expiry, none, or no key (-2).
 inline std::uint64_t expiry_of(std::int64_t reply) {
   return reply > 0 ? static_cast<std::uint64_t>(reply) : store::kNoExpiry;
 }

@@ -1,7 +1,7 @@
 // Session: the whole store, and what is not to be had over a socket.
 //
-// The cursor of a store whose servers each have their own keys is the server's cursor times the
-// number of servers, plus which of them it is.
+// If each server has its own keys, a store's cursor is the server's cursor times the number of
+// servers, plus the server's index.
 
 #include <algorithm>
 #include <charconv>
@@ -14,7 +14,7 @@ namespace {
 
 using resp::Kind;
 
-// Keys of one SCAN, whose values are then asked for together.
+// Keys of one SCAN; their values are then requested together.
 constexpr std::uint64_t kPage = 128;
 
 }  // namespace
@@ -58,7 +58,7 @@ Status Session::values_of(std::span<const std::string> keys) {
   return {};
 }
 
-/// SCANs until so many are shown or the end is there; returns the next cursor.
+/// SCANs until `limit` keys are shown or the end is reached; returns the next cursor.
 Result<std::uint64_t> Session::scan_pages(std::uint64_t cursor, std::uint64_t limit, Page show) {
   const std::uint32_t servers = exchange_.servers();
   auto server = static_cast<std::uint32_t>(cursor % servers);

@@ -33,12 +33,13 @@ class SlotMap {
   std::uint32_t servers() const { return static_cast<std::uint32_t>(servers_.size()); }
   const Server& server(std::uint32_t index) const { return servers_[index]; }
   bool has_one() const { return owners_.empty(); }
-  /// 0 where there is one server; a slot that nobody has is the first one's, which will say so.
+  /// 0 if there is one server. A slot without an owner goes to the first server, which replies with
+  /// an error.
   std::uint32_t owner_of(std::string_view key) const {
     return has_one() ? 0 : owners_[store::slot_of(key)];
   }
   std::uint32_t owner_of_slot(std::uint32_t slot) const { return has_one() ? 0 : owners_[slot]; }
-  /// The index of a server, which is added where it is new. Nothing when there are too many.
+  /// The index of a server, which is added if it is new. Nothing if there are too many.
   std::optional<std::uint32_t> index_of(const Server& server);
   void move(std::uint32_t slot, std::uint32_t index);
 
@@ -46,7 +47,7 @@ class SlotMap {
   static constexpr std::size_t kMaxServers = 4096;  // more than a job has ranks, or a cluster nodes
 
   std::vector<Server> servers_;
-  std::vector<std::uint16_t> owners_;  // of each slot; empty: all are the first one's
+  std::vector<std::uint16_t> owners_;  // by slot; empty: all are the first one's
 };
 
 /// "MOVED 3999 127.0.0.1:6381", "ASK 3999 [::1]:6381".

@@ -83,7 +83,7 @@ std::size_t TimedSocket::take_early(asio::mutable_buffer into, std::error_code& 
 }
 
 void TimedSocket::connect(const Endpoint& server, std::error_code& error) {
-  std::error_code ignored;  // of closing
+  std::error_code ignored;  // error of closing
   ended_ = false;
   socket_.close(ignored);
   socket_.open(server.protocol(), error);

@@ -1,11 +1,11 @@
 // Channel: bytes to and from a server, over TCP, a Unix socket or TLS, each wait with a deadline.
 // Internal to client/wire.
 //
-// *What.* A socket that never blocks by itself: where it would, it polls until the deadline. TLS
-// stands on top of it, unaware.
+// *What.* A socket that never blocks by itself: instead it polls until the deadline. TLS works on
+// top of it.
 // *Thread safety.* One thread's.
 // *Invariants.*
-//   C1  No call goes on past the deadline that was set last.
+//   C1  No call continues past the deadline that was set last.
 //   C2  While a write waits for room, what the server sends is taken in: a server that waits for
 //       its replies to be read, before it reads on, is not waited for in turn.
 #pragma once
@@ -77,7 +77,7 @@ class TimedSocket {
   Socket socket_;
   std::uint64_t by_ns_ = 0;
   std::string early_;         // has come while we were writing
-  std::size_t early_at_ = 0;  // of it, what has been read
+  std::size_t early_at_ = 0;  // bytes of it that were read
   bool ended_ = false;        // the server sends no more
 };
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMinRead = 16 << 10;
 constexpr std::size_t kMaxRead = 1 << 20;
-constexpr std::size_t kKept = 1 << 20;  // of a buffer, between batches
+constexpr std::size_t kKept = 1 << 20;  // capacity that a buffer keeps between batches
 
 std::uint64_t in_ns(std::chrono::milliseconds span) {
   return Deadline::within(span).started(steady_ns()).absolute_ns();
@@ -114,7 +114,7 @@ Result<ReplyView> Connection::receive_by(std::uint64_t by_ns) {
   return parser_.nodes();
 }
 
-/// A reply is complete in what has come; what was not asked for is passed over.
+/// Whether the received bytes hold a complete reply; pushed messages are skipped.
 bool Connection::parsed_reply() {
   do {
     begin_ += parser_.consumed();

@@ -40,13 +40,13 @@ class Connection {
   ///   kUnavailable      refused, closed, busy with something that passes
   ///   kTimeout          no answer within connect_timeout
   ///   kInvalidArgument  a wrong password, a certificate that was refused, not a Redis server:
-  ///                     what trying again does not help
+  ///                     retrying does not help
   static Result<Connection> open(const Options& options);
   Connection(Connection&&) noexcept;
   Connection& operator=(Connection&&) noexcept;
   ~Connection();
 
-  /// One request and its reply: add, send, receive. No others may be under way.
+  /// One request and its reply: add, send, receive. No other request may be open.
   Result<ReplyView> ask(std::span<const std::string_view> words);
   Result<ReplyView> ask(std::initializer_list<std::string_view> words) {
     return ask(std::span(words.begin(), words.size()));
@@ -59,13 +59,13 @@ class Connection {
   }
   /// Sends the batch. kTimeout, kUnavailable.
   Status send();
-  /// The next reply. kTimeout, kUnavailable; kCorruption for what is no reply.
+  /// The next reply. kTimeout, kUnavailable; kCorruption if the bytes are not a reply.
   Result<ReplyView> receive() { return receive(options_.request_timeout); }
   /// The same, of a request that may take this long.
   Result<ReplyView> receive(std::chrono::milliseconds within);
-  /// Whether the server has sent something, or closed the connection, that nobody has received.
+  /// Whether the server has sent something that is not received yet, or closed the connection.
   bool has_news() const;
-  /// The socket's file, for those who wait for news among other things; -1 after a failure.
+  /// The socket's file, for callers that wait for several events; -1 after a failure.
   int descriptor() const;
 
   bool broken() const { return broken_; }
@@ -89,11 +89,11 @@ class Connection {
   std::string server_;
   std::unique_ptr<Channel> channel_;
   std::string out_;               // the batch
-  std::deque<std::size_t> ends_;  // of its requests, in out_
+  std::deque<std::size_t> ends_;  // ends of its requests in out_
   std::size_t sent_ = 0;          // requests sent and not answered
   std::string in_;
-  std::size_t begin_ = 0;  // of in_, what has been dropped
-  std::size_t end_ = 0;    // of in_, what has come
+  std::size_t begin_ = 0;  // consumed bytes of in_
+  std::size_t end_ = 0;    // received bytes of in_
   resp::ReplyParser parser_;
   bool broken_ = false;
 };

@@ -1,4 +1,4 @@
-// Handshake: what is said to a server before anything is asked of it. Internal to client/wire.
+// Handshake: the requests to a server before any other. Internal to client/wire.
 #pragma once
 
 #include <array>
@@ -23,9 +23,9 @@ class Handshake {
 
   /// The requests, in order; all are sent at once.
   void for_each_request(FunctionRef<void(Words)> each) const;
-  /// What the next reply says of the connection.
+  /// The state of the connection after the next reply.
   Status judge(const resp::Reply& reply);
-  /// What a failure to get one says of it.
+  /// The state of the connection after a failure to get a reply.
   Status judge(const Status& failure) const;
 
  private:

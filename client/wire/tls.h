@@ -1,4 +1,4 @@
-// What TLS needs of the files that the options name. Internal.
+// The TLS context from the files that the options name. Internal.
 #pragma once
 
 #include <asio/ssl/context.hpp>
@@ -13,7 +13,7 @@ namespace keyway::wire {
 /// kInvalidArgument with a sentence that names the file.
 Result<asio::ssl::context> tls_context(const TlsOptions& options);
 
-/// Prepares one connection: the name that the server has to prove, and that it is told.
+/// Prepares one connection: the name that the server must prove, and that is sent to it.
 Status name_server(SSL* connection, const std::string& name, bool verify);
 
 /// Why a handshake failed, for people.

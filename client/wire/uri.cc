@@ -171,7 +171,7 @@ Status set_host(Options& options, std::string_view text) {
   return {};
 }
 
-/// What follows the scheme, without parameters: "//:password@host:port/0".
+/// The part after the scheme, without parameters: "//:password@host:port/0".
 Status set_server(Options& options, std::string_view text) {
   if (!text.starts_with("//")) return bad("two slashes follow the scheme: write redis://host:port");
   text.remove_prefix(2);
@@ -215,7 +215,7 @@ Status parse_into(Options& options, std::string_view uri) {
   } else {
     options.path.clear();
     status = set_server(options, rest);
-    // What was taken for a host may be the beginning of a password: it must not be shown.
+    // The supposed host may be the beginning of a password: it must not be shown.
     if (!status.ok() && uri.find('@') != uri.npos &&
         rest.substr(0, rest.find('/', 2)).find('@') == rest.npos) {
       status = bad("a '/', '?' or '%' in a password is written %2F, %3F or %25");

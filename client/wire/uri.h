@@ -1,9 +1,9 @@
-// URIs of servers, as text and as Options: the one place where they are read.
+// URIs of servers, as text and as Options: the only place that parses them.
 //
 //   redis://[[user]:password@]host[:port][/database][?name=value&...]   rediss: the same over TLS
 //   unix:/path/of/socket[?name=value&...]                               or unix:///path
 //
-// What stands for a byte with a meaning of its own is written %XX, in every part.
+// A byte with a special meaning is written %XX, in every part.
 //
 // *Thread safety.* Functions of their arguments: no file, no name is looked up.
 #pragma once
@@ -19,8 +19,8 @@ namespace keyway::wire {
 /// Whether a URI begins as one of a server does: redis:, rediss: or unix:.
 bool is_server_uri(std::string_view uri);
 
-/// What the URI does not say stays as in `defaults`. kInvalidArgument with a sentence, in which
-/// there is no password.
+/// Fields that the URI does not set stay as in `defaults`. kInvalidArgument with a sentence that
+/// contains no password.
 Result<Options> parse_server_uri(std::string_view uri, Options defaults = {});
 
 /// The server for people: "127.0.0.1:6379", "[::1]:6379", "/run/keyway.sock".
