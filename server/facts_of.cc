@@ -23,8 +23,8 @@ std::string drawn_id() {
   return id;
 }
 
-/// What CONFIG GET tells and nobody may change: what Redis calls so, and clients ask for; then our
-/// own options.
+/// The constant parameters of CONFIG GET: those that Redis has and clients request; then our own
+/// options.
 std::vector<std::pair<std::string, std::string>> parameters_of(const Options& options) {
   return {{"appendonly", "no"},
           {"bind", fmt::format("{}", fmt::join(options.bind, " "))},

@@ -31,7 +31,7 @@ std::string name_of_host() {
   return name.data();
 }
 
-/// Where clients reach this process, as far as it knows: not by loopback where others reach it.
+/// The host by which clients reach this process: not loopback if other hosts reach it.
 std::string host_of(const Options& options) {
   if (!options.announce_host.empty()) return options.announce_host;
   const auto others_reach = [](const std::string& address) {
@@ -55,8 +55,8 @@ ClusterNode node_of(const Options& options) {
   return node;
 }
 
-// What a process tells the others: "0", its id, its host, its ports, its machine and the addresses
-// that it is bound to, or a code and a sentence; each on a line.
+// The message of a process to the others: "0", its id, its host, its ports, its machine and the
+// addresses that it is bound to, or a code and a sentence; each on a line.
 
 std::string said(const Status& ready, const ClusterNode& node) {
   if (ready.ok()) {
@@ -155,7 +155,8 @@ Ending::Ending(asio::io_context& events, Store& store, std::function<void()> end
       signals_(events,
                [this] {
                  begin();
-                 store_.ask_all_to_end();  // last: a rank that does not answer delays nobody here
+                 store_.ask_all_to_end();  // last: a rank that does not answer delays no client
+                                           // here
                }),
       looks_(events, [this] {
         if (store_.asked_to_end()) begin();
@@ -165,7 +166,7 @@ Ending::Ending(asio::io_context& events, Store& store, std::function<void()> end
 }
 
 void Ending::begin() {
-  if (std::exchange(begun_, true)) return;  // the signal came while it was told by another rank
+  if (std::exchange(begun_, true)) return;  // the signal came while another rank notified it
   looks_.stop();
   signals_.stop();
   end_();

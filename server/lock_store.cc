@@ -9,7 +9,7 @@ namespace keyway::server {
 Result<Store> open_lock_store(const Options& options) {
   StoreOptions store;
   store.memory_bytes = options.lock_memory_bytes;
-  store.sessions = options.workers * options.fibers + 1;  // and the look for mail
+  store.sessions = options.workers * options.fibers + 1;  // and the poll for mail
   store.locks_per_session = 1;
   store.stripes = 1024;
   auto opened = Store::open(store_uri(options), store);
@@ -21,7 +21,7 @@ std::chrono::milliseconds look_for_mail(LockService& locks) {
   constexpr std::chrono::milliseconds kWhileSomeWait(2);
   constexpr std::chrono::milliseconds kWhileNoneWaits(20);
   if (locks.waiting() == 0) return kWhileNoneWaits;
-  static_cast<void>(locks.collect_mail());  // a look that fails is made up for by the next one
+  static_cast<void>(locks.collect_mail());  // the next poll makes up for a failed one
   return kWhileSomeWait;
 }
 

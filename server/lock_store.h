@@ -1,4 +1,4 @@
-// The store of the named locks, and the looks at what other ranks have done to this rank's clients.
+// The store of the named locks, and the polls for messages of other ranks to this rank's clients.
 //
 // *Thread safety.* Functions of their arguments.
 #pragma once
@@ -15,8 +15,8 @@ namespace keyway::server {
 /// a job of several ranks.
 Result<Store> open_lock_store(const Options& options);
 
-/// Wakes clients of this rank whom other ranks have let in. The pause until the next look: short
-/// while any of them waits, so that a grant is told soon.
+/// Wakes clients of this rank that other ranks have granted. Returns the pause until the next poll:
+/// short while any of them waits, so that a grant is reported soon.
 std::chrono::milliseconds look_for_mail(LockService& locks);
 
 }  // namespace keyway::server

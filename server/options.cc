@@ -32,7 +32,7 @@ constexpr const char* kFooter =
     "Examples: keywayd --memory 4GiB --workers 4 --unixsocket /run/keyway.sock\n"
     "          mpirun.mpich -n 4 keywayd --port 7400    (rank 3 is on 7403)";
 
-/// What the command line says in another form than Options.
+/// Parts of the command line in another form than in Options.
 struct Texts {
   std::string memory = "1GiB";
   std::string element = "512";
@@ -273,7 +273,7 @@ Status settle_size(std::string_view option, const std::string& text, std::uint64
   return size.status();
 }
 
-/// Fills in what is told in another form; kInvalidArgument for what is wrong.
+/// Fills in options from their other form; kInvalidArgument for an error.
 Status settle(Options& options, const Texts& texts) {
   ConnectionLimits& limits = options.limits;
   const std::tuple<const char*, const std::string&, std::uint64_t&> sizes[] = {

@@ -1,4 +1,4 @@
-// What keywayd is told: by its command line, its environment and a file.
+// The options of keywayd: from its command line, its environment and a file.
 //
 // *Thread safety.* Values, and functions of their arguments.
 #pragma once
@@ -18,7 +18,7 @@ using program::kExitOk;
 using program::kExitUnavailable;
 using program::kExitUsage;
 
-/// What one connection may take, and for how long it is waited for: the first values of Settings.
+/// The limits of one connection's resources and time: the first values of Settings.
 struct ConnectionLimits {
   std::uint64_t word_bytes = 512ULL << 20;
   std::uint64_t query_bytes = 1ULL << 30;
@@ -35,10 +35,10 @@ struct Options {
   std::uint16_t tls_port = 0;  // 0: none
   TlsOptions tls;
   std::string unix_socket;  // "": none
-  std::string password;     // "": none is asked for
+  std::string password;     // "": none is required
   std::uint32_t workers = 1;
-  std::uint32_t fibers = 32;   // of each worker: requests that can wait at one time
-  std::uint32_t poll_us = 20;  // that a busy worker looks for requests before it sleeps
+  std::uint32_t fibers = 32;   // per worker: requests that can wait at one time
+  std::uint32_t poll_us = 20;  // how long a busy worker polls for requests before it sleeps
   ListenerOptions listener;
   ConnectionLimits limits;
   std::uint32_t clients_limit = 10'000;  // which it may be set to later: not an option
@@ -54,13 +54,13 @@ struct Options {
   std::string fabric = "auto";                     // or "shm", "mpi"
   std::string store_options;           // parameters of the store's URI, beyond the others
   std::string cluster = "auto";        // or "on", "off"
-  std::string announce_host;           // "": where it listens
+  std::string announce_host;           // "": the address that it listens on
   std::uint16_t cluster_port = 0;      // 0: any, where there are several ranks
   std::uint16_t cluster_tls_port = 0;  // the same of tls_port
   std::string lock = "gbh:lockall=off";
   std::optional<std::uint16_t> metrics_port;  // nothing: no metrics
   std::string metrics_bind = "127.0.0.1";
-  std::string config_file;  // that --config named; "": none
+  std::string config_file;  // the path given by --config; "": none
   std::uint64_t lock_memory_bytes = 16ULL << 20;
   LockLimits lock_limits;
 };

@@ -1,4 +1,4 @@
-// Periodic: a look at something, again and again, on an event loop.
+// Periodic: calls a function periodically on an event loop.
 //
 // *Thread safety.* Belongs to the thread that runs the events.
 #pragma once
@@ -18,7 +18,7 @@ class Periodic {
 
   Periodic(asio::io_context& events, Look look) : timer_(events), look_(std::move(look)) {}
 
-  /// Looks as soon as the events run, and then until stop(), which the look may call.
+  /// Calls it as soon as the events run, and then until stop(), which the function may call.
   void start() { look_after(std::chrono::milliseconds(0)); }
   void stop() {
     stopped_ = true;

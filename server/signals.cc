@@ -22,7 +22,7 @@ namespace {
 constexpr std::string_view kTwice =
     "keywayd: told to end a second time: ended at once, with requests unanswered\n";
 
-// What the handlers see: a process has one of each signal.
+// State of the handlers: a process has one of each signal.
 std::atomic<std::uint64_t> first_ns{0};  // when the first SIGTERM or SIGINT came; 0: none has
 std::atomic<int> wakes{-1};              // the event loop's descriptor; -1: none
 std::array<char, 256> last_words{};
@@ -70,7 +70,7 @@ void ignore_others() {
   handle(SIGPIPE, SIG_IGN);
 }
 
-/// Blocked, not caught: what a library is waiting for while the process starts is not interrupted.
+/// Blocked, not caught: calls of libraries that wait while the process starts are not interrupted.
 void mask_signals(int how) {
   sigset_t set;
   sigemptyset(&set);
@@ -95,7 +95,7 @@ void end_within(std::chrono::seconds limit, std::string_view sentence) {
   // release: with the bytes.
   last_words_bytes.store(bytes + 1, std::memory_order_release);
   handle(SIGALRM, when_time_is_over);
-  // A kernel takes as many seconds as an int has; nobody waits for these.
+  // A kernel takes as many seconds as an int has; nobody waits that long.
   constexpr std::int64_t kLongest = 1'000'000'000;
   alarm(static_cast<unsigned>(std::clamp<std::int64_t>(limit.count(), 1, kLongest)));
 }

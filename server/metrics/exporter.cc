@@ -24,8 +24,8 @@ class Collected : public prometheus::Collectable {
 };
 
 // A connection keeps a thread until its request has come, or its time is over. Prometheus sends its
-// request as it connects, so whoever does not is idle; a second serves a slow network, too. The
-// threads then pass over 8 idle connections in each second.
+// request when it connects, so other connections are idle; a second is enough for a slow network,
+// too. The threads then drop 8 idle connections in each second.
 constexpr int kThreads = 8;
 constexpr int kRequestMs = 1000;
 

@@ -1,4 +1,4 @@
-// ClientLocks: what a connection knows of its named locks.
+// ClientLocks: the state that a connection keeps about its named locks.
 //
 // *Thread safety.* One connection's.
 // *Invariants.* E3 of execute.h: held is bounded by LockLimits::held.
@@ -19,7 +19,7 @@ struct LockWait {
   LockMode mode = LockMode::kRead;
   std::uint64_t lease_ms = 0;
   std::uint64_t until_ns = 0;  // steady clock: its timeout
-  std::uint64_t look_ns = 0;   // steady clock: when to look at the latest, without being woken
+  std::uint64_t look_ns = 0;   // steady clock: when to check at the latest, without being woken
 };
 
 /// A lock that was granted and not unlocked by this connection. Its lease may have ended, or may

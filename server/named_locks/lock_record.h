@@ -30,7 +30,7 @@ struct LockRecord {
 };
 
 void encode(const LockRecord& record, std::string& out);
-/// Of bytes that encode() made, with zeros behind them or without.
+/// Decodes bytes that encode() made, with or without zeros after them.
 LockRecord decode(std::string_view bytes);
 
 }  // namespace keyway::server

@@ -84,8 +84,8 @@ Status LockService::change(std::string_view name, ClientRef actor, Step step) {
     return (*session)->modify(shard_of(name), mutate);
   };
   Status status = attempt(false);
-  // S3: what has become smaller would lie in a block of another size. Where there is none, it stays
-  // where it is, with zeros behind it.
+  // S3: a smaller record would be in a block of another size. If there is none, it stays in its
+  // block, with zeros after it.
   if (status == Code::kOutOfSpace) status = attempt(true);
   if (status.ok()) wake_all(**session, turn, actor);
   return status;
@@ -167,7 +167,7 @@ void LockService::wake_all(Session& session, const Turn& turn, ClientRef actor) 
     if (who.rank == rank_) {
       wake(who.client);
     } else {
-      static_cast<void>(mail_.send(session, who.rank, who.client));  // S4: it looks anyway
+      static_cast<void>(mail_.send(session, who.rank, who.client));  // S4: it checks anyway
     }
   }
 }

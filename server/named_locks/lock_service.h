@@ -1,23 +1,23 @@
 // LockService: named reader-writer locks for the clients of all ranks.
 //
-// *What.* A store of its own holds the locks. Names fall into shards, as many as there are slots;
-// a shard is one element, its locks and the last token that it gave out, and each step of a lock
-// (lock_state.h) is one atomic change of it. So any rank makes any step, by one-sided access, and a
-// name's lock is at home on the rank that owns the name's slot.
+// *What.* A separate store holds the locks. Names are divided into shards, one per slot. A shard is
+// one element with its locks and its last token, and each step of a lock (lock_state.h) is one
+// atomic change of it. So any rank makes any step, by one-sided access, and the rank that owns the
+// name's slot is the home of the name's lock.
 // *Thread safety.* Any thread or fiber may call it; it waits as any operation of the store does.
 // *Invariants.*
-//   S1  A name's tokens grow with each grant, whoever has held it in between, and also where its
-//       lock has been forgotten, because nobody holds it: the shard's count of tokens stays. A
-//       shard's first token is the time in us, so that they grow over a restart too, unless the
-//       clock was set back or more than a million a second were given out.
+//   S1  A name's tokens grow with each grant, across all holders, and also if its lock was
+//       forgotten because it had no holder: the shard's count of tokens stays. A shard's first
+//       token is the time in us, so that they grow over a restart too, unless the clock was set
+//       back or more than a million per second were assigned.
 //   S2  Memory is that of the shards' counts and of what is held and waited for.
 //   S3  Giving up, ending and letting in never fail for lack of memory.
-//   S4  Who is let in by another client's step is woken, at once on the same rank, else by
-//       wake_mail.h. A wake that is lost costs no more than the client's own timeout, at which it
-//       looks.
-// *Time.* A lease ends by the wall clock of the rank that looks: clocks of a job's hosts are taken
-// to agree to much less than a lease, as for the expiry of keys. Where they do not, a lease is
-// shorter or longer by as much; the tokens tell the one who holds from the one who held.
+//   S4  A client that another client's step grants is woken, at once on the same rank, else by
+//       wake_mail.h. A lost wake-up costs no more than the client's own timeout, at which it
+//       checks.
+// *Time.* A lease ends by the wall clock of the rank that checks: clocks of a job's hosts are
+// assumed to agree to much less than a lease, as for the expiry of keys. Otherwise a lease is
+// shorter or longer by the difference; tokens distinguish the holder from an earlier one.
 // *Source.* Design section 5; issue of tokens as in Chubby (OSDI 2006).
 #pragma once
 
@@ -39,27 +39,27 @@ namespace keyway::server {
 struct LockLimits {
   std::uint32_t waiters = 1024;           // for one lock
   std::uint32_t held = 1024;              // by one connection
-  std::uint64_t lease_ms = 30'000;        // where the client names none
+  std::uint64_t lease_ms = 30'000;        // if the client names none
   std::uint64_t timeout_ms = 10'000;      // likewise
-  std::uint64_t longest_ms = 86'400'000;  // of leases and timeouts
+  std::uint64_t longest_ms = 86'400'000;  // maximum of leases and timeouts
 };
 
-/// Whoever serves clients that wait.
+/// Wakes waiting clients.
 class Waker {
  public:
-  /// The client is to look how it stands. Any thread may call it, also for a client that has gone.
+  /// Tells the client to check its state. Any thread may call it, also for a client that has gone.
   virtual void wake(std::uint64_t client) = 0;
 
  protected:
   ~Waker() = default;
 };
 
-/// Whether a token is one of those who hold a lock.
+/// Whether a token belongs to a holder of a lock.
 enum class TokenFit : std::uint8_t { kHolds, kOthersHold, kNobodyHolds };
 
 class LockService {
  public:
-  /// One for each rank, over a store that nobody else uses and that outlives it.
+  /// One for each rank, over a store that it alone uses and that outlives it.
   LockService(Store& store, std::uint32_t rank, const LockLimits& limits);
 
   const LockLimits& limits() const { return limits_; }
@@ -77,9 +77,10 @@ class LockService {
   };
   Result<Info> info(std::string_view name);
 
-  /// The server ends, and its clients' connections with it: nobody is to wait any more. Before the
-  /// first of them ends, so that what it gives back goes to none that ends as well. Any thread.
-  void end() { ending_.store(true, std::memory_order_release); }  // before connections are told
+  /// The server ends, and its clients' connections with it: no client may wait any more. Call it
+  /// before the first of them ends, so that its locks do not go to clients that end as well. Any
+  /// thread.
+  void end() { ending_.store(true, std::memory_order_release); }  // before connections are notified
   bool ending() const { return ending_.load(std::memory_order_acquire); }
 
   /// From here on a client may be woken; before it asks.
@@ -87,7 +88,7 @@ class LockService {
   void expect_no_wake(std::uint64_t client);
   /// Clients that may be woken.
   std::size_t waiting() const { return waiting_.load(std::memory_order_relaxed); }  // a count alone
-  /// Wakes those whom other ranks have let in. True when there were any.
+  /// Wakes clients that other ranks have granted. True if there were any.
   Result<bool> collect_mail();
 
  private:

@@ -34,7 +34,8 @@ LockClaim* find_token(LockState& lock, std::uint64_t token) {
   return at == lock.holders.end() ? nullptr : &*at;
 }
 
-/// Removes claims that `goes` holds for, lets in who can be, and says whom to wake.
+/// Removes claims for which `goes` holds, grants waiters that can enter, and lists the clients to
+/// wake.
 template <class Goes>
 void remove_if(LockState& lock, Goes&& goes, Turn& turn) {
   const ClientRef before = lock.waiters.empty() ? ClientRef{} : lock.waiters.front().who;
@@ -54,7 +55,8 @@ void remove_if(LockState& lock, Goes&& goes, Turn& turn) {
   turn.wake.push_back(lock.waiters.front().who);
 }
 
-/// Only the first waiter looks by itself when a lease ends: who comes to be first is woken (N5).
+/// Only the first waiter checks by itself when a lease ends: a client that becomes the first is
+/// woken (N5).
 Standing waiting(const LockState& lock, const LockClaim& waiter) {
   Standing standing{.kind = Standing::Kind::kWaiting};
   if (&waiter != &lock.waiters.front()) return standing;

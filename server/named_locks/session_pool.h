@@ -1,9 +1,10 @@
 // SessionPool: sessions of a store that are taken for one operation each.
 //
-// *What.* The one given back last is taken first, so that few are in use as a rule: each keeps
-// leases of the heap. More are opened as they are needed.
-// *Thread safety.* Any thread or fiber may take one; it is that one's until it is given back.
-// *Invariants.* O1: a session is used by one at a time; the mutex hands on what that one did.
+// *What.* The session that was returned last is taken first, so that usually few are in use: each
+// keeps leases of the heap. More are opened on demand.
+// *Thread safety.* Any thread or fiber may take a session; it owns it until it returns it.
+// *Invariants.* O1: one thread at a time uses a session; the mutex makes its effects visible to the
+// next.
 #pragma once
 
 #include <memory>

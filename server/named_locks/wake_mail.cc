@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kMax = 63;
 
-/// An element's value: how many clients, more than kMax where there was no room, and which.
+/// An element's value: how many clients, more than kMax if there was no room, and which.
 struct Box {
   std::uint64_t count = 0;
   std::array<std::uint64_t, kMax> clients{};

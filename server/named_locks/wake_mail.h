@@ -1,12 +1,12 @@
-// WakeMail: how a rank tells another that its clients have been let in.
+// WakeMail: how a rank tells another that its clients have got their locks.
 //
-// *What.* Each rank has an element of the lock store at home, in which others write whom it is to
-// wake. It looks there, without a message, for as long as clients of its own wait.
-// *Thread safety.* Any thread, with a session of its own.
+// *What.* Each rank owns an element of the lock store, in which other ranks write the clients that
+// it must wake. It polls the element, without a message, while any of its clients wait.
+// *Thread safety.* Any thread, with its own session.
 // *Invariants.*
-//   U1  An element has the same size whatever is in it, so a full store does not stop a wake.
-//   U2  More wakes than there is room for become one: everybody is to look.
-//   U3  A wake says "look" and nothing else: one too many does no harm.
+//   U1  An element's size does not depend on its content, so a full store does not stop a wake.
+//   U2  More wakes than there is room for become one: all clients are to check.
+//   U3  A wake says "check" and nothing else: one too many does no harm.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +27,11 @@ class WakeMail {
     std::vector<std::uint64_t> clients;
     bool everybody = false;
   };
-  /// Takes out what has come for a rank; makes its element where there is none.
+  /// Takes the wakes for a rank; creates its element if it is missing.
   Result<Letters> collect(Session& session, std::uint32_t rank) const;
 
  private:
-  std::vector<std::string> keys_;  // of each rank's element, which it owns
+  std::vector<std::string> keys_;  // for each rank's element, which it owns
 };
 
 }  // namespace keyway::server

@@ -26,7 +26,7 @@ Status check_bind(std::string_view address, bool has_password);
 /// An address as text_of() writes it, where it is one.
 std::string canonical(std::string_view address);
 
-/// Whether it stands for every address of the host.
+/// Whether it means every address of the host.
 bool is_any_address(std::string_view address);
 
 /// As Redis writes it: "127.0.0.1:7400", "[::1]:7400", "/run/keyway.sock:0".

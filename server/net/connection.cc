@@ -83,7 +83,7 @@ void Connection::look_at_time() {
   };
   bool late = state_.writing() && is_over(taken_s_, limits.output_s);
   late |= is_over(stranger_s_, limits.login_s) && is_stranger();
-  // A request that executes or waits has a time of its own.
+  // A request that executes or waits has a separate time limit.
   if (state_.phase() == Phase::kShakingHands) late |= is_over(born_s_, limits.login_s);
   if (state_.phase() == Phase::kReading) {
     late |= is_over(std::max(since_s_, taken_s_), limits.idle_s);
@@ -114,7 +114,7 @@ void Connection::take(Step step) {
 void Connection::schedule() {
   if (state_.phase() == Phase::kParked) {
     client_.statistics->connections_parked.subtract(1);
-    if (alarm_) alarm_->cancel();  // a read that is under way may end meanwhile (C1)
+    if (alarm_) alarm_->cancel();  // a read in progress may end meanwhile (C1)
   }
   if (state_.is_open()) state_.schedule();
   if (!is_stranger()) stranger_s_ = worker_.now_s();  // it may become one again: RESET
@@ -138,7 +138,7 @@ void Connection::go_on() {
 void Connection::close() {
   if (socket_.is_open()) {
     std::error_code ignored;  // the other side may have gone first
-    // Says goodbye, where the kernel takes that at once: the socket does not block.
+    // Sends TLS' goodbye if the kernel accepts it at once: the socket does not block.
     if (tls_ && !state_.writing() && state_.phase() != Phase::kShakingHands) {
       tls_->stream.shutdown(ignored);
     }

@@ -1,4 +1,4 @@
-// Connection: requests, from the bytes that have come to the replies.
+// Connection: requests, from received bytes to replies.
 #include <asio/post.hpp>
 #include <new>
 
@@ -62,7 +62,7 @@ resp::RequestParser::Step Connection::parse(Batch& batch) {
   }
 }
 
-/// False when it has stopped before the end: then what it has not come to is parsed again, later.
+/// False if it has stopped before the end: then the remaining requests are parsed again, later.
 bool Connection::run_batch(Session& session, const Batch& batch) {
   resp::ReplyWriter replies = writer();
   const std::size_t part = is_stranger() ? kStrangersPart : kMuchToWrite;
@@ -70,13 +70,14 @@ bool Connection::run_batch(Session& session, const Batch& batch) {
     const Batch::Request request = batch[i];
     const Outcome outcome = server::execute(client_, session, worker_.service(), request.command,
                                             request.words, replies);
-    if (outcome == Outcome::kPaused) {  // it is parsed and executed anew
+    if (outcome == Outcome::kPaused) {  // it is parsed and executed again
       if (i != 0) begin_ = batch[i - 1].end;
       parser_.rewind();
       return false;
     }
     const bool parked = outcome == Outcome::kParked;
-    // By the clock as of the end of the last request (worker_statistics.h): no look of its own.
+    // By the clock as of the end of the last request (worker_statistics.h), without another
+    // reading.
     const bool enough = !parked && (out_.size() - made_before_ >= part ||
                                     client_.statistics->now_ns() >= slice_ends_ns_);
     if (enough) state_.stop_early();
@@ -98,7 +99,7 @@ bool Connection::run_batch(Session& session, const Batch& batch) {
 void Connection::schedule_more() {
   state_.schedule();
   asio::post(worker_.events(), [self = shared_from_this()] {
-    self->client_.statistics->look_at_clock();  // what was sent had to be taken first
+    self->client_.statistics->look_at_clock();  // the client had to take sent replies first
     self->worker_.schedule(self);
   });
 }

@@ -1,4 +1,4 @@
-// Connection: what comes from the client.
+// Connection: input from the client.
 #include <algorithm>
 #include <asio/buffer.hpp>
 #include <new>
@@ -12,15 +12,15 @@
 
 namespace keyway::server {
 
-/// Room for what the request that is under way needs, but never for more than has already come:
-/// memory grows with what is sent, not with what is announced.
+/// Room for what the unfinished request needs, but never for more than has already come: memory
+/// grows with what is sent, not with what is announced.
 std::size_t Connection::make_room() {
   if (begin_ == end_) {
     begin_ = end_ = 0;
     if (in_.capacity() > kKept) give_back(in_, 0);
   }
   const std::size_t held = end_ - begin_;
-  // Who sends a few bytes at a time does not need a larger buffer after each of them.
+  // A client that sends a few bytes at a time does not need a larger buffer after each of them.
   const std::size_t least = held == 0 ? wanted_ : wanted_ / 2;
   if (begin_ != 0 && in_.size() - end_ < least) {
     in_.erase(0, begin_);
@@ -63,7 +63,7 @@ void Connection::look_again_soon() {
   end_seen_ = End::kLookSoon;
 }
 
-/// Only after a pause: a client that goes on is asked nothing.
+/// Only after a pause: a client that continues to send is not checked.
 void Connection::look_again(std::uint64_t now_ns) {
   end_seen_ = End::kNotThere;
   if (!state_.is_open()) return;
@@ -74,7 +74,7 @@ void Connection::look_again(std::uint64_t now_ns) {
   } else if (state_.writing()) {
     look_again_soon();
   } else if (SocketRead::has_more(socket_)) {
-    // To wait for room shows the reactor the socket anew, and so the read.
+    // A wait for room registers the socket with the reactor again, and so the read.
     socket_.async_wait(Socket::wait_write, [self = shared_from_this()](std::error_code) {});
   }
 }
@@ -83,7 +83,7 @@ void Connection::read_some(std::error_code error, std::size_t bytes) {
   end_ += bytes;
   client_.statistics->bytes_in.add(bytes);
   if (bytes != 0) client_.statistics->reads.add(1);
-  // A client that fills the buffer will do so again; most of those that are idle never do.
+  // A client that fills the buffer will do so again; most idle ones never do.
   if (end_ == in_.size()) {
     wanted_ = std::min(2 * wanted_, kMaxWanted);
   } else if (!tls_ && !error) {
@@ -93,7 +93,7 @@ void Connection::read_some(std::error_code error, std::size_t bytes) {
                    : error == asio::error::eof               ? ConnectionState::Read::kEnd
                    : error == asio::error::operation_aborted ? ConnectionState::Read::kCancelled
                                                              : ConnectionState::Read::kFailed;
-  // What the kernel still has after a cancelled read is the last that is read.
+  // Bytes that the kernel still has after a cancelled read are the last to be read.
   const bool more = how == ConnectionState::Read::kCancelled && more_has_come();
   take(state_.read_ended(how, more));
 }
@@ -104,10 +104,10 @@ bool Connection::more_has_come() const {
   return !none && waiting != 0;
 }
 
-/// What has come and has not been read, without waiting for more.
+/// Bytes that have arrived and have not been read, without waiting for more.
 void Connection::read_the_rest() {
   if (!tls_ && !state_.reading()) return more_has_come() ? read() : close();
-  read();  // of what the layer keeps nobody knows the length
+  read();  // the length of the layer's bytes is unknown
   cancel_read();
 }
 

@@ -45,7 +45,8 @@ bool Connection::send() {
   return true;
 }
 
-/// Replies that wait behind others wait in large pieces, whose memory goes back to the kernel.
+/// Replies that wait behind others wait in large pieces, so that their memory returns to the
+/// kernel.
 void Connection::queue_made(std::size_t sent) {
   if (!state_.writing()) {
     queue_.push(out_, sent);
@@ -77,7 +78,7 @@ void Connection::taken(std::error_code error, std::size_t bytes) {
   if (!state_.write_ended()) return;
   if (error) return close();
   taken_s_ = worker_.now_s();
-  // C1: what a fiber is making may end in half a reply.
+  // C1: the output of a running fiber may end in half a reply.
   if (queue_.empty() && !state_.on_fiber() && !out_.empty()) queue_.push(out_);
   if (!queue_.empty()) write_front();
   tell_output();
@@ -94,7 +95,7 @@ bool Connection::may_make_more() const {
 
 void Connection::tell_output() {
   const std::size_t kept = queue_.empty() ? 0 : queue_.bytes() + out_.size();
-  // What is being made has claimed its memory.
+  // The reply being made has claimed its memory.
   const std::size_t claimed = state_.on_fiber() && allowed_ != 0 ? queue_.bytes() + allowed_ : kept;
   const std::size_t beyond = claimed > kMuchToWrite ? claimed - kMuchToWrite : 0;
   if (beyond != told_) worker_.output().tell(told_, beyond);
@@ -110,8 +111,8 @@ resp::ReplyWriter Connection::writer() {
   return resp::ReplyWriter(out_, client_.version, *this, allowed);
 }
 
-/// What out_ may come to, beside what waits: one client's limit, and all that OutputMemory could
-/// give.
+/// The maximum size of out_, beside the waiting replies: one client's limit, and all that
+/// OutputMemory could grant.
 std::size_t Connection::most() const {
   const std::uint64_t limit = worker_.service().settings.output_bytes;
   std::uint64_t most = worker_.output().limit() + kMuchToWrite + kFreeToMake;

@@ -1,4 +1,4 @@
-// Connection: what happens while a request waits for something.
+// Connection: a request that waits.
 #include "keyway/locks/base/clock.h"
 
 #include <system_error>

@@ -82,7 +82,8 @@ Step ConnectionState::next(const Outlook& outlook) {
   }
   if (outlook.waits) {
     phase_ = Phase::kParked;
-    if (input_ == Input::kUnseen) input_ = Input::kIdle;  // what wakes it looks at all
+    if (input_ == Input::kUnseen) input_ = Input::kIdle;  // the event that wakes it checks
+                                                          // everything
     return woken_ || draining_ ? Step::kExecute : Step::kPark;
   }
   if (!outlook.room) {
@@ -104,8 +105,8 @@ Step ConnectionState::wake() {
 Step ConnectionState::drain() {
   draining_ = true;
   if (phase_ == Phase::kParked) return wake();
-  // What has come is read once more: it is complete by the cancelled read. A write that is under
-  // way would be cancelled, too: it ends first.
+  // Bytes that have arrived are read once more: the cancelled read completes them. A write in
+  // flight would be cancelled, too: it ends first.
   if (writing_) return Step::kNone;
   const bool waits = phase_ == Phase::kReading || phase_ == Phase::kShakingHands;
   return waits ? Step::kCancelRead : Step::kNone;

@@ -1,4 +1,4 @@
-// ConnectionState: where a connection is in its cycle, and the step that follows an event.
+// ConnectionState: the state of a connection in its cycle, and the step that follows an event.
 //
 // *What.* Three regions change side by side (C1): the phase of the cycle, the read, and the write.
 // Every event returns the step that the connection takes; the connection keeps no state of its own
@@ -21,11 +21,11 @@
 //   kClosed        -          -            -            -           -         -            -
 //
 //   (1) and kDeciding, from where next() chooses; kClose after a cut-off (C8).
-//   (2) The client may have ended its half alone: while a write is under way, kReading becomes
+//   (2) The client may have ended its half alone: while a write is in progress, kReading becomes
 //       kEnding, and kParked waits for the write. A read that drain() cancelled is repeated (kRead)
 //       if more has come (C3).
 //   (3) kCancelRead if it drains.
-//   (4) kCancelRead unless a write is under way.
+//   (4) kCancelRead unless a write is in progress.
 //   (5) if there is room for more replies.
 //   (6) as every close: kLeaving and kLeave if the client holds something (C7).
 //
@@ -78,7 +78,7 @@ class ConnectionState {
     kClose
   };
   enum class Read : std::uint8_t { kBytes, kEnd, kCancelled, kFailed };
-  /// What next() is told.
+  /// The inputs of next().
   struct Outlook {
     bool closing = false;  // the client is to be closed
     bool waits = false;    // its request is not done
@@ -105,7 +105,7 @@ class ConnectionState {
   /// After write_ended(), and after another write began if one did.
   Step after_write(bool room);
   void schedule() { phase_ = Phase::kExecuting; }
-  /// On the fiber: it looks at all that has come.
+  /// On the fiber: it reads all that has come.
   void begin_execution();
   /// On the fiber: it stops before the end of what has come (C10).
   void stop_early() { rest_ = Rest::kMore; }
@@ -133,7 +133,7 @@ class ConnectionState {
 
   Phase phase_ = Phase::kDeciding;
   Input input_ = Input::kIdle;
-  Rest rest_ = Rest::kNothing;  // of the last execution
+  Rest rest_ = Rest::kNothing;  // the result of the last execution
   bool writing_ = false;
   bool draining_ = false;
   bool woken_ = false;  // since the last execution began

@@ -17,7 +17,7 @@
 namespace keyway::server {
 namespace {
 
-/// Whether nobody answers at a path, which a server that was killed has left.
+/// Whether no server answers at a path: a killed server has left it.
 bool is_left_behind(const std::string& path) {
   struct stat file {};
   if (stat(path.c_str(), &file) != 0 || !S_ISSOCK(file.st_mode)) return false;
@@ -47,7 +47,7 @@ Status Listener::listen_on_path(const std::string& path) {
   const auto endpoint = path_endpoint(path);
   if (!endpoint.ok()) return endpoint.status();
   if (is_left_behind(path)) unlink(path.c_str());
-  const mode_t before = umask(0177);  // for the user who runs it
+  const mode_t before = umask(0177);  // for the user that runs it
   Status status = listen(*endpoint, path, {});
   umask(before);
   if (status.ok()) paths_.push_back(path);
@@ -94,7 +94,7 @@ void Listener::stop() {
   paths_.clear();
 }
 
-/// Waits before it looks for a worker: what the workers have to do changes until somebody comes.
+/// Waits before it selects a worker: the load of the workers changes until a client comes.
 void Listener::accept(Acceptor& from) {
   from.async_wait(Acceptor::wait_read, [this, &from](std::error_code error) {
     if (!from.is_open()) return;
@@ -103,7 +103,7 @@ void Listener::accept(Acceptor& from) {
   });
 }
 
-/// Those who wait to be accepted, but not so many that signals and looks have to wait for them.
+/// Accepts waiting clients, but few enough that signals and other events do not wait for them.
 void Listener::accept_some(Acceptor& from) {
   constexpr int kAtOnce = 32;
   std::error_code error;
@@ -118,7 +118,7 @@ void Listener::accept_some(Acceptor& from) {
   accept(from);
 }
 
-/// Of several, the next in turn.
+/// Among several, the next in turn.
 Worker& Listener::least_busy() {
   std::size_t best = next_id_ % workers_.size();
   for (std::size_t i = 1; i < workers_.size(); ++i) {
@@ -154,8 +154,8 @@ void Listener::accepted(Worker& worker, Connection::Socket socket, const Entranc
   worker.take(std::move(socket), next_id_++, entrance);
 }
 
-/// A peer whose host has gone says nothing, not even that it has. A Unix socket's cannot go so, and
-/// refuses the options.
+/// If a peer's host is lost, nothing arrives, not even an end. This cannot happen on a Unix socket,
+/// which refuses the options.
 void Listener::keep_alive(Connection::Socket& socket) {
   constexpr int kProbes = 3;
   const int silence_s = static_cast<int>(+service_.settings.keepalive_s);

@@ -1,7 +1,7 @@
 // Listener: accepts clients on addresses and hands each to the worker that has least to do.
 //
-// *What.* TCP addresses and paths of Unix sockets. Beyond a number of clients, those who come are
-// told so and sent away.
+// *What.* TCP addresses and paths of Unix sockets. Above the maximum number of clients, new ones
+// get an error and are disconnected.
 // *Thread safety.* Belongs to the thread that runs its events; left() may be called by any.
 // *Invariants.* B1: an address that is not of this host alone is bound only where clients have to
 // give a password (address.h). B2: a path that was bound is removed when the listener ends.
@@ -34,16 +34,16 @@ class Listener {
            std::atomic<std::uint32_t>& clients, const ListenerOptions& options, Service& service);
   ~Listener();
 
-  /// kInvalidArgument for what is no address, kUnavailable when it cannot be bound. Port 0: one
-  /// that is free; then newest_port() tells.
+  /// kInvalidArgument if it is not an address, kUnavailable if it cannot be bound. Port 0: a free
+  /// one, which newest_port() returns.
   Status listen_on_tcp(std::string_view address, std::uint16_t port, const Entrance& entrance = {});
   Status listen_on_path(const std::string& path);
-  /// Of the first TCP address.
+  /// The port of the first TCP address.
   std::uint16_t port() const;
-  /// Of the last address; 0 if that is a path.
+  /// The port of the last address; 0 if that is a path.
   std::uint16_t newest_port() const;
   void start();
-  /// Accepts nobody any more. Paths are removed: another server may bind them.
+  /// Accepts no more clients. Paths are removed: another server may bind them.
   void stop();
 
  private:

@@ -1,4 +1,4 @@
-// What listeners and TLS are told: each of them an option of keywayd.
+// Options of listeners and TLS: each is an option of keywayd.
 //
 // *Thread safety.* Values.
 #pragma once
@@ -12,10 +12,10 @@ class context;
 
 namespace keyway::server {
 
-/// What those have in common who come to a port.
+/// Properties of all clients of a port.
 struct Entrance {
   asio::ssl::context* tls = nullptr;  // outlives them; null: plain
-  bool of_cluster = false;            // only CLUSTER SLOTS and its like tell the port
+  bool of_cluster = false;            // only CLUSTER SLOTS and its like report the port
 };
 
 struct ListenerOptions {

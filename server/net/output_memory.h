@@ -1,10 +1,11 @@
 // OutputMemory: how much the replies of all connections may take that wait for their clients.
 //
-// *What.* A connection tells what it keeps beyond its first part, and asks before it makes more. It
-// may keep as much as is left. So one client that reads only after all is sent has half of the
+// *What.* A connection reports what it keeps beyond its first part, and asks before it makes more.
+// It may keep as much as is left. So one client that reads only after all is sent has half of the
 // memory at most, and there is room for the next. A long reply claims its memory while it is made.
 // *Thread safety.* Any thread.
-// *Invariants.* O1: what is told is at most the limit, and one part of each connection above it.
+// *Invariants.* O1: the reported bytes are at most the limit, and one part of each connection above
+// it.
 // *Source.* Choudhury and Hahne, Dynamic queue length thresholds for shared-memory packet switches,
 // 1998, with a factor of 1.
 #pragma once
@@ -18,13 +19,13 @@ class OutputMemory {
  public:
   explicit OutputMemory(std::uint64_t limit) : limit_(limit) {}
 
-  /// Of a connection that kept `before` bytes and now keeps `now`.
+  /// A connection that kept `before` bytes now keeps `now`.
   void tell(std::uint64_t before, std::uint64_t now) {
     // relaxed: a figure, which orders nothing. It wraps, and comes out right.
     used_.fetch_add(now - before, std::memory_order_relaxed);
   }
   std::uint64_t limit() const { return limit_; }
-  /// As tell(), of a connection that wants to keep more. False, and nothing is told, where that
+  /// As tell(), for a connection that wants to keep more. False, and nothing is recorded, if that
   /// exceeds the limit.
   bool claim(std::uint64_t before, std::uint64_t now) {
     const std::uint64_t more = now - before;
@@ -36,7 +37,7 @@ class OutputMemory {
                                           std::memory_order_relaxed));
     return true;
   }
-  /// Whether a connection that keeps so many bytes may add to them.
+  /// Whether a connection that keeps this many bytes may add to them.
   bool has_room(std::uint64_t kept) const {
     const std::uint64_t used = used_.load(std::memory_order_relaxed);
     return used < limit_ && kept <= limit_ - used;

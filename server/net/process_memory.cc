@@ -9,11 +9,11 @@
 namespace keyway::server {
 namespace {
 
-// Null where the reserve is empty. Who takes the pointer out owns it.
+// Null if the reserve is empty. The thread that takes the pointer out owns it.
 std::atomic<void*> spare{nullptr};
 
 void give_up_spare() {
-  // acquire: pairs with the release of who put it there, so that free() comes after malloc().
+  // acquire: pairs with the release of the store, so that free() comes after malloc().
   void* held = spare.exchange(nullptr, std::memory_order_acquire);
   if (held == nullptr) throw std::bad_alloc();  // M1
   std::free(held);

@@ -1,5 +1,5 @@
-// The process's own memory, besides the store's: what happens when it gets no more, and that what
-// was freed is given back.
+// The process's own memory, besides the store's: the reserve for the end of memory, and the return
+// of freed memory to the kernel.
 //
 // *What.* A handler of operator new frees a reserve at the first allocation that fails. A request
 // that asked for much is then refused, and there is memory to say so, to unwind, and for the few
@@ -14,7 +14,7 @@
 namespace keyway::server {
 
 inline constexpr std::size_t kSpareBytes = 4 << 20;
-inline constexpr std::size_t kLargeBytes = 1 << 20;  // a buffer of its own pages
+inline constexpr std::size_t kLargeBytes = 1 << 20;  // a buffer with its own pages
 
 /// Once for the process.
 void prepare_memory();

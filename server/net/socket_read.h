@@ -1,15 +1,17 @@
-// SocketRead: reads of a plain socket, each without a system call in vain.
+// SocketRead: reads of a plain socket, without useless system calls.
 //
 // *What.* asio::async_read_some() tries recv() before it waits, although a client that waits for
 // its reply has sent nothing more: one system call more per request. A read here does the same only
 // after a read that filled its buffer. The reactor watches sockets by edges, so no edge is lost:
-// bytes that come after a short read wake the next one. The end of a client that came together with
-// its last bytes has no edge of its own, so the worker looks for it a little later
-// (Worker::look_again_soon()). *Thread safety.* Its worker's thread. *Invariants.* D1: one read at
-// a time, and its owner lives until it ends. D2: a read ends once: with bytes, with an error, or
-// cancelled with its socket's other operations. *Source.* asio/detail/reactive_socket_recv_op.hpp
-// of Asio 1.22, which never returns done_and_exhausted for bytes. This file alone depends on
-// asio::detail; docs/decisions/018-executing-requests.md.
+// bytes that come after a short read wake the next one. If a client ends together with its last
+// bytes, there is no separate edge, so the worker checks for it a little later
+// (Worker::look_again_soon()).
+// *Thread safety.* Its worker's thread.
+// *Invariants.* D1: one read at a time, and its owner lives until it ends. D2: a read ends once:
+// with bytes, with an error, or cancelled with its socket's other operations.
+// *Source.* asio/detail/reactive_socket_recv_op.hpp of Asio 1.22, which never returns
+// done_and_exhausted for bytes. This file alone depends on asio::detail;
+// docs/decisions/018-executing-requests.md.
 #pragma once
 
 #include <asio/detail/reactor_op.hpp>
@@ -45,7 +47,7 @@ class SocketRead final : private asio::detail::reactor_op {
   int socket_ = -1;
   void* data_ = nullptr;
   std::size_t room_ = 0;
-  std::shared_ptr<Connection> owner_;  // while the read is under way
+  std::shared_ptr<Connection> owner_;  // while the read is in progress
 };
 
 }  // namespace keyway::server

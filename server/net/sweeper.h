@@ -2,9 +2,9 @@
 //
 // *What.* It takes a turn every kTurnsApart. A turn goes through the rank's stripes once, in short
 // parts, and ends early when the sweeper has used up its share of a core; the next turn continues
-// there. The store skips stripes in which nothing is due (Session::sweep_part), so a turn costs
-// what there is to remove. Where the share suffices, an expired key leaves half a second after its
-// expiry, as a mean; where it does not, the keys leave in the order of their stripes.
+// there. The store skips stripes in which nothing is due (Session::sweep_part), so a turn costs in
+// proportion to the elements to remove. If the share suffices, a key is removed half a second after
+// its expiry on average; if not, keys are removed in the order of their stripes.
 // *Thread safety.* One worker's.
 // *Source.* Redis' active expire cycle (expire.c): ten turns a second, at most 25% of a core.
 #pragma once

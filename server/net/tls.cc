@@ -32,7 +32,7 @@ Result<std::unique_ptr<TlsContext>> tls_context(const TlsOptions& options) {
   SSL_CTX* const native = context->native_handle();
   SSL_CTX_set_min_proto_version(native, TLS1_2_VERSION);
   SSL_CTX_set_options(native, SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE);
-  // Who comes again shakes hands again, and shows his certificate again.
+  // A client that returns shakes hands again, and shows its certificate again.
   SSL_CTX_set_session_cache_mode(native, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_num_tickets(native, 0);
   SSL_CTX_set_options(native, SSL_OP_NO_TICKET);

@@ -1,9 +1,10 @@
-// TLS: what a listener needs to speak it, and the layer that it puts over a connection's socket.
+// TLS: the context of a listener, and the layer over a connection's socket.
 //
 // *What.* OpenSSL through Asio: TLS 1.2 and later. A plain connection has no layer, and pays one
 // branch for the question.
 // *Thread safety.* A context may be used by all threads; a layer belongs to its connection.
-// *Invariants.* S1: who has to show a certificate and does not gets no further than the handshake.
+// *Invariants.* S1: a client that must show a certificate and does not gets no further than the
+// handshake.
 #pragma once
 
 #include <asio/generic/stream_protocol.hpp>
@@ -17,7 +18,7 @@
 namespace keyway::server {
 
 using TlsContext = asio::ssl::context;
-/// kInvalidArgument names the option whose file cannot be used, and says why.
+/// kInvalidArgument names the option with an unusable file, and says why.
 Result<std::unique_ptr<TlsContext>> tls_context(const TlsOptions& options);
 
 struct TlsLayer {

@@ -1,6 +1,7 @@
 // WorkShare: how much background work is allowed, as a share of the time that passes.
 //
-// *What.* Whoever does the work says how much time has passed, asks, and says what the work took.
+// *What.* The worker reports how much time has passed, asks for permission, and reports how long
+// the work took.
 // *Thread safety.* One thread's.
 #pragma once
 
@@ -13,7 +14,7 @@ class WorkShare {
  public:
   WorkShare(std::uint32_t percent, std::uint64_t most_ns) : percent_(percent), most_ns_(most_ns) {}
 
-  /// Time has passed: what it allows is kept for later, up to the maximum.
+  /// Time has passed: its allowance is kept for later, up to the maximum.
   void pass(std::uint64_t ns) {
     left_ns_ = std::min(left_ns_ + static_cast<std::int64_t>(ns / 100 * percent_),
                         static_cast<std::int64_t>(most_ns_));

@@ -66,11 +66,11 @@ std::size_t Worker::poll_for_a_slice() {
   return handled;
 }
 
-/// Fibers that wait look again at each turn. Where nothing comes of it for a while, whom they wait
-/// for may need this processor, so the worker rests: between all turns while no fiber gets on, and
-/// now and then where some do, which may just ask a far lock again and again. To give way without a
-/// rest is no help where others do the same: since 6.18, Linux has whoever gives way often stand
-/// back behind those who did so less, for seconds.
+/// Waiting fibers poll at each turn. If no fiber progresses for a while, the agent that they wait
+/// for may need this processor, so the worker sleeps: between all turns while no fiber progresses,
+/// and now and then otherwise, because a fiber may just be polling a remote lock. Yielding without
+/// sleep does not help if others do the same: since 6.18, Linux deprioritises frequent yielders for
+/// seconds.
 void Worker::step_fibers() {
   constexpr std::uint32_t kTurns = 32;  // more than a reply over a network takes
   constexpr std::chrono::microseconds kRest{50};
@@ -88,8 +88,8 @@ void Worker::step_fibers() {
   if (!done_.empty() || after.turns != before.turns) turns_ = still_turns_ = 0;
 }
 
-/// To sleep and to be woken costs as much as a small request. So where the last wait was short, the
-/// worker looks for what comes for as long, and sleeps only then; one long wait ends that.
+/// To sleep and to be woken costs as much as a small request. So if the last wait was short, the
+/// worker polls for that long, and sleeps only then; one long wait ends that.
 void Worker::await_event() {
   using Clock = std::chrono::steady_clock;
   const auto until = Clock::now() + std::chrono::microseconds(poll_us_);
@@ -116,7 +116,7 @@ void Worker::drain(std::chrono::milliseconds patience) {
   });
 }
 
-/// What the locks of a fiber's session have come to, for others to read.
+/// Publishes the counts of the locks of a fiber's session.
 void Worker::tell_locks(std::size_t fiber) {
   const LockCounts counts = sessions_[fiber].inspector().lock_counts();
   LockCounters& told = statistics_.locks[fiber];
@@ -224,7 +224,7 @@ void Worker::finish_done() {
     connection->on_fiber_done();
     begin_waiting();
   }
-  begin_waiting();  // where a sweep has ended
+  begin_waiting();  // if a sweep has ended
 }
 
 void Worker::begin_waiting() {
@@ -245,7 +245,7 @@ void Worker::sweep_later() {
   until_sweep_.expires_after(Sweeper::kTurnsApart);
   until_sweep_.async_wait([this](std::error_code cancelled) {
     if (cancelled || draining_) return;
-    // Where all fibers are busy, it has the next that is free: clients that wait for one lose
+    // If all fibers are busy, the sweep gets the next free one: clients that wait for one lose
     // little, and a server that is always busy sweeps as well.
     sweep_due_ = !sweeping_;
     begin_waiting();

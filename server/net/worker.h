@@ -1,14 +1,15 @@
 // Worker: an event loop and the fibers on which its connections' requests are executed.
 //
-// *What.* One thread. What comes on a connection is executed on a fiber that is not busy; where a
-// request waits for a lock, or for the network, its fiber gives way, and the loop goes on with
-// others. A connection that finds every fiber busy waits its turn.
+// *What.* One thread. Requests of a connection are executed on an idle fiber; if a request waits
+// for a lock, or for the network, its fiber yields, and the loop continues with others. A
+// connection that finds every fiber busy waits its turn.
 // *Thread safety.* take(), drain() and wake() may be called by any thread; the rest by its own.
 // *Invariants.*
 //   W1  A session and a batch are used by one fiber only, that of their number.
 //   W2  run() returns when the worker drains and its last connection has gone.
-//   W3  While its fibers only wait, a worker does not keep its processor: it rests between looks.
-//   W4  Events and fibers take turns of a slice (time_slice.h): neither holds up the other.
+//   W3  While its fibers only wait, a worker does not keep its processor: it rests between polls.
+//   W4  Events and fibers take turns of a slice (time_slice.h): neither delays the other for
+//       longer.
 // *Source.* Design section 7.
 #pragma once
 
@@ -45,21 +46,21 @@ class Worker final : public Waker {
   /// From now on removes this rank's expired keys, on a fiber that is not busy, with at most
   /// `percent` of this worker's core. Before run().
   void sweep(std::uint32_t rank, std::uint32_t percent);
-  /// Ends every connection as soon as what has come is answered, and then run(). Who does not read
-  /// his answers for so long does not get them.
+  /// Ends every connection as soon as its received requests are answered, and then run(). A client
+  /// that does not read its replies for this long does not get them.
   void drain(std::chrono::milliseconds patience);
   /// To make a socket on, for take().
   asio::io_context& events() { return events_; }
   /// A client that has come, on a socket of events().
   void take(Connection::Socket socket, std::uint64_t id, const Entrance& entrance);
-  /// How much it has to do, to compare workers by: requests first, then clients. Any thread.
+  /// A measure of its load, to compare workers: requests first, then clients. Any thread.
   std::uint64_t load() const {
     // relaxed: figures by themselves.
     return std::uint64_t{requests_.load(std::memory_order_relaxed)} << 32 |
            given_.load(std::memory_order_relaxed);
   }
 
-  /// A client whose request is parked looks again.
+  /// A client with a parked request checks again.
   void wake(std::uint64_t client) override;
 
   // For connections.
@@ -73,7 +74,7 @@ class Worker final : public Waker {
   void look_again_soon(std::weak_ptr<Connection> connection);
   Service& service() { return service_; }
   OutputMemory& output() const { return output_; }
-  /// A clock for limits: seconds since the worker was made, as of its last look.
+  /// A clock for limits: seconds since the worker was made, as of its last check.
   std::uint32_t now_s() const { return now_s_; }
   WorkerStatistics& statistics() { return statistics_; }
 
@@ -96,14 +97,14 @@ class Worker final : public Waker {
   asio::io_context events_;
   asio::executor_work_guard<asio::io_context::executor_type> open_;
   asio::steady_timer patience_;
-  asio::steady_timer times_;  // one for all connections: a look at each, once a second
+  asio::steady_timer times_;  // one for all connections: checks each, once a second
   std::chrono::steady_clock::time_point made_ = std::chrono::steady_clock::now();
   std::uint32_t now_s_ = 0;
   std::vector<Session> sessions_;
   std::vector<Batch> batches_;
   Service& service_;
   WorkerStatistics& statistics_;
-  const std::uint32_t poll_us_;  // that it looks for requests before it sleeps, while busy
+  const std::uint32_t poll_us_;  // how long it polls for requests before it sleeps, while busy
   std::atomic<std::uint32_t>& clients_;
   std::atomic<std::uint32_t> given_{0};     // clients that it was given and that have not left
   std::atomic<std::uint32_t> requests_{0};  // connections that execute, or wait for a fiber
@@ -116,10 +117,10 @@ class Worker final : public Waker {
   std::vector<std::shared_ptr<Connection>> done_;  // by a fiber, since the loop last looked
   bool draining_ = false;
   bool last_wait_was_short_ = false;
-  std::uint32_t turns_ = 0;        // of the fibers, since an event, or since one did some work
+  std::uint32_t turns_ = 0;        // turns of the fibers since an event, or since one made progress
   std::uint32_t still_turns_ = 0;  // since the end of a wait for the network, too
   asio::steady_timer rest_;
-  bool looks_ = false;  // times_ is under way
+  bool looks_ = false;  // times_ is waiting
   asio::steady_timer again_;
   std::vector<std::weak_ptr<Connection>> to_look_again_;  // when again_ expires
   asio::steady_timer until_sweep_;

@@ -1,8 +1,8 @@
 // Counter: a number that one thread adds to and any may read.
 //
-// *Thread safety.* add() and set() belong to one thread. value() is anybody's, and shows a recent
-// moment.
-// *Invariants.* N1: an addition is a load and a store, no read-modify-write: nobody waits for a
+// *Thread safety.* add() and set() belong to one thread. Any thread may call value(), which shows a
+// recent moment.
+// *Invariants.* N1: an addition is a load and a store, no read-modify-write: no thread waits for a
 // cache line that others write.
 #pragma once
 
@@ -17,7 +17,7 @@ class Counter {
   void add(std::uint64_t amount) {
     value_.store(value_.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
   }
-  /// Of something that comes and goes.
+  /// For values that also decrease.
   void subtract(std::uint64_t amount) { add(std::uint64_t{0} - amount); }
   void set(std::uint64_t value) { value_.store(value, std::memory_order_relaxed); }
   std::uint64_t value() const { return value_.load(std::memory_order_relaxed); }

@@ -1,10 +1,10 @@
 // HotSpots: which keys and stripes a worker's requests visit most, reads and writes apart.
 //
-// *What.* One access in about `every` is looked at: due() counts down, and is all that the others
-// pay. The distance is drawn anew each time, so that a client that does things in turn does not
-// always show the same thing.
-// *Thread safety.* due() and add() belong to the worker's thread. The rest is anybody's.
-// *Invariants.* S1: the worker waits for nobody: a sample that meets a reader is dropped.
+// *What.* One access in about `every` is sampled: due() counts down, and is the only cost of the
+// others. The distance is drawn again each time, so that a client with a fixed cycle does not
+// always show the same access.
+// *Thread safety.* due() and add() belong to the worker's thread. Any thread may call the rest.
+// *Invariants.* S1: the worker never waits: a sample that meets a reader is dropped.
 #pragma once
 
 #include <array>

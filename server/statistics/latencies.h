@@ -6,8 +6,8 @@
 // *Thread safety.* Latencies: one thread records, any may read meanwhile. LatencyTable: a value.
 // *Invariants.*
 //   I1  Recording never allocates.
-// *Source.* HdrHistogram. Rejected: keyway::Histogram, whose buckets are an eighth as wide and take
-// 75 KiB, for each command of each worker.
+// *Source.* HdrHistogram. Rejected: keyway::Histogram, with buckets an eighth as wide and 75 KiB,
+// for each command of each worker.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ namespace keyway::server {
 
 using LatencyBuckets = LogBuckets<5, 36>;
 
-/// What several Latencies have recorded, summed up.
+/// The sum of several Latencies.
 class LatencyTable {
  public:
   std::uint64_t count() const;
@@ -31,7 +31,7 @@ class LatencyTable {
   std::uint64_t at_most(std::uint64_t ns) const;
 
   LatencyTable& operator+=(const LatencyTable& other);
-  /// What was recorded since `earlier`, of the same counters.
+  /// The values since `earlier`, of the same counters.
   LatencyTable& operator-=(const LatencyTable& earlier);
 
  private:

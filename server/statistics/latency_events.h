@@ -1,8 +1,8 @@
 // LatencyEvents: commands that took longer than a threshold, second by second.
 //
-// *What.* Of each event the worst of each second in which there was one, the last kMaxSamples of
-// them, and the worst of all.
-// *Thread safety.* Anybody's. A request pays one load of the threshold.
+// *What.* Keeps for each event the maximum of each second in which it occurred, the last
+// kMaxSamples of them, and the maximum of all.
+// *Thread safety.* Any thread may call it. A request costs one load of the threshold.
 // *Invariants.* E1: memory is bounded by kMaxSamples of each event.
 // *Source.* Redis 7.0, latency.c: events `command`, and `fast-command` for what should be quick.
 #pragma once

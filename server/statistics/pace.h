@@ -1,8 +1,8 @@
 // Pace: how much of something there is at present, in each second.
 //
 // *What.* The total is looked at now and then; the pace is the mean of the last kLooks spans.
-// *Thread safety.* look() belongs to one thread; per_second() is anybody's.
-// *Source.* Redis 7.0, server.c (trackInstantaneousMetric): sixteen looks, 100 ms apart.
+// *Thread safety.* look() belongs to one thread; any thread may call per_second().
+// *Source.* Redis 7.0, server.c (trackInstantaneousMetric): sixteen samples, 100 ms apart.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ class Pace {
   std::uint64_t per_second() const;
 
  private:
-  std::array<Counter, kLooks> spans_{};  // each: so many in a second
+  std::array<Counter, kLooks> spans_{};  // each: the rate per second
   std::size_t next_ = 0;
   std::uint64_t last_ns_ = 0;
   std::uint64_t last_total_ = 0;

@@ -1,9 +1,11 @@
 // SlowLog: requests that took long, the newest first, and where their time went.
 //
-// *Thread safety.* Anybody's. A request that is not slow pays one load of the threshold.
+// *Thread safety.* Any thread may call it. A request that is not slow costs one load of the
+// threshold.
 // *Invariants.* L1: ids grow with time, and are not used again after a reset. L2: memory is bounded
 // by the most entries, each of at most kMaxWords words, and a name, of kMaxWordBytes.
-// *Source.* Redis 7.0, slowlog.c: what is kept of a request. The split of the time is ours.
+// *Source.* Redis 7.0, slowlog.c, for the parts of a request that are kept. The split of the time
+// is ours.
 #pragma once
 
 #include <algorithm>
@@ -19,9 +21,9 @@
 
 namespace keyway::server {
 
-/// Where the time of one request went, in ns.
+/// The parts of one request's time, in ns.
 struct RequestTimes {
-  std::uint64_t queue = 0;      // from when it had come to when it began: behind others
+  std::uint64_t queue = 0;      // from its arrival to its start: behind others
   std::uint64_t lock_wait = 0;  // while others held what it needed
   std::uint64_t network = 0;    // while other ranks answered
   std::uint64_t all = 0;        // from begin to end, with lock_wait and network
@@ -54,7 +56,7 @@ class SlowLog {
   void add(const RequestTimes& times, std::span<const std::string_view> words,
            std::string_view address, std::string_view name);
 
-  /// The newest first, at most so many.
+  /// The newest first, at most this many.
   std::vector<SlowRequest> newest(std::size_t most) const;
   std::size_t size() const;
   void clear();

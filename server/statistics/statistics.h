@@ -1,8 +1,8 @@
 // Statistics: the figures of all workers, added up.
 //
 // *What.* Reads what the workers count. reset() remembers how far they are, and what is read from
-// then on is beyond that: their counters have one writer each, and nobody else touches them.
-// *Thread safety.* Workers are added before anybody reads; then all is anybody's.
+// then on is beyond that: their counters have one writer each, and no other thread writes them.
+// *Thread safety.* Workers are added before the first read; then any thread may call all of it.
 // *Invariants.* S3: a figure is the sum over all workers, less what it was at the last reset.
 #pragma once
 
@@ -57,13 +57,13 @@ struct LockTotals {
 
 class Statistics {
  public:
-  /// Of commands with numbers below `commands`.
+  /// For commands with numbers below `commands`.
   explicit Statistics(std::size_t commands) : commands_(commands) {}
-  /// Of one more worker, before anybody reads.
+  /// Adds a worker, before any thread reads.
   WorkerStatistics& add_worker(std::size_t fibers);
   std::size_t workers() const { return workers_.size(); }
 
-  /// Of a command's number.
+  /// By the number of a command.
   CommandTotals command(std::size_t command) const;
   Totals totals() const;
   std::map<std::string, std::uint64_t> errors() const;  // by kind
@@ -80,8 +80,7 @@ class Statistics {
   /// To be called each Pace::kApart, by one thread.
   void pace(std::uint64_t now_ns);
 
-  /// Counts who was sent away, as there were too many.
-  // relaxed: a figure for people.
+  /// Counts clients that were rejected because there were too many. relaxed: a statistic.
   void reject_connection() { rejected_.fetch_add(1, std::memory_order_relaxed); }
 
  private:

@@ -28,7 +28,7 @@ void Top::add(std::string_view name) {
   if (++total_ >= kWindow) halve();
 }
 
-/// Those that come to nothing give up their places.
+/// Entries with a count of 0 free their places.
 void Top::halve() {
   total_ /= 2;
   std::size_t kept = 0;

@@ -1,9 +1,9 @@
 // Top: the keys, or stripes, that come most often, of a stream that is too long to count.
 //
-// *What.* kPlaces places, each with a name and a count. What has no place takes the least counted
-// one and goes on from its count, which is then how much it may be overrated (`over`). So whatever
-// makes up more than 1/kPlaces of the stream has a place. Each time that kWindow has come, all
-// counts are halved: what was hot and is no more, leaves.
+// *What.* kPlaces places, each with a name and a count. A name without a place takes the place with
+// the smallest count and continues from that count, which is the maximum by which it may be
+// overrated (`over`). So every name with more than 1/kPlaces of the stream has a place. After each
+// kWindow accesses, all counts are halved, so names that are no longer hot leave.
 // *Thread safety.* None; HotSpots has the lock.
 // *Invariants.*
 //   T1  count - over <= how often the name came since counts were last halved to nothing <= count.
@@ -22,7 +22,7 @@ namespace keyway::server {
 
 /// One name of a Top, or of several added up.
 struct TopEntry {
-  std::string name;  // where it is longer than Top::kNameBytes, its beginning
+  std::string name;  // its beginning, if it is longer than Top::kNameBytes
   std::uint64_t hash = 0;
   std::uint64_t name_bytes = 0;
   std::uint64_t count = 0;

@@ -1,9 +1,10 @@
-// VolumeFigures: what is in the memory of this process's ranks, as it was last looked at.
+// VolumeFigures: the contents of the memory of this process's ranks, as of the last check.
 //
-// *What.* A look walks over the state of every chunk of the heap, so one thread looks once a second
-// and the others read the figures: INFO costs the same whatever the size of the memory.
+// *What.* A measurement reads the state of every chunk of the heap, so one thread measures once a
+// second and the others read the figures: the cost of INFO does not depend on the size of the
+// memory.
 //
-// *Thread safety.* One thread tells; any may read, and raise the peak.
+// *Thread safety.* One thread writes; any may read, and raise the peak.
 #pragma once
 
 #include <algorithm>
@@ -22,14 +23,14 @@ struct RankFigures {
 };
 
 struct VolumeFigures {
-  /// Of the ranks whose memory this process has, in their order; made before anybody reads.
+  /// For the ranks with memory in this process, in their order; made before any thread reads.
   std::deque<RankFigures> ranks;
   // The sums over all ranks.
   Counter elements, expiring;
   Counter longest_chain_lines;
   Counter segment_bytes, heap_bytes, heap_free_bytes;
 
-  /// The most bytes in use that anybody has seen, `used` of now included.
+  /// The most bytes in use that were ever seen, `used` of now included.
   std::uint64_t raise_peak(std::uint64_t used) {
     // relaxed: a figure for people.
     std::uint64_t peak = peak_.load(std::memory_order_relaxed);

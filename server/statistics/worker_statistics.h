@@ -1,13 +1,14 @@
-// WorkerStatistics: what one worker counts while it serves.
+// WorkerStatistics: the counters of one worker.
 //
-// *What.* Of each command how often it was called, failed, and was rejected before it ran, and how
-// long it took; errors by their kind; connections, bytes; keys that were there, or not, or have
-// expired; hot keys and stripes; the locks that the sessions took. And the worker's last look at
-// the clock: the end of a request is the beginning of the next, so a pipeline costs one look for
-// each request and one for what came. *Thread safety.* Written by the worker's thread, but for
-// clear of hot_spots; read by any. *Invariants.*
-//   S2  Counting a request waits for nobody, and allocates only when a worker meets a command for
-//       the first time.
+// *What.* For each command the numbers of calls, failures and rejections before it ran, and its
+// time; errors by their kind; connections, bytes; keys found, missing or expired; hot keys and
+// stripes; the locks that the sessions took. And the worker's last reading of the clock: the end of
+// a request is the beginning of the next, so a pipeline costs one reading for each request and one
+// for its arrival.
+// *Thread safety.* Written by the worker's thread, but for clear of hot_spots; read by any.
+// *Invariants.*
+//   S2  Counting a request never waits, and allocates only when a worker meets a command for the
+//       first time.
 // *Source.* Design section 12; the figures of INFO commandstats, errorstats and latencystats.
 #pragma once
 
@@ -27,14 +28,14 @@
 namespace keyway::server {
 
 struct CommandCounters {
-  Counter calls;     // that ran
-  Counter failed;    // of them, those that answered with an error
-  Counter rejected;  // that did not run
-  Counter ns;        // that all calls took
+  Counter calls;     // calls that ran
+  Counter failed;    // those calls that answered with an error
+  Counter rejected;  // requests that did not run
+  Counter ns;        // time of all calls
   Latencies latencies;
 };
 
-/// How often errors of each kind were answered: of ERR, WRONGPASS, ...
+/// The number of error replies of each kind: ERR, WRONGPASS, ...
 class ErrorCounters {
  public:
   static constexpr std::size_t kMaxKinds = 32;  // beyond these, errors count without their kind
@@ -60,21 +61,21 @@ class ErrorCounters {
   std::atomic<std::size_t> used_{0};
 };
 
-/// What the locks of a fiber's session have come to, as it last told.
+/// Counts of the locks of a fiber's session, as last published.
 struct LockCounters {
   Counter shared, exclusive, contended, handed_over, timeouts;
 };
 
 class WorkerStatistics {
  public:
-  /// For so many commands, each with a number below `commands`.
+  /// For commands with a number below `commands`.
   WorkerStatistics(std::size_t commands, std::size_t fibers, std::uint64_t seed);
   ~WorkerStatistics();
   WorkerStatistics(const WorkerStatistics&) = delete;
   WorkerStatistics& operator=(const WorkerStatistics&) = delete;
 
   // --- for the worker's thread
-  /// Its last look at the clock, in ns of steady_ns().
+  /// Its last reading of the clock, in ns of steady_ns().
   std::uint64_t now_ns() const { return now_ns_; }
   std::uint64_t look_at_clock() { return now_ns_ = steady_ns(); }
   CommandCounters& of(std::size_t command) {
@@ -83,23 +84,24 @@ class WorkerStatistics {
     return counters != nullptr ? *counters : make(command);
   }
 
-  // --- for anybody
-  /// Null where the worker has not met the command.
+  // --- for any thread
+  /// Null if the worker has not met the command.
   const CommandCounters* look_at(std::size_t command) const {
-    return commands_[command].load(std::memory_order_acquire);  // what make() has made is there
+    return commands_[command].load(std::memory_order_acquire);  // the object that make() made is
+                                                                // complete
   }
 
-  Counter calls;  // of all commands
+  Counter calls;  // for all commands
   ErrorCounters errors;
   Counter error_replies;
   Counter connections;         // at present
-  Counter connections_all;     // that have come
+  Counter connections_all;     // accepted so far
   Counter connections_parked;  // at present: their requests wait for something
   Counter bytes_in, bytes_out;
-  Counter reads, writes;  // of sockets, that moved something
+  Counter reads, writes;  // of sockets, with at least one byte
   Counter hits, misses;   // keys that were to be read: those that were there, and the others
   Counter expired;        // keys that the sweep has removed
-  std::vector<LockCounters> locks;  // of each fiber's session
+  std::vector<LockCounters> locks;  // for each fiber's session
   HotSpots hot_spots;
 
  private:
