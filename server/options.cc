@@ -18,17 +18,16 @@ namespace keyway::server {
 namespace {
 
 constexpr const char* kFooter =
-    "Every option is also read from the environment, as KEYWAYD_ and its name in capitals, and "
-    "from\n"
-    "the file of --config (TOML: port = 7401); the command line wins, then the environment.\n"
-    "Signals: SIGTERM and SIGINT end the server when all that has been asked is answered, or\n"
-    "after --shutdown-timeout and 5 s more; a second one, half a second later, ends it at once.\n"
+    "Every option can also be set in the environment, as KEYWAYD_ and its name in capitals, and\n"
+    "in the file of --config (TOML: port = 7401). The command line wins, then the environment.\n"
+    "Signals: SIGTERM and SIGINT end the server when all received requests are answered, or\n"
+    "after --shutdown-timeout and 5 s more. A second one, half a second later, ends it at once.\n"
     "SIGHUP and SIGPIPE are ignored.\n"
-    "Exit codes: 0 ended by SIGTERM or SIGINT, when all that had been asked was answered; 2 bad\n"
-    "usage or configuration; 3 an address, a path or memory cannot be had; 4 ended with requests\n"
-    "unanswered, or without the other ranks. The ranks of a job start and end together,\n"
-    "whichever of them is told to; mpirun's own exit code is 0 when all of theirs are, else that\n"
-    "of a rank, or 9 (SIGKILL) or 1 where it has ended the ranks.\n\n"
+    "Exit codes: 0 ended by SIGTERM or SIGINT, and all received requests were answered; 2 bad\n"
+    "usage or configuration; 3 an address, a path or memory is not available; 4 ended with\n"
+    "unanswered requests, or without the other ranks. The ranks of a job start and end together,\n"
+    "no matter which rank gets the signal. mpirun's exit code is 0 if all ranks' are 0, else that\n"
+    "of a rank, or 9 (SIGKILL) or 1 if mpirun has killed the ranks.\n\n"
     "Examples: keywayd --memory 4GiB --workers 4 --unixsocket /run/keyway.sock\n"
     "          mpirun.mpich -n 4 keywayd --port 7400    (rank 3 is on 7403)";
 
@@ -64,11 +63,11 @@ void declare_lock_limits(CLI::App& app, LockLimits& limits, Texts& texts) {
   add("--lock-held", limits.held, 1U, 1'000'000U, "KEYWAYD_LOCK_HELD",
       "named locks that one connection may hold at one time");
   add("--lock-lease", limits.lease_ms, std::uint64_t{1}, kMaxMs, "KEYWAYD_LOCK_LEASE",
-      "ms that a named lock is held at the most, where a client gives no LEASE");
+      "longest time in ms that a named lock is held, if the client gives no LEASE");
   add("--lock-timeout", limits.timeout_ms, std::uint64_t{0}, kMaxMs, "KEYWAYD_LOCK_TIMEOUT",
-      "ms that a client waits for a named lock, where it gives no TIMEOUT");
+      "ms that a client waits for a named lock, if it gives no TIMEOUT");
   add("--lock-longest", limits.longest_ms, std::uint64_t{1}, kMaxMs, "KEYWAYD_LOCK_LONGEST",
-      "ms that a client may give as LEASE or TIMEOUT");
+      "largest LEASE or TIMEOUT in ms that a client may give");
 }
 
 void declare_addresses(CLI::App& app, Options& options, Texts& texts) {
@@ -77,59 +76,62 @@ void declare_addresses(CLI::App& app, Options& options, Texts& texts) {
       ->delimiter(',')
       ->default_str(fmt::format("{}", fmt::join(options.bind, ",")));
   env(app.add_option("--port", options.port,
-                     "TCP port of rank 0, and rank r's this plus r; 0: any that is free, or none "
-                     "where there is --tls-port"),
+                     "TCP port of rank 0; rank r's port is this plus r; 0: a free port, or none "
+                     "if there is --tls-port"),
       "KEYWAYD_PORT");
   env(app.add_option("--unixsocket", options.unix_socket,
                      "path of a Unix socket to listen on; rank r adds .r, from 1 on"),
       "KEYWAYD_UNIXSOCKET");
   env(app.add_option("--tcp-backlog", options.listener.backlog,
-                     "connections that wait to be accepted, of each address"),
+                     "connections that may wait to be accepted, for each address"),
       "KEYWAYD_TCP_BACKLOG")
       ->check(CLI::Range(1, 65'535));
-  env(app.add_option("--tcp-keepalive", options.limits.keepalive_s,
-                     "s of silence until the kernel asks whether a client's host is there; 0: "
-                     "never"),
+  env(app.add_option(
+          "--tcp-keepalive", options.limits.keepalive_s,
+          "s of silence until the kernel checks that a client's host is alive; 0: never"),
       "KEYWAYD_TCP_KEEPALIVE")
       ->check(CLI::Range(0, 32'767));
   env(app.add_option("--tls-port", options.tls_port,
-                     "TCP port that speaks TLS, of rank 0; rank r's is this plus r; 0: none"),
+                     "TCP port of rank 0 for TLS; rank r's port is this plus r; 0: none"),
       "KEYWAYD_TLS_PORT");
-  env(app.add_option("--tls-cert", options.tls.cert, "the server's certificate, a file of PEM"),
+  env(app.add_option("--tls-cert", options.tls.cert, "the server's certificate, a PEM file"),
       "KEYWAYD_TLS_CERT");
-  env(app.add_option("--tls-key", options.tls.key, "its key, a file of PEM without a password"),
+  env(app.add_option("--tls-key", options.tls.key, "its key, a PEM file without a password"),
       "KEYWAYD_TLS_KEY");
-  env(app.add_option("--tls-ca", options.tls.ca, "authorities of clients' certificates, PEM"),
+  env(app.add_option("--tls-ca", options.tls.ca,
+                     "authorities that sign clients' certificates, a PEM file"),
       "KEYWAYD_TLS_CA");
   env(app.add_option("--tls-auth-clients", texts.tls_clients,
-                     "whether clients have to show a certificate: no, optional or yes; where it "
-                     "is not said, yes if there is --tls-ca"),
+                     "whether clients must show a certificate: no, optional or yes; default: "
+                     "yes if there is --tls-ca"),
       "KEYWAYD_TLS_AUTH_CLIENTS")
       ->check(CLI::IsMember({"", "no", "optional", "yes"}));
 }
 
 void declare_job(CLI::App& app, Options& options) {
   env(app.add_option("--fabric", options.fabric,
-                     "shm: a store in this process, without MPI; mpi: a rank of it in each process "
-                     "of mpirun; auto: mpi where a launcher started this, else shm"),
+                     "shm: a store in this process, without MPI; mpi: each process of mpirun is a "
+                     "rank of the store; auto: mpi if a launcher started this, else shm"),
       "KEYWAYD_FABRIC")
       ->check(CLI::IsMember({"auto", "shm", "mpi"}));
-  env(app.add_option("--cluster", options.cluster,
-                     "whether clients are told of the ranks as of a Redis Cluster; auto: where "
-                     "there are several. Any rank serves any key, also to those who do not ask"),
+  env(app.add_option(
+          "--cluster", options.cluster,
+          "whether clients see the ranks as a Redis Cluster; auto: if there are several. "
+          "Any rank serves any key, also to clients that do not use this"),
       "KEYWAYD_CLUSTER")
       ->check(CLI::IsMember({"auto", "on", "off"}));
   env(app.add_option("--announce-host", options.announce_host,
                      "address or name at which clients of the cluster reach this rank (default: "
-                     "the address that the client came to, on ranks of the same host; else the "
+                     "the address that the client used, on ranks of the same host; else the "
                      "first of --bind that other hosts reach, or the host's name)"),
       "KEYWAYD_ANNOUNCE_HOST");
   env(app.add_option("--cluster-port", options.cluster_port,
-                     "TCP port of rank 0 to which CLUSTER SLOTS leads clients of the cluster, and "
-                     "rank r's this plus r: SCAN, KEYS, DBSIZE and FLUSHALL are about one rank "
-                     "there (0: any that is free)"),
+                     "TCP port of rank 0 to which CLUSTER SLOTS sends clients of the cluster; "
+                     "rank r's port is this plus r. On it, SCAN, KEYS, DBSIZE and FLUSHALL are "
+                     "about one rank (0: a free port)"),
       "KEYWAYD_CLUSTER_PORT");
-  env(app.add_option("--cluster-tls-port", options.cluster_tls_port, "the same beside --tls-port"),
+  env(app.add_option("--cluster-tls-port", options.cluster_tls_port,
+                     "the same for TLS, used with --tls-port"),
       "KEYWAYD_CLUSTER_TLS_PORT");
   env(app.add_option("--store-options", options.store_options,
                      "more parameters of the store, as in its URI: stripes=8192&timeout=5s"),
@@ -137,45 +139,46 @@ void declare_job(CLI::App& app, Options& options) {
 }
 
 void declare_limits(CLI::App& app, Options& options, Texts& texts) {
-  env(app.add_option("--maxclients", options.listener.most_clients, "clients at one time"),
+  env(app.add_option("--maxclients", options.listener.most_clients, "most clients at one time"),
       "KEYWAYD_MAXCLIENTS")
       ->check(CLI::Range(1, 1'000'000));
   env(app.add_option("--timeout", options.limits.idle_s,
-                     "s without a request after which a client is sent away; 0: never"),
+                     "s without a request until a client is disconnected; 0: never"),
       "KEYWAYD_TIMEOUT");
   env(app.add_option("--auth-timeout", options.limits.login_s,
-                     "s that a client has for its TLS handshake and its password, whatever it does "
-                     "meanwhile; 0: for ever"),
+                     "s that a client has for its TLS handshake and its password; requests do not "
+                     "extend it; 0: no limit"),
       "KEYWAYD_AUTH_TIMEOUT");
   env(app.add_option("--client-output-timeout", options.limits.output_s,
-                     "s after which a client is sent away that takes none of its replies; 0: "
-                     "never"),
+                     "s until a client that reads none of its replies is disconnected; 0: never"),
       "KEYWAYD_CLIENT_OUTPUT_TIMEOUT");
   env(app.add_option("--client-query-buffer-limit", texts.query_buffer,
-                     "bytes of requests that a client may have sent and that are not complete"),
+                     "largest size of a client's incomplete requests"),
       "KEYWAYD_CLIENT_QUERY_BUFFER_LIMIT");
   env(app.add_option("--client-output-buffer-limit", texts.output_buffer,
-                     "bytes of replies that may wait for a client, also while one is made; beyond "
-                     "that it is sent away; 0: no limit"),
+                     "bytes of replies that may wait for a client, including the one being made; "
+                     "beyond it the client is disconnected; 0: no limit"),
       "KEYWAYD_CLIENT_OUTPUT_BUFFER_LIMIT");
-  env(app.add_option("--client-output-memory", texts.output_memory,
-                     "bytes of replies that may wait for all clients; a client for whom there are "
-                     "more than 256 KiB, and more than is left of this, is not read from until it "
-                     "takes some, and sent away where a longer reply has no room"),
+  env(app.add_option(
+          "--client-output-memory", texts.output_memory,
+          "bytes of replies that may wait for all clients. If one client's replies exceed "
+          "256 KiB and the rest of this, its requests are not read until it reads some; "
+          "it is disconnected if a longer reply has no room"),
       "KEYWAYD_CLIENT_OUTPUT_MEMORY");
-  env(app.add_option("--proto-max-bulk-len", texts.largest_word, "longest key or value taken"),
+  env(app.add_option("--proto-max-bulk-len", texts.largest_word,
+                     "longest key or value of a request"),
       "KEYWAYD_PROTO_MAX_BULK_LEN");
 }
 
 void declare_figures(CLI::App& app, Options& options) {
   env(app.add_option("--slowlog-log-slower-than", options.slow_us,
-                     "us from which on a request is kept in SLOWLOG; 0: all, -1: none"),
+                     "SLOWLOG keeps requests that take at least this many us; 0: all, -1: none"),
       "KEYWAYD_SLOWLOG_LOG_SLOWER_THAN")
       ->check(CLI::Range(std::int64_t{-1}, std::numeric_limits<std::int64_t>::max()));
   env(app.add_option("--slowlog-max-len", options.most_slow, "requests that SLOWLOG keeps"),
       "KEYWAYD_SLOWLOG_MAX_LEN");
   env(app.add_option("--latency-monitor-threshold", options.latency_threshold_ms,
-                     "ms from which on a command is an event of LATENCY; 0: none is"),
+                     "LATENCY keeps commands that take at least this many ms; 0: none"),
       "KEYWAYD_LATENCY_MONITOR_THRESHOLD");
 }
 
@@ -187,13 +190,13 @@ void declare_rest(CLI::App& app, Options& options, Texts& texts) {
       "KEYWAYD_FIBERS")
       ->check(CLI::Range(1, 1024));
   env(app.add_option("--poll-us", options.poll_us,
-                     "us that a worker whose last wait was as short looks for requests before it "
-                     "sleeps; 0: it sleeps at once"),
+                     "us that a worker polls for requests before it sleeps, if its last wait was "
+                     "shorter than this; 0: it sleeps at once"),
       "KEYWAYD_POLL_US")
       ->check(CLI::Range(0, 1'000'000));
   env(app.add_option("--shutdown-timeout", options.shutdown_timeout_s,
-                     "s that clients have, after SIGTERM, to read what they have asked for; 5 s "
-                     "later the process ends, whatever it does"),
+                     "s that clients have, after SIGTERM, to read their replies; 5 s later the "
+                     "process ends in any case"),
       "KEYWAYD_SHUTDOWN_TIMEOUT");
   env(app.add_option(
           "--expire-share", options.expire_share,
@@ -201,28 +204,29 @@ void declare_rest(CLI::App& app, Options& options, Texts& texts) {
           "(0 disables)"),
       "KEYWAYD_EXPIRE_SHARE")
       ->check(CLI::Range(0, 100));
-  env(app.add_option("--memory", texts.memory, "memory of the store on each rank, all included"),
+  env(app.add_option("--memory", texts.memory,
+                     "memory of the store on each rank, with tables and locks"),
       "KEYWAYD_MEMORY");
   env(app.add_option(
           "--element-bytes", texts.element,
-          "bytes of a key and its value, on average: how large the table in --memory is "
-          "made; where they are smaller, there is as much room, and less speed when full"),
+          "bytes of a key and its value, on average: it determines the size of the table in "
+          "--memory; with smaller elements a full store is slower, but holds as many bytes"),
       "KEYWAYD_ELEMENT_BYTES");
   env(app.add_option("--transaction-size", texts.transaction,
-                     "what a client may queue after MULTI, and watch, in all"),
+                     "bytes that a client may queue after MULTI, and watch, in all"),
       "KEYWAYD_TRANSACTION_SIZE");
   env(app.add_option("--lock-policy", options.lock, "auto, or KIND[:LEVER=VALUE,...]"),
       "KEYWAYD_LOCK_POLICY");
   app.add_option("--metrics-port", options.metrics_port,
-                 "TCP port on which Prometheus is told the figures; none: nobody is")
+                 "TCP port on which Prometheus reads the figures; default: none")
       ->envname("KEYWAYD_METRICS_PORT");
   env(app.add_option("--metrics-bind", options.metrics_bind,
-                     "address of --metrics-port; no password is asked for there"),
+                     "address of --metrics-port; it needs no password"),
       "KEYWAYD_METRICS_BIND");
   declare_lock_limits(app, options.lock_limits, texts);
   // Not captured: a default from the environment would be shown by --help.
   app.add_option("--requirepass", options.password,
-                 "password that clients have to give by AUTH or HELLO")
+                 "password that clients must give by AUTH or HELLO")
       ->envname("KEYWAYD_REQUIREPASS");
   app.add_option("--requirepass-file", texts.password_file,
                  "the same, from the first line of a file")
