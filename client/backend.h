@@ -19,7 +19,9 @@
 
 #include "keyway/client/client.h"
 #include "keyway/client/lock_policy.h"
+#include "keyway/kvstore/layout/geometry.h"
 #include "keyway/kvstore/session.h"
+#include "keyway/locks/distributed/stripe_lock.h"
 
 namespace keyway::client {
 

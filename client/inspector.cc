@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include "keyway/client/session_impl.h"
+#include "keyway/locks/distributed/lock_agent.h"
 
 namespace keyway {
 

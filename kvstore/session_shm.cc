@@ -5,6 +5,7 @@
 namespace keyway::store {
 
 template class Heap<fabric::ShmEndpoint>;
+template class KeyOperations<Session<fabric::ShmEndpoint>>;
 template class Session<fabric::ShmEndpoint>;
 
 }  // namespace keyway::store

@@ -6,7 +6,7 @@
 
 namespace keyway::store {
 
-extern template class Heap<fabric::ShmEndpoint>;
+extern template class KeyOperations<Session<fabric::ShmEndpoint>>;
 extern template class Session<fabric::ShmEndpoint>;
 
 }  // namespace keyway::store

@@ -1,8 +1,9 @@
 // Session: the store's operations as requests to a server, Keyway's or Redis'.
 //
 // *What.* Each operation is one request, or several sent at once, wherever the server has a command
-// that does it in one step. Where the caller decides in between (modify, transact), the keys are
-// watched and the step is made again when somebody else was faster (WATCH, MULTI, EXEC).
+// that does it in one step: these are declared here. The others are those of KeyOperations. Where
+// the caller decides in between (modify, transact), the keys are watched and the step is made again
+// when somebody else was faster (WATCH, MULTI, EXEC).
 // *Thread safety.* One session's.
 // *Invariants.*
 //   S1  An operation that is atomic on the store's other fabrics is one command here, or one EXEC.
@@ -22,21 +23,20 @@
 #include <vector>
 
 #include "keyway/client/remote/exchange.h"
+#include "keyway/kvstore/key_operations.h"
 #include "keyway/kvstore/types/types.h"
 #include "keyway/locks/base/clock.h"
 #include "keyway/locks/base/function_ref.h"
 
 namespace keyway::remote {
 
-class Session {
+class Session : public store::KeyOperations<Session> {
  public:
   /// The servers outlive it.
   explicit Session(const Servers& servers) : exchange_(servers) {}
 
   // --- one key: session_read.cc, session_write.cc
   Status get(std::string_view key, std::string& out);
-  Status read(std::string_view key, store::Reader reader);
-  Status read_part(std::string_view key, store::RangeOf range_of, store::PartReader reader);
   Status get_range(std::string_view key, std::uint64_t offset, std::uint64_t length,
                    std::string& out);
   Result<store::ElementInfo> info(std::string_view key);
@@ -49,8 +49,6 @@ class Session {
                                   std::string_view bytes, store::PutIf when);
   Status set_expiry(std::string_view key, std::uint64_t expires_at_ms);
   Status expire_after(std::string_view key, std::chrono::milliseconds span);
-  Status modify(std::string_view key, store::Mutator mutate);
-  Status modify_part(std::string_view key, store::ValueRange range, store::PartMutator mutate);
 
   // --- several keys: session_multi.cc, session_watch.cc
   void get_many(std::span<const std::string_view> keys, std::span<std::string> out,
@@ -62,7 +60,6 @@ class Session {
   Status put_all(std::span<const std::pair<std::string_view, std::string_view>> pairs,
                  const store::PutOptions& options);
   Result<std::uint64_t> erase_all(std::span<const std::string_view> keys);
-  Status transact(std::span<const std::string_view> keys, const store::TransactionBody& body);
   Status modify_all(std::span<const std::string_view> keys, store::ElementsBody body,
                     const store::ModifyAllOptions& options);
 
@@ -98,6 +95,8 @@ class Session {
   store::StripePlace stripe_of(std::string_view) const { return {}; }
 
  private:
+  friend store::KeyOperations<Session>;
+  using Operations = store::KeyOperations<Session>;
   using KeyValueView = std::pair<std::string_view, std::string_view>;
   /// What becomes of keys that are watched: whether to write them as they now are, and what the
   /// operation returns.
@@ -108,6 +107,10 @@ class Session {
   };
   using Elements = std::vector<std::optional<store::Element>>;
   using Step = FunctionRef<Outcome(std::span<std::optional<store::Element>> elements)>;
+
+  // The primitives of KeyOperations, besides read_all() and modify_all().
+  Status read_key(std::string_view key, store::RangeOf range_of, store::PartReader use);
+  Status mutate_key(std::string_view key, store::ValueRange range, store::PartMutator mutate);
 
   template <class... More>
   Result<wire::ReplyView> ask(Effect effect, std::string_view command, std::string_view key,
@@ -145,3 +148,9 @@ class Session {
 };
 
 }  // namespace keyway::remote
+
+namespace keyway::store {
+
+extern template class KeyOperations<remote::Session>;
+
+}  // namespace keyway::store

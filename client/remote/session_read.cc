@@ -18,22 +18,17 @@ Status Session::get(std::string_view key, std::string& out) {
   return {};
 }
 
-Status Session::read(std::string_view key, store::Reader reader) {
+Status Session::read_key(std::string_view key, store::RangeOf range_of, store::PartReader use) {
   bool there = false;
   Status status = read_all({&key, 1}, [&](std::size_t, const store::ElementState* element) {
     there = element != nullptr;
-    if (there) reader(*element);
+    if (!there) return;
+    const std::uint64_t bytes = element->value.size();
+    const store::ValueRange range = range_of(bytes).cut(bytes);
+    use({element->value.substr(range.offset, range.length), bytes, element->expires_at_ms});
   });
   if (!status.ok() || there) return status;
   return Status(Code::kNotFound);
-}
-
-Status Session::read_part(std::string_view key, store::RangeOf range_of, store::PartReader reader) {
-  return read(key, [&](const store::ElementState& element) {
-    const std::uint64_t bytes = element.value.size();
-    const store::ValueRange range = range_of(bytes).cut(bytes);
-    reader({element.value.substr(range.offset, range.length), bytes, element.expires_at_ms});
-  });
 }
 
 Status Session::get_range(std::string_view key, std::uint64_t offset, std::uint64_t length,

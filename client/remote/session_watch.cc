@@ -175,12 +175,4 @@ Status Session::modify_all(std::span<const std::string_view> keys, store::Elemen
   });
 }
 
-Status Session::transact(std::span<const std::string_view> keys,
-                         const store::TransactionBody& body) {
-  const auto decide = [&](std::span<store::ElementDraft> drafts) {
-    return store::decide_on_values(drafts, body);
-  };
-  return modify_all(keys, decide, {});
-}
-
 }  // namespace keyway::remote

@@ -66,9 +66,7 @@ Status Session::compare_and_set(std::string_view key, std::string_view expected,
     if (*known) return Status(code);
     knows_ifeq_ = false;
   }
-  return modify(key, [&](const store::ElementState* old) {
-    return store::decide_compare_and_set(old, expected, value);
-  });
+  return Operations::compare_and_set(key, expected, value);
 }
 
 Status Session::erase(std::string_view key) {
@@ -97,15 +95,7 @@ Result<std::uint64_t> Session::set_range(std::string_view key, std::uint64_t off
     if (!length.ok()) return length.status();
     return static_cast<std::uint64_t>(*length);
   }
-  std::uint64_t length = 0;
-  const auto decide = [&](const store::ElementPart* old) {
-    const store::Decision decision = store::decide_set_range(old, offset, bytes, when);
-    length = store::overwritten_bytes(old != nullptr ? old->value_bytes : 0, decision);
-    return decision;
-  };
-  Status status = modify_part(key, store::ValueRange::none(), decide);
-  if (!status.ok()) return status;
-  return length;
+  return Operations::set_range(key, offset, bytes, when);
 }
 
 Status Session::set_expiry(std::string_view key, std::uint64_t expires_at_ms) {
@@ -136,14 +126,19 @@ Status Session::expire_after(std::string_view key, std::chrono::milliseconds spa
   return *set == 1 ? Status() : Status(Code::kNotFound);
 }
 
-Status Session::modify(std::string_view key, store::Mutator mutate) {
+Status Session::mutate_key(std::string_view key, store::ValueRange range,
+                           store::PartMutator mutate) {
   using Action = store::Decision::Action;
   if (Status status = check_key(key); !status.ok()) return status;
   return watched({&key, 1}, [&](std::span<std::optional<Element>> elements) -> Outcome {
     auto& element = elements[0];
-    store::ElementState state;
-    if (element) state = {element->value, element->expires_at_ms};
-    const store::Decision decision = mutate(element ? &state : nullptr);
+    store::ElementPart old;
+    if (element) {
+      const std::string_view value = element->value;
+      const store::ValueRange cut = range.cut(value.size());
+      old = {value.substr(cut.offset, cut.length), value.size(), element->expires_at_ms};
+    }
+    const store::Decision decision = mutate(element ? &old : nullptr);
     if (decision.action == Action::kErase) element.reset();
     if (decision.action == Action::kWrite) {
       element = Element{std::string(decision.value), decision.expires_at_ms};
@@ -156,17 +151,6 @@ Status Session::modify(std::string_view key, store::Mutator mutate) {
       element->expires_at_ms = decision.expires_at_ms;
     }
     return {decision.action != Action::kNothing, decision.code};
-  });
-}
-
-Status Session::modify_part(std::string_view key, store::ValueRange range,
-                            store::PartMutator mutate) {
-  return modify(key, [&](const store::ElementState* old) {
-    if (old == nullptr) return mutate(nullptr);
-    const store::ValueRange cut = range.cut(old->value.size());
-    const store::ElementPart part{old->value.substr(cut.offset, cut.length), old->value.size(),
-                                  old->expires_at_ms};
-    return mutate(&part);
   });
 }
 

@@ -51,6 +51,8 @@ struct GeometryOptions {
 /// reads all of them ten times a second, and a line of counters each would be eight times the
 /// memory.
 inline constexpr std::uint64_t kStripeCountersBytes = fabric::kCacheLine;
+inline constexpr std::uint64_t kElementsOffset = 0;
+inline constexpr std::uint64_t kTurnsOffset = 48;
 
 /// Words of the volume header, which is also the line of the lock group (word 0: foMPI's master).
 inline constexpr std::uint64_t kHeaderBytes = 1024;
@@ -102,6 +104,7 @@ class Geometry {
     return static_cast<std::uint64_t>((static_cast<Wide>(hash) * buckets_) >> 64);
   }
   std::uint64_t stripe_of(std::uint64_t bucket) const { return bucket >> stripe_shift_; }
+  std::uint64_t stripe_begin(std::uint64_t stripe) const { return stripe << stripe_shift_; }
   /// The first bucket after a stripe.
   std::uint64_t stripe_end(std::uint64_t stripe) const {
     return std::min(buckets_, (stripe + 1) << stripe_shift_);

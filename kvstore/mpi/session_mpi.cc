@@ -5,6 +5,7 @@
 namespace keyway::store {
 
 template class Heap<fabric::MpiEndpoint>;
+template class KeyOperations<Session<fabric::MpiEndpoint>>;
 template class Session<fabric::MpiEndpoint>;
 
 }  // namespace keyway::store

@@ -6,7 +6,7 @@
 
 namespace keyway::store {
 
-extern template class Heap<fabric::MpiEndpoint>;
+extern template class KeyOperations<Session<fabric::MpiEndpoint>>;
 extern template class Session<fabric::MpiEndpoint>;
 
 }  // namespace keyway::store

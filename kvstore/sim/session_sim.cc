@@ -5,6 +5,7 @@
 namespace keyway::store {
 
 template class Heap<fabric::SimEndpoint>;
+template class KeyOperations<Session<fabric::SimEndpoint>>;
 template class Session<fabric::SimEndpoint>;
 
 }  // namespace keyway::store

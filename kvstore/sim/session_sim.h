@@ -6,7 +6,7 @@
 
 namespace keyway::store {
 
-extern template class Heap<fabric::SimEndpoint>;
+extern template class KeyOperations<Session<fabric::SimEndpoint>>;
 extern template class Session<fabric::SimEndpoint>;
 
 }  // namespace keyway::store

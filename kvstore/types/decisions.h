@@ -1,9 +1,9 @@
 // What the operations on a key do, wherever its element lies: in a volume, in a transaction, or on
 // a server that has no such command.
 //
-// *What.* Each is a mutator's decision on what it is shown (types.h). `Old` is a type with the
-// members of ElementState, or at least its expiry where a decision depends on no value. *Thread
-// safety.* Functions of their arguments.
+// *What.* Each is a mutator's decision on what it is shown (types.h). `Old` is a type with an
+// expiry.
+// *Thread safety.* Functions of their arguments.
 #pragma once
 
 #include <algorithm>
@@ -43,10 +43,10 @@ Decision decide_put(const Old* old, std::string_view value, const PutOptions& op
   return Decision::write(value, keep ? old->expires_at_ms : options.expires_at_ms);
 }
 
-template <class Old>
-Decision decide_compare_and_set(const Old* old, std::string_view expected, std::string_view value) {
+inline Decision decide_compare_and_set(const ElementPart* old, std::string_view expected,
+                                       std::string_view value) {
   if (old == nullptr) return Decision::fail(Code::kNotFound);
-  if (old->value != expected) return Decision::fail(Code::kMismatch);
+  if (old->bytes != expected) return Decision::fail(Code::kMismatch);
   return Decision::write(value, old->expires_at_ms);
 }
 

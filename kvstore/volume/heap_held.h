@@ -1,4 +1,4 @@
-// Heap<E>: the blocks in an agent's hands, chunk by chunk. Included by session_impl.h.
+// Heap<E>: the blocks in an agent's hands, chunk by chunk. Included by heap_impl.h.
 #pragma once
 
 #include <algorithm>

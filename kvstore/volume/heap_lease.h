@@ -1,4 +1,4 @@
-// Heap<E>: leasing blocks of cut chunks, and reports. Included by session_impl.h.
+// Heap<E>: leasing blocks of cut chunks, and reports. Included by heap_impl.h.
 #pragma once
 
 #include <algorithm>

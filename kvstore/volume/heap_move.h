@@ -1,4 +1,4 @@
-// Heap<E>: emptying sparse chunks. Included by session_impl.h.
+// Heap<E>: emptying sparse chunks. Included by heap_impl.h.
 //
 // When an allocation finds no room though enough bytes are free, the agent that asked chooses
 // chunks by a MovePlan and takes their free blocks (H7). Its session walks the table, and moves

@@ -1,4 +1,4 @@
-// Heap<E>: runs of whole chunks, for elements larger than a chunk. Included by session_impl.h.
+// Heap<E>: runs of whole chunks, for elements larger than a chunk. Included by heap_impl.h.
 #pragma once
 
 #include "keyway/kvstore/volume/heap.h"

@@ -2,7 +2,7 @@
 //
 // *What.* One live block pins a chunk to its class. From the state words of a heap's chunks, as one
 // look has found them, this chooses sparse chunks whose blocks fit into other chunks. heap_move.h
-// and session_move.h carry the plan out. It reads nothing else, so a plan is a function of the
+// and kvstore/room carry the plan out. It reads nothing else, so a plan is a function of the
 // states.
 // *Thread safety.* None.
 // *Invariants.*

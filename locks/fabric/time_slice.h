@@ -8,6 +8,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 namespace keyway::fabric {
 
@@ -31,4 +33,21 @@ inline void give_turn_if_due(std::size_t i) {
 void set_slice_ns(std::uint64_t ns);
 
 }  // namespace this_fiber
+
+/// assign_in_parts() of several parts.
+[[gnu::noinline]] inline void assign_long(std::string& out, std::string_view value) {
+  out.clear();
+  out.reserve(value.size());
+  for (std::size_t at = 0; at < value.size(); at += kSliceBytes) {
+    out.append(value.substr(at, kSliceBytes));
+    this_fiber::give_turn_if_due();
+  }
+}
+
+/// Copies a value, a long one in parts between which others have their turn.
+inline void assign_in_parts(std::string& out, std::string_view value) {
+  if (value.size() > kSliceBytes) return assign_long(out, value);
+  out.assign(value);
+}
+
 }  // namespace keyway::fabric

@@ -4,7 +4,7 @@
 
 namespace keyway::store {
 
-template class Heap<conformance::DeferredEndpoint>;
+template class KeyOperations<Session<conformance::DeferredEndpoint>>;
 template class Session<conformance::DeferredEndpoint>;
 
 }  // namespace keyway::store

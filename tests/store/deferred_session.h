@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <utility>
 
+#include "keyway/kvstore/layout/geometry.h"
 #include "keyway/kvstore/session.h"
+#include "keyway/locks/distributed/stripe_lock.h"
 #include "tests/conformance/deferred_fabric.h"
 
 namespace keyway::store {
 
-extern template class Heap<conformance::DeferredEndpoint>;
+extern template class KeyOperations<Session<conformance::DeferredEndpoint>>;
 extern template class Session<conformance::DeferredEndpoint>;
 
 }  // namespace keyway::store

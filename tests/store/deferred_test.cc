@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "every_lock.h"
+#include "keyway/kvstore/layout/geometry.h"
 #include "keyway/locks/base/rng.h"
+#include "keyway/locks/distributed/stripe_lock.h"
 #include "logs.h"
 #include "recorded.h"
 #include "restless.h"

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "keyway/kvstore/layout/geometry.h"
 #include "keyway/kvstore/session.h"
 #include "keyway/locks/base/rng.h"
 

@@ -2,7 +2,10 @@
 // left behind.
 #include <catch2/catch.hpp>
 
+#include "keyway/kvstore/layout/geometry.h"
 #include "keyway/kvstore/session_shm.h"
+#include "keyway/locks/distributed/lock_agent.h"
+#include "keyway/locks/distributed/stripe_lock.h"
 
 using namespace keyway;
 using namespace keyway::store;

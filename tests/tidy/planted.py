@@ -36,6 +36,8 @@ PLANTED = {
          ["kvstore/volume/a.cc:1"]),
         (_cc("kvstore/stripes/a.cc", '#include "keyway/kvstore/volume/heap.h"\n'),
          ["kvstore/stripes/a.cc:1"]),
+        (_cc("kvstore/walks/a.cc", '#include "keyway/kvstore/room/mover.h"\n'), ["kvstore/walks/a.cc:1"]),
+        (_cc("kvstore/room/a.cc", '#include "keyway/kvstore/session.h"\n'), ["kvstore/room/a.cc:1"]),
         (_cc("client/a.cc", '#include "keyway/kvstore/layout/element.h"\n'), []),
         (_cc("kvstore/a.cc", '#include "keyway/locks/base/status.h"\n#include <vector>\n'
              '// #include "keyway/client/client.h"\n'), []),
@@ -60,6 +62,12 @@ PLANTED = {
         ({"tests/unit/base/a.cc": '#include "tests/mutants/made/b_mutants.h"\n'
           '#include "tests/mutants/made/c_mutants.h"\n', "tests/mutants/b.mutants": ""},
          ["tests/unit/base/a.cc:2"]),
+    ],
+    "headers_stay_light": [
+        ({"kvstore/session.h": '#include "keyway/kvstore/a.h"\n', "kvstore/a.h": "int x;\n" * 2501},
+         ["kvstore/session.h:1"]),
+        ({"kvstore/session.h": '#include "keyway/kvstore/a.h"\n',
+          "kvstore/a.h": '#include "keyway/kvstore/session.h"\n' + "int x;\n" * 2499}, []),
     ],
     "tests_are_registered": [
         ({"tests/unit/base/a_test.cc": "", "tests/unit/base/CMakeLists.txt": "keyway_test(b b_test.cc)\n"},

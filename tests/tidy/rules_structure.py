@@ -10,7 +10,8 @@ from source import CODE_FOLDERS, Finding
 # folder.
 _FABRIC = ("locks/base", "locks/threads", "locks/combining", "locks/fabric")
 _LOCKS = _FABRIC + ("locks/distributed",)
-_STORE = ("kvstore", "kvstore/types", "kvstore/layout", "kvstore/volume", "kvstore/stripes")
+_STORE = ("kvstore", "kvstore/types", "kvstore/layout", "kvstore/volume", "kvstore/stripes",
+          "kvstore/walks", "kvstore/room")
 _CLIENT = ("client", "client/program")
 _EVERYTHING = _LOCKS + _STORE + _CLIENT + ("workloads", "server", "tools")
 MAY_INCLUDE = {
@@ -23,6 +24,9 @@ MAY_INCLUDE = {
     "kvstore/layout": _LOCKS + ("kvstore/types",),
     "kvstore/volume": _FABRIC + ("kvstore/types", "kvstore/layout"),
     "kvstore/stripes": _LOCKS + ("kvstore/types", "kvstore/layout"),
+    "kvstore/walks": _LOCKS + ("kvstore/types", "kvstore/layout", "kvstore/volume", "kvstore/stripes"),
+    "kvstore/room": _LOCKS + ("kvstore/types", "kvstore/layout", "kvstore/volume", "kvstore/stripes",
+                              "kvstore/walks"),
     "kvstore": _LOCKS + _STORE,
     "workloads": ("locks/base",),
     "client": _LOCKS + _STORE,
@@ -74,6 +78,31 @@ def includes_point_down(tree):
             target = _folder_of(header)
             if own and target and target != own and target not in MAY_INCLUDE[own]:
                 yield Finding(file.path, line, f"{own} must not include {target}")
+
+
+# What these headers may bring with them: own headers, and the lines of these.
+LIGHT = {"kvstore/session.h": (30, 2500), "client/client.h": (15, 1000)}
+
+
+def headers_stay_light(tree):
+    """The headers that everybody includes bring few others."""
+    texts = {f.path: f.text for f in tree.files}
+
+    def behind(path, seen):
+        for included in re.findall(r'(?m)^\s*#\s*include\s+"keyway/([^"]+)"', texts[path]):
+            if included in texts and included not in seen:
+                seen.add(included)
+                behind(included, seen)
+        return seen
+
+    for path, (most_headers, most_lines) in LIGHT.items():
+        if path not in texts:
+            continue
+        seen = behind(path, set()) - {path}
+        lines = sum(texts[header].count("\n") for header in seen)
+        if len(seen) > most_headers or lines > most_lines:
+            yield Finding(path, 1, f"{len(seen)} headers and {lines} lines are behind it, more than "
+                                   f"{most_headers} and {most_lines}: declare instead of including")
 
 
 def tests_are_registered(tree):
@@ -137,5 +166,5 @@ def headers_are_guarded(tree):
                 yield Finding(file.path, 1, "#pragma once must be its first line of code")
 
 
-RULES = (includes_point_down, tests_are_registered, folders_have_readmes, files_are_short,
-         lines_fit, headers_are_guarded)
+RULES = (includes_point_down, headers_stay_light, tests_are_registered, folders_have_readmes,
+         files_are_short, lines_fit, headers_are_guarded)

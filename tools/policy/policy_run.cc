@@ -7,10 +7,12 @@
 #include <string_view>
 #include <utility>
 
+#include "keyway/kvstore/layout/geometry.h"
 #include "keyway/kvstore/sim/machine_costs.h"
 #include "keyway/kvstore/sim/session_sim.h"
 #include "keyway/kvstore/stripes/kind_policy.h"
 #include "keyway/locks/base/rng.h"
+#include "keyway/locks/distributed/stripe_lock.h"
 #include "keyway/locks/fabric/sim/sim_fabric.h"
 
 namespace keyway::policy {

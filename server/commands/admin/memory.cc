@@ -1,6 +1,7 @@
 // MEMORY USAGE, STATS, HELP.
 
 #include "keyway/kvstore/layout/bucket.h"
+#include "keyway/kvstore/layout/element.h"
 #include "keyway/kvstore/layout/size_class.h"
 #include "keyway/locks/base/words.h"
 #include "keyway/server/commands/admin/memory_figures.h"

@@ -74,7 +74,10 @@ class CommandSession {
   }
 
   Result<std::vector<std::optional<std::string>>> get_all(std::span<const std::string_view> keys) {
-    return inside_ == nullptr ? session_.get_all(keys) : inside_->get_all(keys);
+    if (inside_ == nullptr) return session_.get_all(keys);
+    std::vector<std::optional<std::string>> values;
+    if (Status status = inside_->get_all(keys, values); !status.ok()) return status;
+    return values;
   }
   Status read_all(std::span<const std::string_view> keys, ElementsReader reader) {
     return inside_ == nullptr ? session_.read_all(keys, reader) : inside_->read_all(keys, reader);
@@ -92,7 +95,8 @@ class CommandSession {
     return now_ms_;
   }
   Status modify_all(std::span<const std::string_view> keys, ElementsBody body) {
-    return inside_ == nullptr ? session_.modify_all(keys, body) : inside_->modify_all(keys, body);
+    return inside_ == nullptr ? session_.modify_all(keys, body)
+                              : inside_->modify_all(keys, body, {});
   }
 
   /// For what is about the whole store, or about no key: a transaction with such a command has no

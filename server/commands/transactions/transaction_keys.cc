@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "keyway/kvstore/key_operations_impl.h"
 #include "keyway/kvstore/types/decisions.h"
+#include "keyway/locks/base/check.h"
 
 namespace keyway::server {
 TransactionKeys::TransactionKeys(std::span<const std::string_view> keys,
@@ -23,39 +25,29 @@ Result<ElementDraft*> TransactionKeys::draft_of(std::string_view key) {
   return Status(Code::kUnsupported, "a transaction cannot use this key");
 }
 
+namespace {
+
+/// The part of an element that this range of its value names.
+ElementPart part_of(const Element& element, ValueRange range) {
+  const std::string_view value = element.value;
+  range = range.cut(value.size());
+  return {value.substr(range.offset, range.length), value.size(), element.expires_at_ms};
+}
+
+}  // namespace
+
 /// As Redis has it: X1.
 bool TransactionKeys::is_live(const ElementDraft& draft) const {
   return draft.there() &&
          (draft->expires_at_ms == store::kNoExpiry || draft->expires_at_ms > now_ms());
 }
 
-Status TransactionKeys::read(std::string_view key, Reader reader) {
+Status TransactionKeys::read_key(std::string_view key, RangeOf range_of, PartReader use) {
   const auto draft = draft_of(key);
   if (!draft.ok()) return draft.status();
   if (!is_live(**draft)) return Status(Code::kNotFound);
-  const Element& element = ***draft;
-  reader({element.value, element.expires_at_ms});
+  use(part_of(***draft, range_of((**draft)->value.size())));
   return {};
-}
-
-Status TransactionKeys::get(std::string_view key, std::string& out) {
-  return read(key, [&](const ElementState& element) { out.assign(element.value); });
-}
-
-Status TransactionKeys::read_part(std::string_view key, RangeOf range_of, PartReader reader) {
-  return read(key, [&](const ElementState& element) {
-    const std::uint64_t bytes = element.value.size();
-    const ValueRange range = range_of(bytes).cut(bytes);
-    reader({element.value.substr(range.offset, range.length), bytes, element.expires_at_ms});
-  });
-}
-
-Status TransactionKeys::get_range(std::string_view key, std::uint64_t offset, std::uint64_t length,
-                                  std::string& out) {
-  return read(key, [&](const ElementState& element) {
-    out.assign(offset < element.value.size() ? element.value.substr(offset, length)
-                                             : std::string_view());
-  });
 }
 
 Result<ElementInfo> TransactionKeys::info(std::string_view key) {
@@ -67,26 +59,12 @@ Result<ElementInfo> TransactionKeys::info(std::string_view key) {
   return info;
 }
 
-Status TransactionKeys::modify(std::string_view key, Mutator mutate) {
+Status TransactionKeys::mutate_key(std::string_view key, ValueRange range, PartMutator mutate) {
   const auto found = draft_of(key);
   if (!found.ok()) return found.status();
   ElementDraft& draft = **found;
   const bool live = is_live(draft);
-  const ElementState old = live ? ElementState{draft->value, draft->expires_at_ms} : ElementState();
-  return carry_out(mutate(live ? &old : nullptr), draft, live);
-}
-
-Status TransactionKeys::modify_part(std::string_view key, ValueRange range, PartMutator mutate) {
-  const auto found = draft_of(key);
-  if (!found.ok()) return found.status();
-  ElementDraft& draft = **found;
-  const bool live = is_live(draft);
-  ElementPart old;
-  if (live) {
-    const std::string_view value = draft->value;
-    const ValueRange cut = range.cut(value.size());
-    old = {value.substr(cut.offset, cut.length), value.size(), draft->expires_at_ms};
-  }
+  const ElementPart old = live ? part_of(*draft, range) : ElementPart();
   return carry_out(mutate(live ? &old : nullptr), draft, live);
 }
 
@@ -107,51 +85,6 @@ Status TransactionKeys::carry_out(const Decision& decision, ElementDraft& draft,
     case Decision::Action::kNothing: break;
   }
   return Status(decision.code);
-}
-
-Status TransactionKeys::put(std::string_view key, std::string_view value,
-                            const PutOptions& options) {
-  return modify(key,
-                [&](const ElementState* old) { return store::decide_put(old, value, options); });
-}
-
-Status TransactionKeys::erase(std::string_view key) {
-  return modify(key, [](const ElementState* old) { return store::decide_erase(old); });
-}
-
-Result<std::uint64_t> TransactionKeys::append(std::string_view key, std::string_view suffix) {
-  std::uint64_t length = 0;
-  const Status status = modify_part(key, ValueRange::none(), [&](const ElementPart* old) {
-    const Decision decision = store::decide_append(old, suffix);
-    length = decision.offset + suffix.size();
-    return decision;
-  });
-  if (!status.ok()) return status;
-  return length;
-}
-
-Result<std::uint64_t> TransactionKeys::set_range(std::string_view key, std::uint64_t offset,
-                                                 std::string_view bytes) {
-  if (offset > store::kMaxValueBytes) return store::check_value(offset);
-  if (Status status = store::check_value(offset + bytes.size()); !status.ok()) return status;
-  std::uint64_t length = 0;
-  const Status status = modify_part(key, ValueRange::none(), [&](const ElementPart* old) {
-    const Decision decision = store::decide_set_range(old, offset, bytes, PutIf::kAlways);
-    length = store::overwritten_bytes(old != nullptr ? old->value_bytes : 0, decision);
-    return decision;
-  });
-  if (!status.ok()) return status;
-  return length;
-}
-
-Result<std::vector<std::optional<std::string>>> TransactionKeys::get_all(
-    std::span<const std::string_view> keys) {
-  std::vector<std::optional<std::string>> values(keys.size());
-  const Status status = read_all(keys, [&](std::size_t i, const ElementState* element) {
-    if (element != nullptr) values[i].emplace(element->value);
-  });
-  if (!status.ok()) return status;
-  return values;
 }
 
 Status TransactionKeys::read_all(std::span<const std::string_view> keys, ElementsReader reader) {
@@ -193,7 +126,9 @@ Result<std::uint64_t> TransactionKeys::erase_all(std::span<const std::string_vie
   return erased;
 }
 
-Status TransactionKeys::modify_all(std::span<const std::string_view> keys, ElementsBody body) {
+Status TransactionKeys::modify_all(std::span<const std::string_view> keys, ElementsBody body,
+                                   const store::ModifyAllOptions& options) {
+  KW_CHECK(options.unchanged_since.empty());
   std::vector<ElementDraft*> shared;
   std::vector<ElementDraft> drafts;
   for (const std::string_view key : keys) {
@@ -216,3 +151,9 @@ Status TransactionKeys::modify_all(std::span<const std::string_view> keys, Eleme
 }
 
 }  // namespace keyway::server
+
+namespace keyway::store {
+
+template class KeyOperations<server::TransactionKeys>;
+
+}  // namespace keyway::store

@@ -1,10 +1,9 @@
 // TransactionKeys: the keys of a transaction while its commands run.
 //
-// *What.* Session::modify_all() has locked them and shows their elements as drafts; each operation
-// here is the store's of the same name, on these.
+// *What.* Session::modify_all() has locked them and shows their elements as drafts; the operations
+// on these are those of the store (KeyOperations).
 // *Thread safety.* One transaction's.
 // *Invariants.* X1 and X2 of command_session.h.
-// *Source.* kvstore/session_write.h and session_multi.h, whose rules these are.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +14,11 @@
 #include <vector>
 
 #include "keyway/client/client.h"
-#include "keyway/kvstore/layout/element.h"
+#include "keyway/kvstore/key_operations.h"
 
 namespace keyway::server {
 
-class TransactionKeys {
+class TransactionKeys : public store::KeyOperations<TransactionKeys> {
  public:
   /// The drafts of these keys, in their order, as `session` has shown them. All outlive this.
   TransactionKeys(std::span<const std::string_view> keys, std::span<ElementDraft> drafts,
@@ -30,31 +29,25 @@ class TransactionKeys {
     return !key.empty() && key.size() <= store::kMaxKeyBytes;
   }
 
-  Status get(std::string_view key, std::string& out);
-  Status read(std::string_view key, Reader reader);
-  Status read_part(std::string_view key, RangeOf range_of, PartReader reader);
-  Status get_range(std::string_view key, std::uint64_t offset, std::uint64_t length,
-                   std::string& out);
   Result<ElementInfo> info(std::string_view key);
-  Status put(std::string_view key, std::string_view value, const PutOptions& options);
-  Status erase(std::string_view key);
-  Result<std::uint64_t> append(std::string_view key, std::string_view suffix);
-  Result<std::uint64_t> set_range(std::string_view key, std::uint64_t offset,
-                                  std::string_view bytes);
-  Status modify(std::string_view key, Mutator mutate);
-  Status modify_part(std::string_view key, ValueRange range, PartMutator mutate);
-  Result<std::vector<std::optional<std::string>>> get_all(std::span<const std::string_view> keys);
   Status read_all(std::span<const std::string_view> keys, ElementsReader reader);
   Status put_all(std::span<const KeyValue> pairs, const PutOptions& options);
   Result<std::uint64_t> erase_all(std::span<const std::string_view> keys);
-  Status modify_all(std::span<const std::string_view> keys, ElementsBody body);
+  /// Marks have been compared as the transaction began.
+  Status modify_all(std::span<const std::string_view> keys, ElementsBody body,
+                    const store::ModifyAllOptions& options);
   std::uint64_t now_ms() const { return session_.now_ms(places_.front().key); }
 
  private:
+  friend store::KeyOperations<TransactionKeys>;
   struct Place {
     std::string_view key;
     ElementDraft* draft;
   };
+  // The primitives of KeyOperations, besides read_all() and modify_all().
+  Status read_key(std::string_view key, RangeOf range_of, PartReader use);
+  Status mutate_key(std::string_view key, ValueRange range, PartMutator mutate);
+
   /// kUnsupported where the transaction has not locked the key: a command has named it in no place
   /// where the table looks for keys.
   Result<ElementDraft*> draft_of(std::string_view key);
@@ -66,3 +59,9 @@ class TransactionKeys {
 };
 
 }  // namespace keyway::server
+
+namespace keyway::store {
+
+extern template class KeyOperations<server::TransactionKeys>;
+
+}  // namespace keyway::store

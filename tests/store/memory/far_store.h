@@ -13,7 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "keyway/kvstore/layout/geometry.h"
 #include "keyway/kvstore/session.h"
+#include "keyway/locks/distributed/stripe_lock.h"
 #include "tests/store/volumes.h"
 #include "tests/support/failing_memory.h"
 

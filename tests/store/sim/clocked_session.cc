@@ -4,7 +4,7 @@
 
 namespace keyway::store {
 
-template class Heap<test::ClockedEndpoint>;
+template class KeyOperations<Session<test::ClockedEndpoint>>;
 template class Session<test::ClockedEndpoint>;
 
 }  // namespace keyway::store

@@ -6,7 +6,7 @@
 
 namespace keyway::store {
 
-extern template class Heap<test::ClockedEndpoint>;
+extern template class KeyOperations<Session<test::ClockedEndpoint>>;
 extern template class Session<test::ClockedEndpoint>;
 
 }  // namespace keyway::store

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "keyway/kvstore/layout/element.h"
+#include "keyway/kvstore/volume/expiry_clock.h"
 #include "keyway/locks/base/rng.h"
 #include "tests/store/sim/clocked_session.h"
 #include "tests/store/sim/sim_runs.h"

@@ -15,7 +15,9 @@
 #include <utility>
 #include <vector>
 
+#include "keyway/kvstore/layout/geometry.h"
 #include "keyway/kvstore/sim/session_sim.h"
+#include "keyway/locks/distributed/stripe_lock.h"
 #include "keyway/locks/fabric/sim/sim_fabric.h"
 #include "tests/store/volumes.h"
 

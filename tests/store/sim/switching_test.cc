@@ -1,5 +1,7 @@
 // The lock kinds of stripes change at random while the store is used: histories stay linearizable,
 // sums are kept, and the check of the kind costs no round trip.
+#include "keyway/kvstore/stripes/stripe_monitor.h"
+#include "keyway/locks/distributed/choose.h"
 #include "tests/store/restless.h"
 #include "tests/store/sim/seeds.h"
 #include "tests/store/sim/sim_runs.h"

@@ -7,7 +7,15 @@
 #include <optional>
 #include <vector>
 
+#include "keyway/kvstore/layout/geometry.h"
 #include "keyway/kvstore/session_shm.h"
+#include "keyway/kvstore/volume/heap.h"
+
+namespace keyway::store {
+
+extern template class Heap<fabric::ShmEndpoint>;  // in session_shm.cc
+
+}  // namespace keyway::store
 
 namespace keyway::test {
 

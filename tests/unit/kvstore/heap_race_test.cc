@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "heap_lab.h"
-#include "keyway/kvstore/session_impl.h"
+#include "keyway/kvstore/volume/heap_impl.h"
 
 using namespace keyway;
 using namespace keyway::test;

@@ -1,8 +1,8 @@
-// Session<E>: scans by cursors. Included by session_impl.h.
+// Scanner<E>: scans by cursors.
 //
 // *Why.* Between two steps of a scan, lines and entries of a chain move. A cursor that stops within
 // a long chain therefore names a tag instead of a line.
-// *Thread safety.* As the session.
+// *Thread safety.* One session's.
 // *Invariants.*
 //   S1  The place of an element in the order of scans is (rank, bucket, high bits of the tag). The
 //       place depends on the key and on the store's secret only, so no write moves an element.
@@ -12,27 +12,93 @@
 //       exactly once. Redis SCAN guarantees at least once.
 //   S3  Under one grant, a step reads each line of a chain once, as a get of an absent key does,
 //       and copies at most `limit` elements and the rest of the last place. A scan of keys reads no
-//       values: of an element it reads kPeekBytes, and the rest of a longer key. Two elements of a
+//       values: it peeks at an element, and reads the rest of a longer key. Two elements of a
 //       bucket share a place with a probability of 2^-14 (2^-11 in a table of 8 TiB).
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <compare>
+#include <cstdint>
 #include <functional>
-#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
-#include "keyway/kvstore/session.h"
-#include "keyway/locks/fabric/fiber.h"
+#include "keyway/kvstore/walks/walker.h"
+#include "keyway/locks/base/function_ref.h"
 
 namespace keyway::store {
 
-/// Makes unshown_ a heap of the entries in chain_ from a tag on, the first one in front.
+/// A scan shows keys only, or elements with their values.
+enum class Shown : std::uint8_t { kKeys, kElements };
+/// Without a value where only keys are shown.
+using ScanSink = FunctionRef<void(std::string_view key, std::string_view value)>;
+
 template <fabric::Endpoint E>
-void Session<E>::collect_unshown(std::uint64_t from_tag) {
+class Scanner {
+ public:
+  Scanner(E& ep, const Geometry& geometry, OperationClock<E>& clock, ElementReader<E>& reader,
+          BucketChain<E>& chain, Walker<E>& walker)
+      : ep_(ep),
+        geometry_(geometry),
+        clock_(clock),
+        reader_(reader),
+        chain_(chain),
+        walker_(walker) {}
+  Scanner(const Scanner&) = delete;
+  Scanner& operator=(const Scanner&) = delete;
+
+  /// Shows elements of all ranks from a cursor on; returns the cursor to continue from, 0 at the
+  /// end. A cursor may be any word that a client has sent.
+  Result<std::uint64_t> scan(std::uint64_t cursor, std::uint64_t limit, Shown shown, ScanSink sink);
+  /// The same for one rank.
+  Result<std::uint64_t> scan_rank(std::uint32_t rank, std::uint64_t cursor, std::uint64_t limit,
+                                  Shown shown, ScanSink sink);
+  /// Elements from a key's place on, from the key on where it is there; returns how many.
+  Result<std::uint64_t> scan_from(std::string_view key, const Location& location,
+                                  std::uint64_t limit, Shown shown, ScanSink sink);
+
+ private:
+  // An entry of the chain that has not been shown yet. It begins at word `entry` of the line.
+  struct Unshown {
+    std::uint32_t tag = 0;  // as Geometry::cursor_tag() has it
+    std::uint32_t line = 0;
+    std::uint32_t entry = 0;
+
+    auto operator<=>(const Unshown&) const = default;
+  };
+
+  void collect_unshown(std::uint64_t from_tag);
+  template <class Access>
+  Code copy(Access access, std::uint32_t rank, const Unshown& next, std::size_t i, Shown shown,
+            std::string_view from, std::size_t before);
+  template <class Access>
+  Status scan_bucket(Access access, std::uint32_t rank, ScanPlace& at, std::uint64_t most,
+                     std::string_view from, Shown shown);
+  Status scan_stripe(std::uint32_t rank, ScanPlace& at, std::uint64_t most, std::string_view from,
+                     Shown shown);
+  Result<std::uint64_t> scan_at(std::uint64_t cursor, std::uint64_t limit, std::string_view from,
+                                std::uint32_t end_rank, Shown shown, ScanSink sink);
+
+  E& ep_;
+  const Geometry& geometry_;
+  OperationClock<E>& clock_;
+  ElementReader<E>& reader_;
+  BucketChain<E>& chain_;
+  Walker<E>& walker_;
+  std::vector<Unshown> unshown_;
+  std::vector<std::pair<std::string, std::string>> scanned_;
+};
+
+/// Makes unshown_ a heap of the chain's entries from a tag on, the first one in front.
+template <fabric::Endpoint E>
+void Scanner<E>::collect_unshown(std::uint64_t from_tag) {
   unshown_.clear();
-  for (std::uint32_t line = 0; line < chain_.size(); ++line) {
-    const Bucket& words = chain_[line].bucket;
+  const auto lines = chain_.lines();
+  for (std::uint32_t line = 0; line < lines.size(); ++line) {
+    const Bucket& words = lines[line].bucket;
     for (std::uint32_t i = 1; i < kBucketWords; i += words.entry(i).words()) {
       if (words.entry(i).kind() == EntryKind::kEmpty) break;
       const std::uint64_t tag = geometry_.cursor_tag(words.entry(i).tag());
@@ -47,15 +113,17 @@ void Session<E>::collect_unshown(std::uint64_t from_tag) {
 /// before the key `from`, where this is it, and are left out.
 template <fabric::Endpoint E>
 template <class Access>
-Code Session<E>::copy_unshown(Access access, std::uint32_t rank, const Unshown& next, std::size_t i,
-                              Shown shown, std::string_view from, std::size_t before) {
+Code Scanner<E>::copy(Access access, std::uint32_t rank, const Unshown& next, std::size_t i,
+                      Shown shown, std::string_view from, std::size_t before) {
   Found found{.line = next.line, .at = static_cast<std::uint16_t>(next.entry)};
-  Code code = look(access, rank, chain_[next.line].bucket, i, found);
+  Code code = walker_.look(access, rank, chain_.lines()[next.line].bucket, i, found);
   if (code != Code::kOk) return code;
   if (found.head.key == from) scanned_.resize(before);
-  if (is_past(rank, found.head.expires_at_ms)) return code;
+  if (clock_.is_past(rank, found.head.expires_at_ms)) return code;
   ElementPart part;
-  if (shown == Shown::kElements) code = show(access, rank, found, ValueRange::whole(), part);
+  if (shown == Shown::kElements) {
+    code = reader_.show(access, rank, found, ValueRange::whole(), part);
+  }
   if (code == Code::kOk) scanned_.emplace_back(found.head.key, part.bytes);
   return code;
 }
@@ -64,28 +132,28 @@ Code Session<E>::copy_unshown(Access access, std::uint32_t rank, const Unshown& 
 /// moves `at` behind them. Those that precede the key `from` at its own place are left out.
 template <fabric::Endpoint E>
 template <class Access>
-Status Session<E>::scan_bucket(Access access, std::uint32_t rank, ScanPlace& at, std::uint64_t most,
+Status Scanner<E>::scan_bucket(Access access, std::uint32_t rank, ScanPlace& at, std::uint64_t most,
                                std::string_view from, Shown shown) {
-  read_chain(access, rank, at.bucket);
+  chain_.read_whole(access, rank, at.bucket);
   collect_unshown(at.tag);
   const std::size_t before = scanned_.size();
   while (!unshown_.empty()) {
-    std::array<Unshown, detail::kPeeks> next;
-    std::array<EntryWord, detail::kPeeks> entries;
-    const std::size_t n = std::min(unshown_.size(), detail::kPeeks);
+    std::array<Unshown, Walker<E>::kPeeks> next;
+    std::array<EntryWord, Walker<E>::kPeeks> entries;
+    const std::size_t n = std::min(unshown_.size(), next.size());
     for (std::size_t i = 0; i < n; ++i) {
       std::pop_heap(unshown_.begin(), unshown_.end(), std::greater<>());
       next[i] = unshown_.back();
-      entries[i] = chain_[next[i].line].bucket.entry(next[i].entry);
+      entries[i] = chain_.lines()[next[i].line].bucket.entry(next[i].entry);
       unshown_.pop_back();
     }
-    peek(access, rank, std::span(entries).first(n));
+    walker_.peek(access, rank, std::span(entries).first(n));
     for (std::size_t i = 0; i < n; ++i) {
       const bool enough = scanned_.size() - before >= most;
       const bool same_place = next[i].tag == at.tag;
       at.tag = next[i].tag;
       if (enough && !same_place) return {};  // S2
-      const Code code = copy_unshown(access, rank, next[i], i, shown, from, before);
+      const Code code = copy(access, rank, next[i], i, shown, from, before);
       if (code != Code::kOk) return Status(code);
     }
   }
@@ -95,30 +163,27 @@ Status Session<E>::scan_bucket(Access access, std::uint32_t rank, ScanPlace& at,
 
 /// Elements from a place on, to at most the end of its stripe, into scanned_: under one grant.
 template <fabric::Endpoint E>
-Status Session<E>::scan_stripe(std::uint32_t rank, ScanPlace& at, std::uint64_t most,
+Status Scanner<E>::scan_stripe(std::uint32_t rank, ScanPlace& at, std::uint64_t most,
                                std::string_view from, Shown shown) {
   const std::uint64_t stripe = geometry_.stripe_of(at.bucket);
   const std::uint64_t end = geometry_.stripe_end(stripe);
-  auto grant = lock_stripe(rank, stripe, locks::Mode::kRead, deadline_);
-  if (!grant.ok()) return grant.status();
-  begin_time(rank);
-  const Hold held(*this, rank, stripe, *grant);
-  scanned_.clear();
-  ahead_.clear();
-  Status status;
-  while (status.ok() && at.bucket < end && scanned_.size() < most) {
-    status = with_access(rank, [&](auto access) {
-      return scan_bucket(access, rank, at, most - scanned_.size(), from, shown);
-    });
-    from = {};
-  }
-  return status;
+  return walker_.in_stripe(rank, stripe, locks::Mode::kRead, [&] {
+    scanned_.clear();
+    Status status;
+    while (status.ok() && at.bucket < end && scanned_.size() < most) {
+      status = fabric::with_access(ep_, rank, [&](auto access) {
+        return scan_bucket(access, rank, at, most - scanned_.size(), from, shown);
+      });
+      from = {};
+    }
+    return status;
+  });
 }
 
-/// Shows the elements from a cursor on, up to `end_rank`; returns the cursor to continue from, 0 at
-/// the end. A cursor may be any word that a client has sent. Without values, these are not read.
+/// Shows the elements from a cursor on, up to `end_rank`. Those of its place that precede the key
+/// `from`, if that is there, are left out.
 template <fabric::Endpoint E>
-Result<std::uint64_t> Session<E>::scan_at(std::uint64_t cursor, std::uint64_t limit,
+Result<std::uint64_t> Scanner<E>::scan_at(std::uint64_t cursor, std::uint64_t limit,
                                           std::string_view from, std::uint32_t end_rank,
                                           Shown shown, ScanSink sink) {
   std::uint32_t rank = fabric::Address::from_word(cursor).rank();
@@ -143,36 +208,15 @@ Result<std::uint64_t> Session<E>::scan_at(std::uint64_t cursor, std::uint64_t li
 }
 
 template <fabric::Endpoint E>
-Result<std::uint64_t> Session<E>::scan(std::uint64_t cursor, std::uint64_t limit,
-                                       const ElementSink& sink) {
+Result<std::uint64_t> Scanner<E>::scan(std::uint64_t cursor, std::uint64_t limit, Shown shown,
+                                       ScanSink sink) {
   // At least one: to show nothing and return the cursor 0 would say that the end has come.
-  return scan_at(cursor, std::max<std::uint64_t>(limit, 1), {}, ep_.ranks(), Shown::kElements,
-                 sink);
+  return scan_at(cursor, std::max<std::uint64_t>(limit, 1), {}, ep_.ranks(), shown, sink);
 }
 
 template <fabric::Endpoint E>
-Result<std::uint64_t> Session<E>::scan_keys(std::uint64_t cursor, std::uint64_t limit,
-                                            const KeySink& sink) {
-  return scan_at(cursor, std::max<std::uint64_t>(limit, 1), {}, ep_.ranks(), Shown::kKeys,
-                 [&](std::string_view key, std::string_view) { sink(key); });
-}
-
-template <fabric::Endpoint E>
-Result<std::uint64_t> Session<E>::scan_rank(std::uint32_t rank, std::uint64_t cursor,
-                                            std::uint64_t limit, const ElementSink& sink) {
-  return scan_one_rank(rank, cursor, limit, Shown::kElements, sink);
-}
-
-template <fabric::Endpoint E>
-Result<std::uint64_t> Session<E>::scan_keys_rank(std::uint32_t rank, std::uint64_t cursor,
-                                                 std::uint64_t limit, const KeySink& sink) {
-  return scan_one_rank(rank, cursor, limit, Shown::kKeys,
-                       [&](std::string_view key, std::string_view) { sink(key); });
-}
-
-template <fabric::Endpoint E>
-Result<std::uint64_t> Session<E>::scan_one_rank(std::uint32_t rank, std::uint64_t cursor,
-                                                std::uint64_t limit, Shown shown, ScanSink sink) {
+Result<std::uint64_t> Scanner<E>::scan_rank(std::uint32_t rank, std::uint64_t cursor,
+                                            std::uint64_t limit, Shown shown, ScanSink sink) {
   if (rank >= ep_.ranks()) {
     return Status(Code::kInvalidArgument, "a scan of a rank that the store has not");
   }
@@ -185,23 +229,8 @@ Result<std::uint64_t> Session<E>::scan_one_rank(std::uint32_t rank, std::uint64_
 }
 
 template <fabric::Endpoint E>
-Result<std::uint64_t> Session<E>::scan_from(std::string_view key, std::uint64_t limit,
-                                            const ElementSink& sink) {
-  return scan_behind(key, limit, Shown::kElements, sink);
-}
-
-template <fabric::Endpoint E>
-Result<std::uint64_t> Session<E>::scan_keys_from(std::string_view key, std::uint64_t limit,
-                                                 const KeySink& sink) {
-  return scan_behind(key, limit, Shown::kKeys,
-                     [&](std::string_view k, std::string_view) { sink(k); });
-}
-
-template <fabric::Endpoint E>
-Result<std::uint64_t> Session<E>::scan_behind(std::string_view key, std::uint64_t limit,
-                                              Shown shown, ScanSink sink) {
-  if (auto status = check_key(key); !status.ok()) return status;
-  const Location location = place(key);
+Result<std::uint64_t> Scanner<E>::scan_from(std::string_view key, const Location& location,
+                                            std::uint64_t limit, Shown shown, ScanSink sink) {
   const ScanPlace begin{location.bucket, geometry_.cursor_tag(tag_of(location.hash))};
   std::uint64_t left = limit;
   const auto counted = [&](std::string_view k, std::string_view v) {

@@ -1,14 +1,15 @@
-// Session<E>: changing a part of a value, or its expiry. Included by session_impl.h.
+// BucketChain<E>: changing a part of a value, or its expiry.
 //
-// The change is made in the element's block if that has room: the session writes only the bytes of
-// the value that change, and reads only their blocks of the checksum, also on another rank
+// The change is made in the element's block if that has room: only the bytes of the value that
+// change are written, and only their blocks of the checksum are read, also on another rank
 // (element_change.h). Otherwise the element moves as a whole. An element that grows then gets spare
 // room, so that appends are amortised.
 #pragma once
 
 #include "keyway/kvstore/layout/element_change.h"
-#include "keyway/kvstore/session.h"
-#include "keyway/kvstore/session_read.h"  // assign_in_parts()
+#include "keyway/kvstore/types/decisions.h"
+#include "keyway/kvstore/volume/bucket_chain.h"
+#include "keyway/locks/fabric/time_slice.h"
 
 namespace keyway::store {
 
@@ -22,8 +23,9 @@ inline constexpr std::uint64_t kGrowthShare = 8;
 /// absent: no part of it stays.
 template <fabric::Endpoint E>
 template <class Access>
-Status Session<E>::apply_overwrite(Access access, const Location& location, std::string_view key,
-                                   const Decision& decision, const Found& found) {
+Status BucketChain<E>::overwrite_part(Access access, const Location& location,
+                                      std::string_view key, const Decision& decision,
+                                      const Found& found) {
   const std::uint64_t before = found.live() ? found.head.value_bytes : 0;
   if (auto status = check_overwrite(before, decision); !status.ok()) return status;
   const std::uint64_t after = overwritten_bytes(before, decision);
@@ -31,35 +33,30 @@ Status Session<E>::apply_overwrite(Access access, const Location& location, std:
   if (found.live() && found.entry.kind() == EntryKind::kHeap && !tiny) {
     ElementChange change(found.head, decision.offset, decision.value, decision.expires_at_ms);
     if (change.keeps_layout() && has_room(location.rank, found, change.bytes())) {
-      if (const Code code = change_in_place(access, location, change, found); code != Code::kOk) {
-        return Status(code);
-      }
-      // recount_expiring() asks for the stripe's next expiry only where this one changes.
-      writes_expiry_ =
-          decision.expires_at_ms != kNoExpiry && decision.expires_at_ms != found.head.expires_at_ms;
-      recount_expiring(location, found, decision);
-      return {};
+      const Code code = overwrite_in_place(access, location, change, found);
+      if (code == Code::kOk) note({location, key, found, &decision});
+      return Status(code);
     }
   }
   // A value that no heap can hold is refused before it is built.
   if (!tiny && after > geometry_.heap_bytes()) return full(location.rank, after);
   ElementPart old;
   if (found.live()) {
-    const Code code = show(access, location.rank, found, ValueRange::whole(), old);
+    const Code code = reader_.show(access, location.rank, found, ValueRange::whole(), old);
     if (code != Code::kOk) return Status(code);
   }
   built_.reserve(after);
-  assign_in_parts(built_, old.bytes);
+  fabric::assign_in_parts(built_, old.bytes);
   overwrite(built_, decision);
   const bool grows = found.live() && after > before;
-  return apply_write(access, location, key, Decision::write(built_, decision.expires_at_ms), found,
-                     grows ? (key.size() + after) / kGrowthShare : 0);
+  return write(access, location, key, Decision::write(built_, decision.expires_at_ms), found,
+               grows ? (key.size() + after) / kGrowthShare : 0);
 }
 
 /// Whether the block of the element that was found holds so many bytes. The element's own size says
 /// how many chunks a run has at least, so a look at the run is needed only beyond these.
 template <fabric::Endpoint E>
-bool Session<E>::has_room(std::uint32_t rank, const Found& found, std::uint64_t bytes) {
+bool BucketChain<E>::has_room(std::uint32_t rank, const Found& found, std::uint64_t bytes) {
   const Block block{found.entry.offset(), found.entry.size_class()};
   if (block.size_class != kRunClass) return bytes <= class_bytes(block.size_class);
   if (bytes <= run_chunks(found.head.bytes()) * kChunkBytes) return true;
@@ -69,8 +66,8 @@ bool Session<E>::has_room(std::uint32_t rank, const Found& found, std::uint64_t 
 /// Nothing has changed when this fails.
 template <fabric::Endpoint E>
 template <class Access>
-Code Session<E>::change_in_place(Access access, const Location& location, ElementChange& change,
-                                 const Found& found) {
+Code BucketChain<E>::overwrite_in_place(Access access, const Location& location,
+                                        ElementChange& change, const Found& found) {
   const fabric::Address at{location.rank, found.entry.offset()};
   const std::uint64_t value_at = found.head.value_at();
   const ElementChange::Extent window = change.window();
@@ -81,7 +78,8 @@ Code Session<E>::change_in_place(Access access, const Location& location, Elemen
   } else {
     const ElementChange::Extent before = change.window_before();
     ElementPart old;
-    const Code code = show(access, location.rank, found, {before.begin, before.bytes()}, old);
+    const Code code =
+        reader_.show(access, location.rank, found, {before.begin, before.bytes()}, old);
     if (code != Code::kOk) return code;
     composed_.resize(ElementChange::kMaxHeadBytes + window.bytes());
     const auto value = std::span(composed_).subspan(ElementChange::kMaxHeadBytes);
@@ -96,10 +94,7 @@ Code Session<E>::change_in_place(Access access, const Location& location, Elemen
     }
     ep_.post_write(access, at, std::span(composed_).first(head_bytes));
   }
-  if (change.version() == 0) {  // K6
-    chain_.front().dirty = true;
-    commit(access, location);
-  }
+  turn_if_begun_anew(access, location, change.version());
   return Code::kOk;
 }
 

@@ -1,75 +1,76 @@
-// Session<E>: making sure that several writes cannot fail half-way. Included by session_impl.h.
+// WriteReserve<E>: makes sure that several writes cannot fail half-way.
+//
+// *What.* Before the first of several keys changes, it leases every block that the writes may need,
+// and makes room in the session's own memory for all that they read and compose.
+// *Thread safety.* One session's; the stripes of all keys are locked.
+// *Invariants.* K3 of session.h.
 #pragma once
 
-#include <algorithm>
+#include <fmt/core.h>
 
-#include "keyway/kvstore/session.h"
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "keyway/kvstore/room/block_needs.h"
+#include "keyway/kvstore/volume/bucket_chain.h"
+#include "keyway/locks/fabric/with_access.h"
 
 namespace keyway::store {
 
-/// An element but for its value, at most: so much fetch() reads of a remote run.
+/// An element but for its value, at most: so much a reader reads of a remote run.
 inline constexpr std::uint64_t kLongestHead = layout_bytes(kMaxKeyBytes, 0, true);
 static_assert(kLongestHead > kChunkBytes);
 
-/// How many blocks of which size several writes need.
+/// A write of an operation on several keys, as far as the heap is concerned.
+struct PlannedWrite {
+  Location location;
+  std::string_view key;
+  std::uint64_t value_bytes = 0;
+  bool expires = false;
+  bool keep_expiry = false;  // as the element that is there does, if any
+
+  bool inlined() const { return !expires && key.size() + value_bytes <= kInlineBytes; }
+  std::uint64_t bytes() const { return element_bytes(key.size(), value_bytes, expires); }
+};
+
 template <fabric::Endpoint E>
-class Session<E>::BlockNeeds {
+class WriteReserve {
  public:
-  void add(std::uint32_t rank, std::uint64_t bytes) {
-    const std::uint32_t c = class_for(bytes);
-    const std::uint64_t size = c == kRunClass ? run_chunks(bytes) * kChunkBytes : class_bytes(c);
-    for (Need& need : needs_) {
-      if (need.rank == rank && need.bytes == size) {
-        ++need.count;
-        return;
-      }
-    }
-    needs_.push_back({rank, size, 1});
-  }
-  /// Leases them all, or says no. Runs first, the longest before the others: a block finds room in
-  /// many places, and may take a chunk of the gap that a run needs.
-  bool reserve(Heap<E>& heap) {
-    std::sort(needs_.begin(), needs_.end(),
-              [](const Need& a, const Need& b) { return a.bytes > b.bytes; });
-    for (const Need& need : needs_) {
-      if (heap.ensure(need.rank, need.bytes, need.count)) continue;
-      heap.note_shortage(shortage_of(need));
-      return false;
-    }
-    // A later ensure() may have given back what an earlier one leased.
-    for (const Need& need : needs_) {
-      if (heap.ready(need.rank, need.bytes, need.count)) continue;
-      heap.note_shortage(shortage_of(need));
-      return false;
-    }
-    return true;
-  }
+  WriteReserve(E& ep, const Geometry& geometry, Heap<E>& heap, ElementReader<E>& reader,
+               BucketChain<E>& chain)
+      : ep_(ep), geometry_(geometry), heap_(heap), reader_(reader), chain_(chain) {}
+  WriteReserve(const WriteReserve&) = delete;
+  WriteReserve& operator=(const WriteReserve&) = delete;
+
+  /// Leases the blocks, and makes room for composing the elements.
+  Status writes(std::span<const PlannedWrite> writes);
+  /// Makes room for all that a change of these keys reads: for the chains of their buckets, and for
+  /// remote elements whose keys are compared with them. The sizes in the lines stay true while the
+  /// stripes are locked. The first lines of many remote buckets are read in one round trip.
+  void reads(std::span<const Location> locations);
 
  private:
-  struct Need {
-    std::uint32_t rank;
-    std::uint64_t bytes;  // of the class, or of the whole run
-    std::uint64_t count;
-  };
-  /// For a run, the chunks of all runs of that rank: what is in hand is returned before elements
-  /// are moved, so a move makes one gap for them together. Live runs may leave no place for such a
-  /// gap: then a move makes one for this run, and the others find theirs elsewhere.
-  Shortage shortage_of(const Need& lacking) const {
-    if (class_for(lacking.bytes) != kRunClass) return {lacking.rank, 1};
-    Shortage all{lacking.rank, 0, run_chunks(lacking.bytes)};
-    for (const Need& need : needs_) {
-      const bool run = class_for(need.bytes) == kRunClass && need.rank == lacking.rank;
-      all.chunks += run ? need.count * run_chunks(need.bytes) : 0;
-    }
-    return all;
-  }
+  template <class Access>
+  std::size_t chain(Access access, const Location& location, const Bucket& first);
+  void composed(std::span<const PlannedWrite> writes);
+  void need_at_most(BlockNeeds<E>& needs, std::span<const PlannedWrite> writes) const;
+  void need_exactly(BlockNeeds<E>& needs, std::span<const PlannedWrite> writes);
 
-  std::vector<Need> needs_;
+  E& ep_;
+  const Geometry& geometry_;
+  Heap<E>& heap_;
+  ElementReader<E>& reader_;
+  BucketChain<E>& chain_;
+  std::vector<Bucket> first_lines_;
 };
 
 /// The blocks that the writes need at most. It looks at no element.
 template <fabric::Endpoint E>
-void Session<E>::need_at_most(BlockNeeds& needs, std::span<const PlannedWrite> writes) const {
+void WriteReserve<E>::need_at_most(BlockNeeds<E>& needs,
+                                   std::span<const PlannedWrite> writes) const {
   for (PlannedWrite write : writes) {
     const std::uint32_t rank = write.location.rank;
     if (!write.inlined()) needs.add(rank, write.bytes());
@@ -84,7 +85,7 @@ void Session<E>::need_at_most(BlockNeeds& needs, std::span<const PlannedWrite> w
 /// The blocks that the writes need, by a look at each element: none for one that is rewritten where
 /// it is.
 template <fabric::Endpoint E>
-void Session<E>::need_exactly(BlockNeeds& needs, std::span<const PlannedWrite> writes) {
+void WriteReserve<E>::need_exactly(BlockNeeds<E>& needs, std::span<const PlannedWrite> writes) {
   std::vector<std::string_view> keys;
   for (const PlannedWrite& write : writes) keys.push_back(write.key);
   std::sort(keys.begin(), keys.end());
@@ -93,15 +94,16 @@ void Session<E>::need_exactly(BlockNeeds& needs, std::span<const PlannedWrite> w
     const auto named = std::equal_range(keys.begin(), keys.end(), write.key);
     const Location& location = write.location;
     Found found;
-    const Code code = with_access(
-        location.rank, [&](auto access) { return locate(access, location, write.key, found); });
+    const Code code = fabric::with_access(ep_, location.rank, [&](auto access) {
+      return chain_.locate(access, location, write.key, found);
+    });
     // A key that is named twice is not as it is now when its second turn comes.
     if (code != Code::kOk || named.second - named.first > 1) {
       need_at_most(needs, writes.subspan(i, 1));
       continue;
     }
     if (write.keep_expiry && found.live()) write.expires = found.head.expires();
-    if (detail::fits_in_place(found, write.key.size(), write.value_bytes, write.expires)) continue;
+    if (fits_in_place(found, write.key.size(), write.value_bytes, write.expires)) continue;
     if (!write.inlined()) needs.add(location.rank, write.bytes());
     // An entry that replaces one at least as long finds room in that one's line.
     const bool room = found.at != 0 && !(write.inlined() && found.entry.kind() == EntryKind::kHeap);
@@ -109,41 +111,37 @@ void Session<E>::need_exactly(BlockNeeds& needs, std::span<const PlannedWrite> w
   }
 }
 
-/// Makes room in this session's memory for all that a change of these keys reads, before the first
-/// of them changes (K3): for the chains of their buckets, and for remote elements whose keys are
-/// compared with them. The sizes in the lines stay true while the stripes are locked. The first
-/// lines of many remote buckets are read in one round trip.
 template <fabric::Endpoint E>
-void Session<E>::reserve_reads(std::span<const Location> locations) {
+void WriteReserve<E>::reads(std::span<const Location> locations) {
   std::size_t longest = 0;
   for (std::size_t from = 0; from < locations.size(); from += kBucketsAhead) {
     const auto part =
         locations.subspan(from, std::min<std::size_t>(kBucketsAhead, locations.size() - from));
-    ahead_.resize(part.size());
+    first_lines_.resize(part.size());
     bool posted = false;
     for (std::size_t i = 0; i < part.size(); ++i) {
       if (ep_.is_local(part[i].rank)) continue;
       ep_.post_read(fabric::rma, geometry_.bucket(part[i].rank, part[i].bucket),
-                    std::as_writable_bytes(std::span(ahead_[i].words)));
+                    std::as_writable_bytes(std::span(first_lines_[i].words)));
       posted = true;
     }
     if (posted) ep_.flush_all();
     for (std::size_t i = 0; i < part.size(); ++i) {
-      const std::size_t lines = with_access(
-          part[i].rank, [&](auto access) { return reserve_chain(access, part[i], ahead_[i]); });
+      const std::size_t lines = fabric::with_access(ep_, part[i].rank, [&](auto access) {
+        return chain(access, part[i], first_lines_[i]);
+      });
       longest = std::max(longest, lines);
     }
   }
-  chain_.reserve(longest + locations.size());  // each write may add a line
+  chain_.reserve_lines(longest + locations.size());  // each write may add a line
 }
 
 /// The same for one key, whose bucket begins with the line `first`; returns the lines of the chain.
-/// Elements in chunks fit a buffer of a chunk; of a run of the same tag fetch() reads as much as a
-/// head with the key that is looked for has, whatever is in the run.
+/// Elements in chunks fit a buffer of a chunk; of a run of the same tag as much is read as a head
+/// with the key that is looked for has, whatever is in the run.
 template <fabric::Endpoint E>
 template <class Access>
-std::size_t Session<E>::reserve_chain(Access access, const Location& location,
-                                      const Bucket& first) {
+std::size_t WriteReserve<E>::chain(Access access, const Location& location, const Bucket& first) {
   std::size_t lines = 1;
   if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
     fabric::Address at = geometry_.bucket(location.rank, location.bucket);
@@ -154,7 +152,7 @@ std::size_t Session<E>::reserve_chain(Access access, const Location& location,
     }
     return lines;
   } else {
-    fetched_.reserve(kChunkBytes);
+    reader_.reserve(kChunkBytes);
     Bucket line = first;
     while (true) {
       for (std::uint32_t i = 1; i < kBucketWords; i += line.entry(i).words()) {
@@ -162,7 +160,7 @@ std::size_t Session<E>::reserve_chain(Access access, const Location& location,
         if (entry.kind() == EntryKind::kEmpty) break;
         if (entry.kind() == EntryKind::kHeap && entry.size_class() == kRunClass &&
             entry.tag() == tag_of(location.hash)) {
-          fetched_.reserve(kLongestHead);
+          reader_.reserve(kLongestHead);
         }
       }
       if (line.link() == 0) return lines;
@@ -177,26 +175,24 @@ std::size_t Session<E>::reserve_chain(Access access, const Location& location,
 /// the keys, so it needs room as well. A single run needs that room, too: the later key may be one
 /// that the operation erases, and `writes` does not name these.
 template <fabric::Endpoint E>
-void Session<E>::reserve_composed(std::span<const PlannedWrite> writes) {
+void WriteReserve<E>::composed(std::span<const PlannedWrite> writes) {
   for (const PlannedWrite& write : writes) {
     if (write.inlined() && !write.keep_expiry) continue;
     if (ep_.is_local(write.location.rank)) continue;
     const std::uint64_t bytes = write.bytes() + (write.keep_expiry ? kExpiryBytes : 0);
-    composed_.reserve(bytes);
-    if (bytes > kChunkBytes) fetched_.reserve(kLongestHead);
+    chain_.reserve_composed(bytes);
+    if (bytes > kChunkBytes) reader_.reserve(kLongestHead);
   }
 }
 
-/// Leases every block that the writes may need, and makes room for composing them, so that none of
-/// them can fail half-way (K3). The stripes are locked.
 template <fabric::Endpoint E>
-Status Session<E>::reserve_writes(std::span<const PlannedWrite> writes) {
-  reserve_composed(writes);
-  BlockNeeds most;
+Status WriteReserve<E>::writes(std::span<const PlannedWrite> writes) {
+  composed(writes);
+  BlockNeeds<E> most;
   need_at_most(most, writes);
   if (most.reserve(heap_)) return {};
   heap_.return_all();  // what we hold in other classes may be what is missing
-  BlockNeeds exact;
+  BlockNeeds<E> exact;
   need_exactly(exact, writes);
   if (exact.reserve(heap_)) return {};
   heap_.return_all();  // a failure keeps no room from others

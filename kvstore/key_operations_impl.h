@@ -1,0 +1,145 @@
+// The bodies of KeyOperations<Keys>.
+#pragma once
+
+#include <array>
+#include <charconv>
+
+#include "keyway/kvstore/key_operations.h"
+#include "keyway/kvstore/types/decisions.h"
+#include "keyway/locks/fabric/time_slice.h"
+
+namespace keyway::store {
+
+template <class Keys>
+Status KeyOperations<Keys>::get(std::string_view key, std::string& out) {
+  return keys().read_key(
+      key, whole_value, [&](const ElementPart& part) { fabric::assign_in_parts(out, part.bytes); });
+}
+
+template <class Keys>
+Status KeyOperations<Keys>::read(std::string_view key, Reader reader) {
+  return keys().read_key(key, whole_value, [&](const ElementPart& part) {
+    reader({part.bytes, part.expires_at_ms});
+  });
+}
+
+template <class Keys>
+Status KeyOperations<Keys>::read_part(std::string_view key, RangeOf range_of, PartReader reader) {
+  return keys().read_key(key, range_of, reader);
+}
+
+template <class Keys>
+Status KeyOperations<Keys>::get_range(std::string_view key, std::uint64_t offset,
+                                      std::uint64_t length, std::string& out) {
+  const auto range_of = [&](std::uint64_t) { return ValueRange{offset, length}; };
+  return keys().read_key(
+      key, range_of, [&](const ElementPart& part) { fabric::assign_in_parts(out, part.bytes); });
+}
+
+template <class Keys>
+Status KeyOperations<Keys>::put(std::string_view key, std::string_view value,
+                                const PutOptions& options) {
+  return keys().mutate_key(key, ValueRange::none(),
+                           [&](const ElementPart* old) { return decide_put(old, value, options); });
+}
+
+template <class Keys>
+Status KeyOperations<Keys>::compare_and_set(std::string_view key, std::string_view expected,
+                                            std::string_view value) {
+  return keys().mutate_key(key, ValueRange::whole(), [&](const ElementPart* old) {
+    return decide_compare_and_set(old, expected, value);
+  });
+}
+
+template <class Keys>
+Status KeyOperations<Keys>::erase(std::string_view key) {
+  return keys().mutate_key(key, ValueRange::none(),
+                           [](const ElementPart* old) { return decide_erase(old); });
+}
+
+template <class Keys>
+Result<std::int64_t> KeyOperations<Keys>::increment(std::string_view key, std::int64_t delta) {
+  std::int64_t sum = 0;
+  std::array<char, 24> digits;
+  const auto decide = [&](const ElementPart* old) -> Decision {
+    std::int64_t before = 0;
+    if (old != nullptr) {
+      const char* end = old->bytes.data() + old->bytes.size();
+      const auto [stop, error] = std::from_chars(old->bytes.data(), end, before);
+      if (error != std::errc() || stop != end) return Decision::fail(Code::kNotANumber);
+    }
+    if (__builtin_add_overflow(before, delta, &sum)) return Decision::fail(Code::kNotANumber);
+    const char* end = std::to_chars(digits.data(), digits.data() + digits.size(), sum).ptr;
+    return Decision::write({digits.data(), end}, expiry_of(old));
+  };
+  if (Status status = keys().mutate_key(key, ValueRange::whole(), decide); !status.ok()) {
+    return status;
+  }
+  return sum;
+}
+
+template <class Keys>
+Result<std::uint64_t> KeyOperations<Keys>::append(std::string_view key, std::string_view suffix) {
+  std::uint64_t length = 0;
+  const auto decide = [&](const ElementPart* old) {
+    const Decision decision = decide_append(old, suffix);
+    length = decision.offset + suffix.size();
+    return decision;
+  };
+  if (Status status = keys().mutate_key(key, ValueRange::none(), decide); !status.ok()) {
+    return status;
+  }
+  return length;
+}
+
+template <class Keys>
+Result<std::uint64_t> KeyOperations<Keys>::set_range(std::string_view key, std::uint64_t offset,
+                                                     std::string_view bytes, PutIf when) {
+  if (offset > kMaxValueBytes) return check_value(offset);
+  if (Status status = check_value(offset + bytes.size()); !status.ok()) return status;
+  std::uint64_t length = 0;
+  const auto decide = [&](const ElementPart* old) {
+    const Decision decision = decide_set_range(old, offset, bytes, when);
+    length = overwritten_bytes(old != nullptr ? old->value_bytes : 0, decision);
+    return decision;
+  };
+  if (Status status = keys().mutate_key(key, ValueRange::none(), decide); !status.ok()) {
+    return status;
+  }
+  return length;
+}
+
+template <class Keys>
+Status KeyOperations<Keys>::modify(std::string_view key, Mutator mutate) {
+  return keys().mutate_key(key, ValueRange::whole(), [&](const ElementPart* old) -> Decision {
+    if (old == nullptr) return mutate(nullptr);
+    const ElementState state{old->bytes, old->expires_at_ms};
+    return mutate(&state);
+  });
+}
+
+template <class Keys>
+Status KeyOperations<Keys>::modify_part(std::string_view key, ValueRange range,
+                                        PartMutator mutate) {
+  return keys().mutate_key(key, range, mutate);
+}
+
+template <class Keys>
+Status KeyOperations<Keys>::get_all(std::span<const std::string_view> keys,
+                                    std::vector<std::optional<std::string>>& out) {
+  out.assign(keys.size(), std::nullopt);
+  return this->keys().read_all(keys, [&](std::size_t i, const ElementState* element) {
+    if (element != nullptr) out[i].emplace(element->value);
+  });
+}
+
+template <class Keys>
+Status KeyOperations<Keys>::transact(std::span<const std::string_view> keys,
+                                     const TransactionBody& body) {
+  const auto decide = [&](std::span<ElementDraft> drafts) {
+    return decide_on_values(drafts, body);
+  };
+  return this->keys().modify_all(keys, decide, {});
+}
+
+}  // namespace keyway::store

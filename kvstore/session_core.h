@@ -1,0 +1,227 @@
+// SessionCore<E>: the objects of one session, and the way of an operation on one key through them.
+//
+// *What.* place() a key, enter() its stripe, let the chain find and change the element, leave the
+// stripe, and free what has become free. Every read of one key is read_at(), every change of one
+// key change(): the objects below know nothing of operations, and the operations nothing of them.
+// *Thread safety.* One session's.
+// *Invariants.* K1 to K7 of session.h.
+// *Where more goes.* A read that needs no lock is answered at the top of read_at(), before the
+// stripe is entered. An operation that travels to the key's owner leaves at the top of read_at() or
+// of change(), when the key has a place. A record of each change is made in BucketChain::note().
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "keyway/kvstore/layout/geometry.h"
+#include "keyway/kvstore/layout/location.h"
+#include "keyway/kvstore/room/room_maker.h"
+#include "keyway/kvstore/room/write_reserve.h"
+#include "keyway/kvstore/stripes/lock_advisor.h"
+#include "keyway/kvstore/stripes/stripe_gate.h"
+#include "keyway/kvstore/types/decisions.h"
+#include "keyway/kvstore/volume/bucket_chain.h"
+#include "keyway/kvstore/walks/scanner.h"
+#include "keyway/kvstore/walks/sweeper.h"
+
+namespace keyway::store {
+
+/// Keys of a batch get that are in flight together: enough misses to fill a core's line buffers.
+inline constexpr std::size_t kPrefetchWindow = 16;
+
+template <fabric::Endpoint E>
+struct SessionCore {
+  SessionCore(E endpoint, const Geometry& geometry_of_store, const locks::StripeLock& lock,
+              const SessionOptions& options);
+  SessionCore(const SessionCore&) = delete;
+  SessionCore& operator=(const SessionCore&) = delete;
+
+  Location place(std::string_view key) const { return location_of(geometry, key, ep.ranks()); }
+  /// The misses of a local stripe's lock and of its bucket overlap.
+  void prefetch(const Location& location);
+  /// The elements of local buckets that were prefetched. It looks at their lines without the locks,
+  /// a word at a time, to learn where the elements are. What it sees may be stale.
+  void prefetch_elements(std::span<const Location> window);
+
+  /// Locks the stripe of one key as an operation of its own. The look at a remote stripe's kind and
+  /// the read of the key's bucket line, which comes next in any case, are one round trip.
+  Result<locks::StripeGrant> enter(const Location& location, locks::Mode mode);
+  /// The bucket line that enter() has read, if it has.
+  const Bucket* line_of(const locks::StripeGrant& grant) const {
+    return grant.read_first ? &chain.first() : nullptr;
+  }
+  /// The stripe is unlocked: its lock is reviewed where that is due.
+  void leave(const Location& location) {
+    if (advisor.due()) advisor.review(location.rank, location.stripe);
+  }
+
+  /// Calls use(part) under the stripe's shared lock, when the key is there: the part of the value
+  /// that range_of(its length) names.
+  template <class Range, class Use>
+  Status read_at(const Location& location, std::string_view key, Range&& range_of, Use&& use);
+  /// Locks, shows, applies. When the heap is full, room is made if it can be, and the change is
+  /// tried again.
+  template <class Mutate>
+  Status change(const Location& location, std::string_view key, ValueRange range, Mutate&& mutate);
+  /// The same with the stripe locked, and once. `first` as for BucketChain::find().
+  template <class Access, class Mutate>
+  Status change_locked(Access access, const Location& location, std::string_view key,
+                       ValueRange range, Mutate&& mutate, const Bucket* first = nullptr);
+  void give_back_buffers() {
+    reader.give_back_buffers();
+    chain.give_back_buffers();
+  }
+
+  E ep;
+  const Geometry& geometry;
+  locks::LockAgent<E> agent;
+  std::optional<locks::LockTimes> times;
+  Heap<E> heap;
+  MovePace pace;
+  FreedBlocks<E> freed;
+  OperationClock<E> clock;
+  VolumeCounters<E> counters;
+  ElementReader<E> reader;
+  BucketChain<E> chain;
+  StripeGate<E> gate;
+  LockAdvisor<E> advisor;
+  Walker<E> walker;
+  Scanner<E> scanner;
+  Sweeper<E> sweeper;
+  Mover<E> mover;
+  RoomMaker<E> room;
+  WriteReserve<E> reserve;
+};
+
+template <fabric::Endpoint E>
+SessionCore<E>::SessionCore(E endpoint, const Geometry& geometry_of_store,
+                            const locks::StripeLock& lock, const SessionOptions& options)
+    : ep(std::move(endpoint)),
+      geometry(geometry_of_store),
+      agent(ep, geometry.nodes()),
+      heap(ep, geometry),
+      freed(heap, pace),
+      clock(ep, geometry),
+      counters(ep, geometry),
+      reader(ep, geometry, clock),
+      chain(ep, geometry, heap, reader, counters, freed),
+      gate(agent, geometry, lock, Deadline::within(options.timeout)),
+      advisor(ep, geometry, gate, options.choice, ep.agent().word()),
+      walker(ep, geometry, gate, clock, reader, chain, heap, freed),
+      scanner(ep, geometry, clock, reader, chain, walker),
+      sweeper(ep, geometry, clock, counters, chain, walker),
+      mover(ep, geometry, heap, gate, reader, chain, pace),
+      room(ep, geometry, heap, gate, counters, sweeper, mover, pace),
+      reserve(ep, geometry, heap, reader, chain) {
+  if (options.lock_times != 0) agent.times = &times.emplace(options.lock_times);
+}
+
+template <fabric::Endpoint E>
+inline void SessionCore<E>::prefetch(const Location& location) {
+  gate.prefetch(location);
+  prefetch_line(ep.view(geometry.bucket(location.rank, location.bucket)));
+}
+
+template <fabric::Endpoint E>
+void SessionCore<E>::prefetch_elements(std::span<const Location> window) {
+  for (const Location& location : window) {
+    if (!ep.is_local(location.rank)) continue;
+    const fabric::Address line = geometry.bucket(location.rank, location.bucket);
+    for (std::uint32_t i = 1; i < kBucketWords; ++i) {
+      const EntryWord entry(ep.load(fabric::cpu, line + i * 8));
+      if (entry.kind() == EntryKind::kEmpty) break;
+      if (entry.kind() == EntryKind::kInline) {
+        i += kInlineEntryWords - 1;
+      } else if (entry.kind() == EntryKind::kHeap && entry.tag() == tag_of(location.hash) &&
+                 (entry.size_class() < kClasses || entry.size_class() == kRunClass) &&
+                 entry.offset() + kChunkBytes <= geometry.segment_bytes()) {
+        reader.prefetch(location.rank, entry);
+      }
+    }
+  }
+}
+
+template <fabric::Endpoint E>
+Result<locks::StripeGrant> SessionCore<E>::enter(const Location& location, locks::Mode mode) {
+  if (gate.holds_all()) return locks::StripeGrant();
+  clock.begin(location.rank);
+  const auto read_line = [&] {
+    chain.post_first(location);
+    if (mode == locks::Mode::kWrite) counters.post_next_expiry(location);
+  };
+  const std::uint64_t contended = gate.contended();
+  auto grant = gate.acquire_and_read(location.rank, location.stripe, mode, read_line);
+  if (grant.ok()) advisor.visited(location, mode, gate.contended() != contended);
+  return grant;
+}
+
+template <fabric::Endpoint E>
+template <class Range, class Use>
+Status SessionCore<E>::read_at(const Location& location, std::string_view key, Range&& range_of,
+                               Use&& use) {
+  return fabric::with_access(ep, location.rank, [&](auto access) -> Status {
+    auto grant = enter(location, locks::Mode::kRead);
+    if (!grant.ok()) return grant.status();
+    Found found;
+    Code code = Code::kOk;
+    {
+      const StripeGuard<E> held(gate, location.rank, location.stripe, *grant);
+      code = chain.find(access, location, line_of(*grant), key, found);
+      ElementPart part;
+      if (code == Code::kOk && found.live()) {
+        code = reader.show(access, location.rank, found, range_of(found.head.value_bytes), part);
+        if (code == Code::kOk) use(part);
+      }
+    }
+    leave(location);
+    if constexpr (std::is_same_v<decltype(access), fabric::RmaClass>) give_back_buffers();
+    if (code != Code::kOk) return Status(code);
+    return found.live() ? Status() : Status(Code::kNotFound);
+  });
+}
+
+template <fabric::Endpoint E>
+template <class Mutate>
+Status SessionCore<E>::change(const Location& location, std::string_view key, ValueRange range,
+                              Mutate&& mutate) {
+  const auto once = [&] {
+    return fabric::with_access(ep, location.rank, [&](auto access) -> Status {
+      if constexpr (std::is_same_v<decltype(access), fabric::CpuClass>) prefetch(location);
+      auto grant = enter(location, locks::Mode::kWrite);
+      if (!grant.ok()) return grant.status();
+      Status status;
+      {
+        const StripeGuard<E> held(gate, location.rank, location.stripe, *grant);
+        status = change_locked(access, location, key, range, mutate, line_of(*grant));
+      }
+      freed.collect();
+      leave(location);
+      return status;
+    });
+  };
+  Status status = room.with_room(std::span(&location, 1), once);
+  if (!ep.is_local(location.rank) || chain.has_built()) give_back_buffers();
+  return status;
+}
+
+template <fabric::Endpoint E>
+template <class Access, class Mutate>
+Status SessionCore<E>::change_locked(Access access, const Location& location, std::string_view key,
+                                     ValueRange range, Mutate&& mutate, const Bucket* first) {
+  Found found;
+  if (const Code code = chain.locate(access, location, key, found, first); code != Code::kOk)
+    return Status(code);
+  ElementPart part;
+  if (found.live()) {
+    const Code code = reader.show(access, location.rank, found, range, part);
+    if (code != Code::kOk) return Status(code);
+  }
+  const Decision decision = mutate(found.live() ? &part : nullptr);
+  return chain.apply(access, location, key, decision, found);
+}
+
+}  // namespace keyway::store

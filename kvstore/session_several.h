@@ -1,0 +1,161 @@
+// Session<E>: several keys in one call. Included by session_impl.h.
+//
+// get_many() is a batch of single gets that overlaps their cache misses; the others are atomic:
+// they hold the locks of all their stripes at once (HeldKeys).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <functional>
+
+#include "keyway/kvstore/held_keys.h"
+#include "keyway/kvstore/session.h"
+#include "keyway/kvstore/session_core.h"
+#include "keyway/locks/base/check.h"
+
+namespace keyway::store {
+
+/// The places of several keys; fails on the first that is out of bounds.
+template <fabric::Endpoint E, class Items, class KeyOf>
+Result<std::vector<Location>> place_all(const SessionCore<E>& core, const Items& items,
+                                        KeyOf key_of) {
+  std::vector<Location> locations;
+  locations.reserve(items.size());
+  for (const auto& item : items) {
+    if (auto status = check_key(std::invoke(key_of, item)); !status.ok()) return status;
+    locations.push_back(core.place(std::invoke(key_of, item)));
+  }
+  return locations;
+}
+
+/// The gets of at most kPrefetchWindow keys.
+template <fabric::Endpoint E>
+void get_window(SessionCore<E>& core, std::span<const std::string_view> keys,
+                std::span<std::string> out, std::span<Code> codes) {
+  std::array<Location, kPrefetchWindow> window;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    codes[i] = check_key(keys[i]).code();
+    if (codes[i] != Code::kOk) continue;
+    window[i] = core.place(keys[i]);
+    if (core.ep.is_local(window[i].rank)) core.prefetch(window[i]);
+  }
+  core.prefetch_elements(std::span(window).first(keys.size()));
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (codes[i] != Code::kOk) continue;
+    codes[i] = core.read_at(window[i], keys[i], whole_value,
+                            [&](const ElementPart& part) { out[i].assign(part.bytes); })
+                   .code();
+  }
+}
+
+template <fabric::Endpoint E>
+void Session<E>::get_many(std::span<const std::string_view> keys, std::span<std::string> out,
+                          std::span<Code> codes) {
+  KW_CHECK(out.size() >= keys.size() && codes.size() >= keys.size());
+  for (std::size_t at = 0; at < keys.size(); at += kPrefetchWindow) {
+    const std::size_t n = std::min(kPrefetchWindow, keys.size() - at);
+    get_window(*core_, keys.subspan(at, n), out.subspan(at, n), codes.subspan(at, n));
+  }
+}
+
+template <fabric::Endpoint E>
+void Session<E>::prefetch(std::span<const std::string_view> keys) {
+  for (std::size_t at = 0; at < keys.size(); at += kPrefetchWindow) {
+    std::array<Location, kPrefetchWindow> window;
+    std::size_t placed = 0;
+    for (const std::string_view key :
+         keys.subspan(at, std::min(kPrefetchWindow, keys.size() - at))) {
+      if (key.empty() || key.size() > kMaxKeyBytes) continue;
+      window[placed] = core_->place(key);
+      if (!core_->ep.is_local(window[placed].rank)) continue;
+      core_->prefetch(window[placed++]);
+    }
+    core_->prefetch_elements(std::span(window).first(placed));
+  }
+}
+
+template <fabric::Endpoint E>
+Status Session<E>::read_all(std::span<const std::string_view> keys, ElementsReader reader) {
+  auto placed = place_all(*core_, keys, std::identity());
+  if (!placed.ok()) return placed.status();
+  HeldKeys<E> held(*core_, *placed);
+  if (auto status = held.acquire(locks::Mode::kRead); !status.ok()) return status;
+  return held.read(keys, reader);
+}
+
+template <fabric::Endpoint E>
+Status put_all_once(SessionCore<E>& core, std::span<const Location> locations,
+                    std::span<const std::pair<std::string_view, std::string_view>> pairs,
+                    const PutOptions& options) {
+  HeldKeys<E> held(core, locations);
+  if (auto status = held.acquire(locks::Mode::kWrite); !status.ok()) return status;
+  std::vector<PlannedWrite> writes;
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    writes.push_back({locations[i], pairs[i].first, pairs[i].second.size(),
+                      options.expires_at_ms != kNoExpiry, options.keep_expiry});
+  }
+  if (const Code code = held.presence(writes, options.when); code != Code::kOk) {
+    return Status(code);
+  }
+  if (auto status = core.reserve.writes(writes); !status.ok()) return status;
+  const auto key_of = [](const auto& pair) { return pair.first; };
+  return held.change(locations, pairs, key_of, [&](std::size_t i, const ElementPart* old) {
+    const bool keep = options.keep_expiry && old != nullptr;
+    return Decision::write(pairs[i].second, keep ? old->expires_at_ms : options.expires_at_ms);
+  });
+}
+
+template <fabric::Endpoint E>
+Status Session<E>::put_all(std::span<const std::pair<std::string_view, std::string_view>> pairs,
+                           const PutOptions& options) {
+  auto placed = place_all(*core_, pairs, [](const auto& pair) { return pair.first; });
+  if (!placed.ok()) return placed.status();
+  for (const auto& pair : pairs) {
+    if (auto status = check_value(pair.second.size()); !status.ok()) return status;
+  }
+  return core_->room.with_room(*placed,
+                               [&] { return put_all_once(*core_, *placed, pairs, options); });
+}
+
+template <fabric::Endpoint E>
+Result<std::uint64_t> Session<E>::erase_all(std::span<const std::string_view> keys) {
+  auto placed = place_all(*core_, keys, std::identity());
+  if (!placed.ok()) return placed.status();
+  HeldKeys<E> held(*core_, *placed);
+  if (auto status = held.acquire(locks::Mode::kWrite); !status.ok()) return status;
+  std::uint64_t erased = 0;
+  const auto erase = [&](std::size_t, const ElementPart* old) {
+    erased += old != nullptr;
+    return old != nullptr ? Decision::erase() : Decision();
+  };
+  if (auto status = held.change(*placed, keys, std::identity(), erase); !status.ok()) return status;
+  return erased;
+}
+
+template <fabric::Endpoint E>
+Status modify_all_once(SessionCore<E>& core, std::span<const Location> locations,
+                       std::span<const std::string_view> keys, ElementsBody body,
+                       const ModifyAllOptions& options) {
+  HeldKeys<E> held(core, locations);
+  const locks::Mode mode = options.reads_only ? locks::Mode::kRead : locks::Mode::kWrite;
+  if (auto status = held.acquire(mode); !status.ok()) return status;
+  std::vector<ElementDraft> drafts(keys.size());
+  if (auto status = held.draft(keys, options.unchanged_since, drafts); !status.ok()) return status;
+  if (!body(drafts)) return {Code::kMismatch, "the transaction's body declined to commit"};
+  if (!options.reads_only) return held.write(keys, drafts);
+  KW_CHECK(std::none_of(drafts.begin(), drafts.end(), [](const auto& d) { return d.changed(); }));
+  return {};
+}
+
+template <fabric::Endpoint E>
+Status Session<E>::modify_all(std::span<const std::string_view> keys, ElementsBody body,
+                              const ModifyAllOptions& options) {
+  KW_CHECK(options.unchanged_since.size() <= keys.size());
+  if (auto status = check_named_once(keys); !status.ok()) return status;
+  auto placed = place_all(*core_, keys, std::identity());
+  if (!placed.ok()) return placed.status();
+  return core_->room.with_room(
+      *placed, [&] { return modify_all_once(*core_, *placed, keys, body, options); });
+}
+
+}  // namespace keyway::store

@@ -1,0 +1,226 @@
+// StripeGate<E>: lets one agent through the locks of stripes, whatever kind is in force on each.
+//
+// *What.* acquire() and release() of one stripe's lock; StripeGuard releases it, StripeSet holds
+// several. The gate remembers the kind of each stripe: a hint, which every acquire verifies.
+// *Thread safety.* One session's.
+// *Invariants.*
+//   SG1  While hold_all() is in effect the agent holds every stripe of the store for writing: then
+//        acquire() grants without a lock, and release() only completes what has been posted.
+//   K5 of session.h: StripeSet locks in the order of (rank, stripe).
+#pragma once
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "keyway/kvstore/layout/geometry.h"
+#include "keyway/kvstore/layout/location.h"
+#include "keyway/kvstore/types/types.h"
+#include "keyway/locks/base/clock.h"
+#include "keyway/locks/base/prefetch.h"
+#include "keyway/locks/distributed/lock_agent.h"
+#include "keyway/locks/distributed/stripe_lock.h"
+#include "keyway/locks/fabric/with_access.h"
+
+namespace keyway::store {
+
+template <fabric::Endpoint E>
+class StripeGate {
+ public:
+  /// `deadline`: of each operation's waits; it begins with the first of them.
+  StripeGate(locks::LockAgent<E>& agent, const Geometry& geometry, const locks::StripeLock& lock,
+             Deadline deadline)
+      : agent_(agent), geometry_(geometry), lock_(lock), deadline_(deadline) {}
+  StripeGate(const StripeGate&) = delete;
+  StripeGate& operator=(const StripeGate&) = delete;
+
+  /// `post_first` as of StripeLock::acquire(). Not while holds_all().
+  template <class PostFirst>
+  Result<locks::StripeGrant> acquire_and_read(std::uint32_t rank, std::uint64_t stripe,
+                                              locks::Mode mode, PostFirst&& post_first) {
+    return lock_.acquire(agent_, geometry_.stripe_site(rank, stripe), mode, deadline_,
+                         known(rank, stripe), post_first);
+  }
+  Result<locks::StripeGrant> acquire(std::uint32_t rank, std::uint64_t stripe, locks::Mode mode,
+                                     Deadline deadline);
+  Result<locks::StripeGrant> acquire(std::uint32_t rank, std::uint64_t stripe, locks::Mode mode) {
+    return acquire(rank, stripe, mode, deadline_);
+  }
+  void release(std::uint32_t rank, std::uint64_t stripe, locks::StripeGrant& grant);
+  /// The deadline of an operation that begins now.
+  Deadline begun() const { return deadline_.started(agent_.ep.now_ns()); }
+
+  bool holds_all() const { return holds_all_; }
+  /// SG1, from the time that a StripeSet of all stripes has been acquired.
+  void hold_all(bool all) { holds_all_ = all; }
+
+  /// Asks for the lock's line of a local stripe.
+  void prefetch(const Location& location) {
+    prefetch_line<PrefetchFor::kWrite>(
+        agent_.ep.view(geometry_.stripe_site(location.rank, location.stripe)
+                           .of(known(location.rank, location.stripe))
+                           .line));
+  }
+  /// Acquires that had to wait.
+  std::uint64_t contended() const { return agent_.stats.contended; }
+
+  std::size_t kinds() const { return lock_.kinds(); }
+  std::string_view name_of(locks::KindIndex kind) const { return lock_.kind(kind).traits().name; }
+  /// The kind in force on a stripe, and how often it has changed.
+  locks::KindWord kind_of(std::uint32_t rank, std::uint64_t stripe);
+  std::vector<LockKindReport> report(std::uint32_t rank);
+  Status switch_to(std::uint32_t rank, std::uint64_t stripe, locks::KindIndex target);
+  Status switch_to(std::uint32_t rank, std::uint64_t stripe, std::string_view kind);
+
+ private:
+  [[gnu::always_inline]] locks::KindIndex& known(std::uint32_t rank, std::uint64_t stripe) {
+    if (lock_.kinds() == 1) return only_;
+    if (known_.empty()) known_.resize(agent_.ep.ranks());
+    auto& of_rank = known_[rank];
+    if (of_rank.empty()) of_rank.resize(geometry_.stripes());
+    return of_rank[stripe];
+  }
+
+  locks::LockAgent<E>& agent_;
+  const Geometry& geometry_;
+  const locks::StripeLock& lock_;
+  const Deadline deadline_;
+  bool holds_all_ = false;
+  locks::KindIndex only_ = 0;  // where the store has one kind
+  // Else the kind that each stripe had at the last look; by rank, made as they are used.
+  std::vector<std::vector<locks::KindIndex>> known_;
+};
+
+/// One stripe's lock, released when this goes, also by an exception.
+template <fabric::Endpoint E>
+class StripeGuard {
+ public:
+  StripeGuard(StripeGate<E>& gate, std::uint32_t rank, std::uint64_t stripe,
+              locks::StripeGrant& grant)
+      : gate_(gate), rank_(rank), stripe_(stripe), grant_(grant) {}
+  StripeGuard(const StripeGuard&) = delete;
+  StripeGuard& operator=(const StripeGuard&) = delete;
+  ~StripeGuard() { gate_.release(rank_, stripe_, grant_); }
+
+ private:
+  StripeGate<E>& gate_;
+  std::uint32_t rank_;
+  std::uint64_t stripe_;
+  locks::StripeGrant& grant_;
+};
+
+/// The stripes of several keys, locked in order, released when it goes.
+template <fabric::Endpoint E>
+class StripeSet {
+ public:
+  struct Held {
+    std::uint32_t rank;
+    std::uint64_t stripe;
+    locks::StripeGrant grant;
+  };
+
+  StripeSet(StripeGate<E>& gate, std::span<const Location> locations) : gate_(gate) {
+    std::vector<std::pair<std::uint32_t, std::uint64_t>> stripes;
+    stripes.reserve(locations.size());
+    for (const Location& location : locations) stripes.emplace_back(location.rank, location.stripe);
+    std::sort(stripes.begin(), stripes.end());  // K5
+    stripes.erase(std::unique(stripes.begin(), stripes.end()), stripes.end());
+    held_.reserve(stripes.size());
+    for (const auto& [rank, stripe] : stripes) held_.push_back({rank, stripe, {}});
+  }
+  StripeSet(const StripeSet&) = delete;
+  StripeSet& operator=(const StripeSet&) = delete;
+  ~StripeSet() { release(); }
+
+  /// Each stripe once, in order.
+  std::span<const Held> stripes() const { return held_; }
+
+  Status acquire(locks::Mode mode) {
+    const Deadline until = gate_.begun();
+    for (Held& held : held_) {
+      auto grant = gate_.acquire(held.rank, held.stripe, mode, until);
+      if (!grant.ok()) return grant.status();
+      held.grant = *grant;
+      ++locked_;
+    }
+    return {};
+  }
+  void release() {
+    while (locked_ > 0) {
+      Held& held = held_[--locked_];
+      gate_.release(held.rank, held.stripe, held.grant);
+    }
+  }
+
+ private:
+  StripeGate<E>& gate_;
+  std::vector<Held> held_;
+  std::size_t locked_ = 0;
+};
+
+template <fabric::Endpoint E>
+Result<locks::StripeGrant> StripeGate<E>::acquire(std::uint32_t rank, std::uint64_t stripe,
+                                                  locks::Mode mode, Deadline deadline) {
+  if (holds_all_) return locks::StripeGrant();
+  return lock_.acquire(agent_, geometry_.stripe_site(rank, stripe), mode, deadline,
+                       known(rank, stripe));
+}
+
+template <fabric::Endpoint E>
+void StripeGate<E>::release(std::uint32_t rank, std::uint64_t stripe, locks::StripeGrant& grant) {
+  if (holds_all_) return static_cast<void>(agent_.ep.flush(rank));  // which the release does, too
+  lock_.release(agent_, geometry_.stripe_site(rank, stripe), grant);
+}
+
+template <fabric::Endpoint E>
+locks::KindWord StripeGate<E>::kind_of(std::uint32_t rank, std::uint64_t stripe) {
+  return fabric::with_access(agent_.ep, rank, [&](auto access) {
+    return lock_.word(agent_, geometry_.stripe_site(rank, stripe), access);
+  });
+}
+
+template <fabric::Endpoint E>
+std::vector<LockKindReport> StripeGate<E>::report(std::uint32_t rank) {
+  std::vector<LockKindReport> reports(lock_.kinds());
+  for (std::size_t i = 0; i < lock_.kinds(); ++i) {
+    reports[i].kind = name_of(static_cast<locks::KindIndex>(i));
+  }
+  for (std::uint64_t stripe = 0; stripe < geometry_.stripes(); ++stripe) {
+    const locks::KindWord word = lock_.kinds() == 1 ? locks::KindWord() : kind_of(rank, stripe);
+    ++reports[word.kind()].stripes;
+    reports[word.kind()].switches += word.switches();
+  }
+  return reports;
+}
+
+template <fabric::Endpoint E>
+Status StripeGate<E>::switch_to(std::uint32_t rank, std::uint64_t stripe, locks::KindIndex target) {
+  if (rank >= agent_.ep.ranks() || stripe >= geometry_.stripes() || target >= lock_.kinds()) {
+    return {
+        Code::kInvalidArgument,
+        fmt::format("there is no stripe {} at rank {}, or no lock kind {}", stripe, rank, target)};
+  }
+  if (holds_all_) return {Code::kBusy, "a session that is alone in the store holds all its locks"};
+  return lock_.switch_to(agent_, geometry_.stripe_site(rank, stripe), target, deadline_,
+                         known(rank, stripe));
+}
+
+template <fabric::Endpoint E>
+Status StripeGate<E>::switch_to(std::uint32_t rank, std::uint64_t stripe, std::string_view kind) {
+  for (std::size_t i = 0; i < lock_.kinds(); ++i) {
+    const auto index = static_cast<locks::KindIndex>(i);
+    if (name_of(index) == kind) return switch_to(rank, stripe, index);
+  }
+  return {Code::kInvalidArgument,
+          fmt::format("the store's stripes cannot have locks of kind '{}'; lock=auto opens it with "
+                      "all that may pay",
+                      kind)};
+}
+
+}  // namespace keyway::store

@@ -1,0 +1,171 @@
+// BucketChain<E>: the lines of one bucket, and every change of its elements.
+//
+// *What.* A bucket is a line of the table and the overflow lines that hang on it. find() looks for
+// a key on behalf of a reader. locate() also copies the lines that it passes, so that the key can
+// be changed: apply() makes what a mutator has decided of it. A walk copies all lines by
+// read_whole(), and takes elements out by remove() and end_removals().
+// *Thread safety.* One session's. The bucket's stripe is locked: for writing where it changes.
+// *Invariants.* K1 to K4 and K6 of session.h. Besides:
+//   BC1  Every change of an element passes note() once, after all that may fail and before the
+//        stripe is unlocked. So what has to follow each change is said there: today what the
+//        volume counts, later a record of the journal. What moves an element changes none.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "keyway/kvstore/layout/element_change.h"
+#include "keyway/kvstore/layout/geometry.h"
+#include "keyway/kvstore/layout/location.h"
+#include "keyway/kvstore/types/types.h"
+#include "keyway/kvstore/volume/element_reader.h"
+#include "keyway/kvstore/volume/found.h"
+#include "keyway/kvstore/volume/freed_blocks.h"
+#include "keyway/kvstore/volume/heap.h"
+#include "keyway/kvstore/volume/key_change.h"
+#include "keyway/kvstore/volume/volume_counters.h"
+#include "keyway/locks/base/give_back.h"
+#include "keyway/locks/fabric/endpoint.h"
+
+namespace keyway::store {
+
+/// Lines of buckets that are read at once from another node.
+inline constexpr std::uint64_t kBucketsAhead = 64;
+
+/// A copy of one line of a bucket's chain.
+struct Line {
+  fabric::Address at;
+  Bucket bucket;
+  bool dirty = false;
+};
+
+template <fabric::Endpoint E>
+class BucketChain {
+ public:
+  BucketChain(E& ep, const Geometry& geometry, Heap<E>& heap, ElementReader<E>& reader,
+              VolumeCounters<E>& counters, FreedBlocks<E>& freed)
+      : ep_(ep),
+        geometry_(geometry),
+        heap_(heap),
+        reader_(reader),
+        counters_(counters),
+        freed_(freed) {
+    lines_.reserve(32);
+  }
+  BucketChain(const BucketChain&) = delete;
+  BucketChain& operator=(const BucketChain&) = delete;
+
+  // --- one key
+  /// Posts a read of the first line of a remote bucket. first() is that line after the rank's
+  /// flush, and until find() reads another one.
+  void post_first(const Location& location) {
+    ep_.post_read(fabric::rma, geometry_.bucket(location.rank, location.bucket),
+                  std::as_writable_bytes(std::span(line_read_.words)));
+  }
+  const Bucket& first() const { return line_read_; }
+  /// Finds the key for a reader, who keeps no copy of a local line. `first` is the bucket's line
+  /// where that has been read already, else null. As ElementReader::match() otherwise.
+  template <class Access>
+  Code find(Access access, const Location& location, const Bucket* first, std::string_view key,
+            Found& found);
+  /// The same; copies the lines up to the one that holds the key, or to the end.
+  template <class Access>
+  Code locate(Access access, const Location& location, std::string_view key, Found& found,
+              const Bucket* first = nullptr);
+  /// Makes of a key that locate() has looked for what was decided of it. K3.
+  template <class Access>
+  Status apply(Access access, const Location& location, std::string_view key,
+               const Decision& decision, const Found& found);
+  /// Of a key that locate() has looked for (K6).
+  template <class Access>
+  KeyMark mark(Access access, const Location& location, const Found& found);
+
+  // --- whole buckets, one after the other
+  /// Copies all lines of a bucket. From another node, the own lines of the buckets behind it in its
+  /// stripe come with it: a walk asks for these next. They hold for as long as the stripe is
+  /// locked, so a walk begins with forget_ahead().
+  template <class Access>
+  void read_whole(Access access, std::uint32_t rank, std::uint64_t bucket);
+  void forget_ahead() { ahead_.clear(); }
+  /// Takes an element out of the lines; freed_ has room for two blocks of it. The bucket is written
+  /// by end_removals(), which allocates nothing.
+  void remove(const Location& location, const Found& found);
+  template <class Access>
+  void end_removals(Access access, const Location& location);
+
+  // --- the lines, for those who walk over them or move what they refer to
+  std::span<Line> lines() { return lines_; }
+  /// Writes changed lines back, and with any of them the first (K6).
+  template <class Access>
+  void commit(Access access, const Location& location);
+  void reserve_lines(std::size_t lines) { lines_.reserve(lines); }
+  /// Makes room for an element that is written to a remote rank (K3).
+  void reserve_composed(std::uint64_t bytes) { composed_.reserve(bytes); }
+  /// What one large value needed is not kept for the next operation.
+  void give_back_buffers() {
+    give_back(built_, kMaxKept);
+    give_back(composed_, kMaxKept);
+  }
+  /// Whether the last change has built a value here.
+  bool has_built() const { return !built_.empty(); }
+
+ private:
+  // bucket_chain_find.h
+  template <class Access>
+  void read_line(Access access, const Location& location, Line& line);
+  template <class Access>
+  void read_ahead(Access access, std::uint32_t rank, std::uint64_t bucket, Bucket& out);
+
+  // bucket_chain_change.h: the places of change, and what they are made of
+  template <class Access>
+  Status write(Access access, const Location& location, std::string_view key,
+               const Decision& decision, const Found& found, std::uint64_t spare = 0);
+  template <class Access>
+  bool rewrite(Access access, const Location& location, std::string_view key,
+               const Decision& decision, const Found& found);
+  template <class Access>
+  void erase(Access access, const Location& location, std::string_view key, const Found& found);
+  void note(const KeyChange& change) { counters_.count(change); }
+  template <class Access>
+  void put_element(Access access, fabric::Address at, std::string_view key,
+                   const Decision& decision, std::uint16_t version);
+  template <class Access>
+  void turn_if_begun_anew(Access access, const Location& location, std::uint16_t version);
+  void drop_entry(std::uint32_t rank, const Found& found);
+  void unlink_if_empty(std::uint32_t rank, std::uint32_t line);
+  std::optional<std::uint32_t> line_with_room(std::uint32_t words, const Found& leaving) const;
+  std::uint32_t add_line(std::uint32_t rank, const Block& block);
+  template <class Access>
+  void note_length(Access access, std::uint32_t rank);
+  static Status full(std::uint32_t rank, std::uint64_t bytes);
+
+  // bucket_chain_overwrite.h
+  template <class Access>
+  Status overwrite_part(Access access, const Location& location, std::string_view key,
+                        const Decision& decision, const Found& found);
+  template <class Access>
+  Code overwrite_in_place(Access access, const Location& location, ElementChange& change,
+                          const Found& found);
+  bool has_room(std::uint32_t rank, const Found& found, std::uint64_t bytes);
+
+  E& ep_;
+  const Geometry& geometry_;
+  Heap<E>& heap_;
+  ElementReader<E>& reader_;
+  VolumeCounters<E>& counters_;
+  FreedBlocks<E>& freed_;
+  // Buffers, kept so that a warm session does not allocate.
+  std::vector<Line> lines_;
+  Bucket line_read_;           // a remote line that find() looks at, or read with its lock
+  std::vector<Bucket> ahead_;  // lines of buckets from ahead_from_ on, read by a walk
+  std::uint64_t ahead_from_ = 0;
+  std::vector<std::byte> composed_;  // an element to be written to a remote rank
+  std::string built_;                // a value made from the old one
+};
+
+}  // namespace keyway::store

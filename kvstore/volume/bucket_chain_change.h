@@ -1,0 +1,242 @@
+// BucketChain<E>: the places of change: an element is written, overwritten in part, erased, or
+// removed by a walk.
+#pragma once
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "keyway/kvstore/types/decisions.h"
+#include "keyway/kvstore/volume/bucket_chain.h"
+
+namespace keyway::store {
+
+template <fabric::Endpoint E>
+template <class Access>
+[[gnu::always_inline]] inline Status BucketChain<E>::apply(Access access, const Location& location,
+                                                           std::string_view key,
+                                                           const Decision& decision,
+                                                           const Found& found) {
+  // K3: what follows allocates nothing of ours once it has begun to change things.
+  freed_.reserve(FreedBlocks<E>::kMaxOfWrite);
+  switch (decision.action) {
+    case Decision::Action::kWrite: return write(access, location, key, decision, found);
+    case Decision::Action::kOverwrite:
+      return overwrite_part(access, location, key, decision, found);
+    case Decision::Action::kErase:
+      if (found.at != 0) erase(access, location, key, found);
+      break;
+    case Decision::Action::kNothing:
+      if (found.at != 0 && found.expired) erase(access, location, key, found);
+      break;
+  }
+  return Status(decision.code);
+}
+
+/// Writes element bytes to a block.
+template <fabric::Endpoint E>
+template <class Access>
+void BucketChain<E>::put_element(Access access, fabric::Address at, std::string_view key,
+                                 const Decision& decision, std::uint16_t version) {
+  const std::uint64_t bytes =
+      element_bytes(key.size(), decision.value.size(), decision.expires_at_ms != kNoExpiry);
+  if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
+    write_element({ep_.view(at), bytes}, key, decision.value, decision.expires_at_ms, version);
+  } else {
+    composed_.resize(bytes);
+    write_element(composed_, key, decision.value, decision.expires_at_ms, version);
+    ep_.post_write(access, at, composed_);  // complete when the lock's release has flushed
+  }
+}
+
+/// K6, of an element that has changed in place.
+template <fabric::Endpoint E>
+template <class Access>
+void BucketChain<E>::turn_if_begun_anew(Access access, const Location& location,
+                                        std::uint16_t version) {
+  if (version != 0) return;
+  lines_.front().dirty = true;
+  commit(access, location);
+}
+
+/// The common update. False when it does not fit.
+template <fabric::Endpoint E>
+template <class Access>
+bool BucketChain<E>::rewrite(Access access, const Location& location, std::string_view key,
+                             const Decision& decision, const Found& found) {
+  if (!fits_in_place(found, key.size(), decision.value.size(),
+                     decision.expires_at_ms != kNoExpiry)) {
+    return false;
+  }
+  const auto version = static_cast<std::uint16_t>(found.head.version + 1);
+  put_element(access, {location.rank, found.entry.offset()}, key, decision, version);
+  note({location, key, found, &decision});
+  turn_if_begun_anew(access, location, version);
+  return true;
+}
+
+template <fabric::Endpoint E>
+Status BucketChain<E>::full(std::uint32_t rank, std::uint64_t bytes) {
+  return {Code::kOutOfSpace,
+          fmt::format("the heap of rank {} has no room for {} bytes; erase elements or give "
+                      "the store more memory",
+                      rank, bytes)};
+}
+
+/// Puts the element in place of what was found, or adds it, in a block with this much room to grow
+/// where there is one. K3: both allocations come first.
+template <fabric::Endpoint E>
+template <class Access>
+Status BucketChain<E>::write(Access access, const Location& location, std::string_view key,
+                             const Decision& decision, const Found& found, std::uint64_t spare) {
+  if (auto status = check_value(decision.value.size()); !status.ok()) return status;
+  if (rewrite(access, location, key, decision, found)) return {};
+
+  const bool expires = decision.expires_at_ms != kNoExpiry;
+  const bool inlined = !expires && key.size() + decision.value.size() <= kInlineBytes;
+  const std::uint64_t bytes = element_bytes(key.size(), decision.value.size(), expires);
+  lines_.reserve(lines_.size() + 1);  // K3
+  if constexpr (!std::is_same_v<Access, fabric::CpuClass>) composed_.reserve(inlined ? 0 : bytes);
+  std::optional<Block> block;
+  if (!inlined && !(block = heap_.allocate(location.rank, bytes, spare))) {
+    return full(location.rank, bytes);
+  }
+  // An earlier line's room counts too, so the rest of the chain must be known: locate() stops at
+  // the key, and then the key's own line makes room or the lines before it do.
+  auto line = line_with_room(inlined ? kInlineEntryWords : 1, found);
+  std::optional<Block> overflow;
+  if (!line && !(overflow = heap_.allocate(location.rank, kBucketBytes))) {
+    if (block) heap_.free(location.rank, *block, heap_.capacity(location.rank, *block));
+    return full(location.rank, bytes);
+  }
+
+  note({location, key, found, &decision});
+  std::uint16_t version = 1;
+  if (found.at != 0) {
+    version = static_cast<std::uint16_t>(found.head.version + 1);
+    drop_entry(location.rank, found);
+  }
+  if (overflow) line = add_line(location.rank, *overflow);
+  Line& target = lines_[*line];
+  const std::uint64_t tag = tag_of(location.hash);
+  if (inlined) {
+    target.bucket.set_inline(target.bucket.used(), tag, key, decision.value);
+  } else {
+    put_element(access, {location.rank, block->offset}, key, decision, version);
+    target.bucket.set_heap(target.bucket.used(),
+                           EntryWord::heap(tag, block->size_class, block->offset));
+  }
+  target.dirty = true;
+  if (found.at != 0) unlink_if_empty(location.rank, found.line);
+  commit(access, location);
+  if (overflow) note_length(access, location.rank);
+  return {};
+}
+
+template <fabric::Endpoint E>
+template <class Access>
+void BucketChain<E>::erase(Access access, const Location& location, std::string_view key,
+                           const Found& found) {
+  note({location, key, found, nullptr});
+  drop_entry(location.rank, found);
+  unlink_if_empty(location.rank, found.line);
+  commit(access, location);
+}
+
+template <fabric::Endpoint E>
+void BucketChain<E>::remove(const Location& location, const Found& found) {
+  note({location, found.head.key, found, nullptr});
+  drop_entry(location.rank, found);
+}
+
+template <fabric::Endpoint E>
+template <class Access>
+void BucketChain<E>::end_removals(Access access, const Location& location) {
+  for (auto line = static_cast<std::uint32_t>(lines_.size()); line-- > 1;) {
+    unlink_if_empty(location.rank, line);
+  }
+  commit(access, location);
+  ep_.flush(location.rank);
+}
+
+/// Takes an entry out of its line; its block becomes free once the stripe is unlocked.
+template <fabric::Endpoint E>
+void BucketChain<E>::drop_entry(std::uint32_t rank, const Found& found) {
+  if (found.entry.kind() == EntryKind::kHeap) {
+    freed_.add(rank, {found.entry.offset(), found.entry.size_class()});
+  }
+  lines_[found.line].bucket.remove(found.at);
+  lines_[found.line].dirty = true;
+}
+
+/// An overflow line without entries leaves the chain.
+template <fabric::Endpoint E>
+void BucketChain<E>::unlink_if_empty(std::uint32_t rank, std::uint32_t line) {
+  if (line == 0 || !lines_[line].bucket.empty()) return;
+  lines_[line - 1].bucket.set_link(lines_[line].bucket.link());
+  lines_[line - 1].dirty = true;
+  lines_[line].dirty = false;
+  freed_.add(rank, {lines_[line].at.offset(), class_for(kBucketBytes)});
+}
+
+/// The first line that was read and has room for an entry of `words`, once `leaving` has left.
+template <fabric::Endpoint E>
+std::optional<std::uint32_t> BucketChain<E>::line_with_room(std::uint32_t words,
+                                                            const Found& leaving) const {
+  for (std::uint32_t i = 0; i < lines_.size(); ++i) {
+    const bool makes_room = leaving.at != 0 && leaving.line == i;
+    const std::uint32_t used = lines_[i].bucket.used() - (makes_room ? leaving.entry.words() : 0);
+    if (used + words <= kBucketWords) return i;
+  }
+  return std::nullopt;
+}
+
+/// Links a fresh line in after the last one that was read, ahead of those that were not.
+template <fabric::Endpoint E>
+std::uint32_t BucketChain<E>::add_line(std::uint32_t rank, const Block& block) {
+  Line fresh;
+  fresh.at = {rank, block.offset};
+  fresh.bucket.set_link(lines_.back().bucket.link());
+  lines_.back().bucket.set_link(block.offset);
+  lines_.back().dirty = true;
+  lines_.push_back(fresh);
+  return static_cast<std::uint32_t>(lines_.size()) - 1;
+}
+
+/// Notes the length of a chain of which a write has added the last line that is known. A write that
+/// found its key has not read the lines behind, so these are counted here.
+template <fabric::Endpoint E>
+template <class Access>
+void BucketChain<E>::note_length(Access access, std::uint32_t rank) {
+  std::uint64_t length = lines_.size();
+  for (std::uint64_t link = lines_.back().bucket.link(); link != 0; ++length) {
+    Bucket line;
+    ep_.read(access, {rank, link}, std::as_writable_bytes(std::span(line.words)));
+    link = line.link();
+  }
+  counters_.note_chain(rank, length);
+}
+
+/// Local words are stored one by one, because a batch get may peek.
+template <fabric::Endpoint E>
+template <class Access>
+void BucketChain<E>::commit(Access access, const Location& location) {
+  Line& first = lines_.front();
+  first.dirty =
+      std::any_of(lines_.begin(), lines_.end(), [](const Line& line) { return line.dirty; });
+  if (first.dirty && first.bucket.version() == Bucket::kMaxVersion) counters_.count_turn(location);
+  for (Line& line : lines_) {
+    if (!line.dirty) continue;
+    line.bucket.raise_version();
+    if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
+      for (std::uint32_t i = 0; i < kBucketWords; ++i) {
+        ep_.store(access, line.at + i * 8, line.bucket.words[i]);
+      }
+    } else {
+      ep_.post_write(access, line.at, std::as_bytes(std::span(line.bucket.words)));
+    }
+  }
+  counters_.settle(location);
+}
+
+}  // namespace keyway::store

@@ -1,0 +1,108 @@
+// BucketChain<E>: finding a key, and reading whole buckets.
+#pragma once
+
+#include <algorithm>
+
+#include "keyway/kvstore/volume/bucket_chain.h"
+
+namespace keyway::store {
+
+template <fabric::Endpoint E>
+template <class Access>
+Code BucketChain<E>::find(Access access, const Location& location, const Bucket* first,
+                          std::string_view key, Found& found) {
+  fabric::Address at = geometry_.bucket(location.rank, location.bucket);
+  while (true) {
+    const Bucket* bucket = &line_read_;
+    if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
+      bucket = reinterpret_cast<const Bucket*>(ep_.view(at));
+    } else if (first != nullptr) {
+      bucket = std::exchange(first, nullptr);
+    } else {
+      ep_.read(access, at, std::as_writable_bytes(std::span(line_read_.words)));
+    }
+    const Code code = reader_.match(access, location, *bucket, key, found);
+    if (code != Code::kOk || found.at != 0 || bucket->link() == 0) return code;
+    at = {location.rank, bucket->link()};
+  }
+}
+
+/// The next expiry of a remote stripe comes with the first line, where it is expected to be of use.
+template <fabric::Endpoint E>
+template <class Access>
+void BucketChain<E>::read_line(Access access, const Location& location, Line& line) {
+  const auto words = std::as_writable_bytes(std::span(line.bucket.words));
+  if constexpr (std::is_same_v<Access, fabric::RmaClass>) {
+    if (lines_.size() == 1 && counters_.post_next_expiry(location)) {
+      ep_.post_read(access, line.at, words);
+      ep_.flush(location.rank);
+      return;
+    }
+  }
+  ep_.read(access, line.at, words);
+}
+
+template <fabric::Endpoint E>
+template <class Access>
+Code BucketChain<E>::locate(Access access, const Location& location, std::string_view key,
+                            Found& found, const Bucket* first) {
+  lines_.clear();
+  fabric::Address at = geometry_.bucket(location.rank, location.bucket);
+  while (true) {
+    found.line = static_cast<std::uint32_t>(lines_.size());
+    Line& line = lines_.emplace_back();
+    line.at = at;
+    if (first != nullptr) {
+      line.bucket = *std::exchange(first, nullptr);
+    } else {
+      read_line(access, location, line);
+    }
+    const Code code = reader_.match(access, location, line.bucket, key, found);
+    if (code != Code::kOk || found.at != 0 || line.bucket.link() == 0) return code;
+    at = {location.rank, line.bucket.link()};
+  }
+}
+
+template <fabric::Endpoint E>
+template <class Access>
+KeyMark BucketChain<E>::mark(Access access, const Location& location, const Found& found) {
+  return {.turns = counters_.turns(access, location),
+          .line_version = static_cast<std::uint32_t>(lines_.front().bucket.version()),
+          .element_version = found.head.version,
+          .there = found.live()};
+}
+
+/// Reads a bucket's own line, as read_whole() says.
+template <fabric::Endpoint E>
+template <class Access>
+void BucketChain<E>::read_ahead(Access access, std::uint32_t rank, std::uint64_t bucket,
+                                Bucket& out) {
+  if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
+    ep_.read(access, geometry_.bucket(rank, bucket), std::as_writable_bytes(std::span(out.words)));
+  } else {
+    if (bucket < ahead_from_ || bucket - ahead_from_ >= ahead_.size()) {
+      const std::uint64_t end = geometry_.stripe_end(geometry_.stripe_of(bucket));
+      ahead_.resize(std::min(kBucketsAhead, end - bucket));
+      ahead_from_ = bucket;
+      ep_.read(access, geometry_.bucket(rank, bucket), std::as_writable_bytes(std::span(ahead_)));
+    }
+    out = ahead_[bucket - ahead_from_];
+  }
+}
+
+template <fabric::Endpoint E>
+template <class Access>
+void BucketChain<E>::read_whole(Access access, std::uint32_t rank, std::uint64_t bucket) {
+  lines_.clear();
+  Line& head = lines_.emplace_back();
+  head.at = geometry_.bucket(rank, bucket);
+  read_ahead(access, rank, bucket, head.bucket);
+  for (std::uint64_t link = head.bucket.link(); link != 0;) {
+    Line& fresh = lines_.emplace_back();
+    fresh.at = {rank, link};
+    ep_.read(access, fresh.at, std::as_writable_bytes(std::span(fresh.bucket.words)));
+    link = fresh.bucket.link();
+  }
+}
+
+}  // namespace keyway::store

@@ -1,0 +1,220 @@
+// VolumeCounters<E>: what is counted of a volume, and when its stripes' elements expire next.
+//
+// *What.* Each stripe counts its elements and the turns of its lines' versions (K6), and has a word
+// of its next expiry (K7). Each volume counts its elements with an expiry and keeps the length of
+// its longest chain.
+// *Thread safety.* One session's. A stripe's words change under its lock held for writing, so plain
+// words will do locally; words of the volume are shared by all stripes and change by atomics.
+// *Invariants.* K6 and K7 of session.h.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "keyway/kvstore/layout/geometry.h"
+#include "keyway/kvstore/layout/location.h"
+#include "keyway/kvstore/types/types.h"
+#include "keyway/kvstore/volume/key_change.h"
+#include "keyway/locks/fabric/endpoint.h"
+#include "keyway/locks/fabric/with_access.h"
+
+namespace keyway::store {
+
+template <fabric::Endpoint E>
+class VolumeCounters {
+ public:
+  /// Stripes whose words are read at once.
+  static constexpr std::uint64_t kStripesAhead = 32;
+
+  VolumeCounters(E& ep, const Geometry& geometry)
+      : ep_(ep), geometry_(geometry), noted_chain_(ep.ranks(), 1) {}
+  VolumeCounters(const VolumeCounters&) = delete;
+  VolumeCounters& operator=(const VolumeCounters&) = delete;
+
+  /// Counts the expiry of a key that changes, and keeps K7. How many elements there are changes
+  /// with settle().
+  void count(const KeyChange& change);
+  /// Counts the elements that have come and gone in a stripe since the last call.
+  void settle(const Location& location);
+  /// K6: the version of a bucket's first line begins anew.
+  void count_turn(const Location& location) { add_at(location, kTurnsOffset, 1); }
+  /// Raises the mark of the longest chain. The mark is a figure: it publishes nothing, and no
+  /// access depends on its order.
+  void note_chain(std::uint32_t rank, std::uint64_t lines);
+
+  /// Asks for a remote stripe's next expiry along with the bucket's line, if this session's last
+  /// write gave an expiry: whoever flushes reads both. Whether it has asked.
+  bool post_next_expiry(const Location& location);
+  /// The stripe is locked for writing.
+  void set_next_expiry(std::uint32_t rank, std::uint64_t stripe, std::uint64_t at_ms);
+  /// Of consecutive stripes, kStripesAhead at most, in one round trip. They are not locked: what is
+  /// written meanwhile may be missed, and is met by the next sweep.
+  void read_next_expiries(std::uint32_t rank, std::uint64_t stripe, std::span<std::uint64_t> out);
+
+  /// Elements of a rank. On a remote one it costs a round trip for kStripesAhead stripes.
+  std::uint64_t elements(std::uint32_t rank);
+  /// Whether a rank has an element with an expiry.
+  bool any_expires(std::uint32_t rank) {
+    return ep_.load(fabric::rma, geometry_.header(rank) + kExpiringOffset) != 0;
+  }
+  /// It costs a load for each stripe, whatever the size of the memory.
+  VolumeCounts counts(std::uint32_t rank);
+  /// The turns of a stripe, under its lock.
+  template <class Access>
+  std::uint64_t turns(Access access, const Location& location) {
+    return ep_.load(access, stripe_word(location, kTurnsOffset));
+  }
+
+ private:
+  fabric::Address stripe_word(const Location& location, std::uint64_t offset) const {
+    return geometry_.stripe_counters(location.rank, location.stripe) + offset;
+  }
+  void add_at(const Location& location, std::uint64_t offset, std::int64_t change);
+  void note_expiry(const Location& location, std::uint64_t expires_at_ms);
+
+  E& ep_;
+  const Geometry& geometry_;
+  std::int64_t elements_ = 0;  // not settled yet
+  // By rank: a lower bound of the volume's mark of the longest chain.
+  std::vector<std::uint64_t> noted_chain_;
+  // Of a remote stripe under change: the word of its next expiry, read with the bucket's line.
+  std::uint64_t next_expiry_ = 0;
+  bool next_expiry_posted_ = false;
+  bool writes_expiry_ = false;  // the last write gave an expiry, so the next one may as well
+};
+
+template <fabric::Endpoint E>
+inline void VolumeCounters<E>::count(const KeyChange& change) {
+  const Found& before = change.before;
+  const bool goes = change.after == nullptr;
+  const std::uint64_t expiry = goes ? kNoExpiry : change.after->expires_at_ms;
+  const bool expires = expiry != kNoExpiry;
+  if (!goes) {
+    const bool another = expires && expiry != before.head.expires_at_ms;
+    // A change of a part gives the expiry that the element has: that tells nothing of the next one.
+    writes_expiry_ = another || (expires && change.after->action == Decision::Action::kWrite);
+    if (another) note_expiry(change.location, expiry);
+  }
+  if (before.head.expires() != expires) {
+    ep_.post_fetch_add(fabric::rma, geometry_.header(change.location.rank) + kExpiringOffset,
+                       expires ? 1 : ~0ULL);
+  }
+  elements_ += static_cast<int>(!goes) - static_cast<int>(before.at != 0);
+}
+
+template <fabric::Endpoint E>
+inline void VolumeCounters<E>::settle(const Location& location) {
+  if (elements_ == 0) return;
+  add_at(location, kElementsOffset, std::exchange(elements_, 0));
+}
+
+template <fabric::Endpoint E>
+void VolumeCounters<E>::add_at(const Location& location, std::uint64_t offset,
+                               std::int64_t change) {
+  const fabric::Address count = stripe_word(location, offset);
+  if (ep_.is_local(location.rank)) {
+    ep_.store(fabric::cpu, count,
+              ep_.load(fabric::cpu, count) + static_cast<std::uint64_t>(change));
+  } else {
+    ep_.post_fetch_add(fabric::rma, count, static_cast<std::uint64_t>(change));
+  }
+}
+
+template <fabric::Endpoint E>
+void VolumeCounters<E>::note_chain(std::uint32_t rank, std::uint64_t lines) {
+  std::uint64_t& noted = noted_chain_[rank];
+  if (lines <= noted) return;
+  const fabric::Address mark = geometry_.header(rank) + kLongestChainOffset;
+  noted = ep_.load(fabric::rma, mark);
+  while (noted < lines) {  // a round that fails has seen a higher mark, so the rounds end
+    const std::uint64_t seen = ep_.compare_swap(fabric::rma, mark, noted, lines);
+    noted = seen == noted ? lines : seen;
+  }
+}
+
+template <fabric::Endpoint E>
+bool VolumeCounters<E>::post_next_expiry(const Location& location) {
+  next_expiry_posted_ = writes_expiry_;
+  if (!next_expiry_posted_) return false;
+  // A bulk read of one word: it changes under this stripe's lock only.
+  const auto word = std::as_writable_bytes(std::span(&next_expiry_, 1));
+  ep_.post_read(fabric::rma, geometry_.next_expiry(location.rank, location.stripe), word);
+  return true;
+}
+
+/// K7, as an element is written that expires then. The stripe is locked for writing.
+template <fabric::Endpoint E>
+void VolumeCounters<E>::note_expiry(const Location& location, std::uint64_t expires_at_ms) {
+  const fabric::Address word = geometry_.next_expiry(location.rank, location.stripe);
+  const bool local = ep_.is_local(location.rank);
+  if (!local && !next_expiry_posted_) next_expiry_ = ep_.load(fabric::rma, word);
+  const std::uint64_t next = local ? ep_.load(fabric::cpu, word) : next_expiry_;
+  if (next != kNoExpiry && next <= expires_at_ms) return;
+  set_next_expiry(location.rank, location.stripe, expires_at_ms);
+}
+
+template <fabric::Endpoint E>
+void VolumeCounters<E>::set_next_expiry(std::uint32_t rank, std::uint64_t stripe,
+                                        std::uint64_t at_ms) {
+  const fabric::Address word = geometry_.next_expiry(rank, stripe);
+  if (ep_.is_local(rank)) {
+    ep_.store(fabric::cpu, word, at_ms);
+  } else {
+    ep_.post_store(fabric::rma, word, at_ms);  // complete once the lock is released
+  }
+}
+
+template <fabric::Endpoint E>
+void VolumeCounters<E>::read_next_expiries(std::uint32_t rank, std::uint64_t stripe,
+                                           std::span<std::uint64_t> out) {
+  fabric::with_access(ep_, rank, [&](auto access) {
+    std::array<fabric::Pending, kStripesAhead> pending;
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      pending[i] = ep_.post_load(access, geometry_.next_expiry(rank, stripe + i));
+    }
+    const fabric::Flushed flushed = ep_.flush(rank);
+    for (std::size_t i = 0; i < out.size(); ++i) out[i] = pending[i].value(flushed);
+  });
+}
+
+template <fabric::Endpoint E>
+std::uint64_t VolumeCounters<E>::elements(std::uint32_t rank) {
+  return fabric::with_access(ep_, rank, [&](auto access) {
+    std::uint64_t total = 0;
+    if constexpr (std::is_same_v<decltype(access), fabric::CpuClass>) {
+      for (std::uint64_t stripe = 0; stripe < geometry_.stripes(); ++stripe) {
+        total += ep_.load(access, geometry_.stripe_counters(rank, stripe) + kElementsOffset);
+      }
+    } else {
+      std::array<fabric::Pending, kStripesAhead> pending;
+      for (std::uint64_t from = 0; from < geometry_.stripes(); from += kStripesAhead) {
+        const std::uint64_t n = std::min(kStripesAhead, geometry_.stripes() - from);
+        for (std::uint64_t i = 0; i < n; ++i) {
+          pending[i] =
+              ep_.post_load(access, geometry_.stripe_counters(rank, from + i) + kElementsOffset);
+        }
+        const fabric::Flushed flushed = ep_.flush(rank);
+        for (std::uint64_t i = 0; i < n; ++i) total += pending[i].value(flushed);
+      }
+    }
+    return total;
+  });
+}
+
+template <fabric::Endpoint E>
+VolumeCounts VolumeCounters<E>::counts(std::uint32_t rank) {
+  VolumeCounts counts{.elements = elements(rank)};
+  fabric::with_access(ep_, rank, [&](auto access) {
+    const fabric::Address header = geometry_.header(rank);
+    counts.expiring = ep_.load(access, header + kExpiringOffset);
+    const std::uint64_t noted = ep_.load(access, header + kLongestChainOffset);
+    counts.longest_chain_lines = std::max<std::uint64_t>(noted, 1);
+  });
+  return counts;
+}
+
+}  // namespace keyway::store
