@@ -1,4 +1,4 @@
-// What a server says of itself, gathered from its options and its store.
+// Collects the facts of a server from its options and its store.
 //
 // *Thread safety.* A function of its arguments.
 #pragma once

@@ -1,13 +1,14 @@
-// The job: the processes that are one store, each of them a keywayd with clients of its own.
+// The job: the processes that are one store, each of them a keywayd with separate clients.
 //
 // *What.* Under a launcher (mpirun, srun) each process is a rank; else this process is alone, and
 // MPI is never entered. Ranks open the store together, and serve only when all of them can.
-// *Thread safety.* What is collective is called by the main thread of every process.
+// *Thread safety.* The main thread of every process calls the collective functions.
 // *Invariants.*
 //   J1  No rank serves before every rank can, and where one cannot, all end with its sentence.
-//   J2  A rank that is told to end tells the others; each answers what it has been asked.
-//   J3  A process that is told to end while it starts does so once it has started: a rank that died
-//       would leave the others waiting in MPI, and its launcher with an accident to report.
+//   J2  A rank that receives the order to end passes it to the others; each answers its received
+//       requests.
+//   J3  A process that receives the order while it starts ends once it has started: a rank that
+//       died would leave the others waiting in MPI, and its launcher with an accident to report.
 //   J4  The end of a job does not wait for a rank that has stopped: each process has a limit
 //       (signals.h), and a launcher ends the others with the first that ends so.
 #pragma once
@@ -38,7 +39,7 @@ Status take_own_addresses(Options& options, std::uint32_t process);
 /// `options` says. The same failure everywhere when one cannot. J1.
 Result<ClusterView> meet(Store& store, const Options& options, const Status& ready);
 
-/// Calls `end` once, when SIGTERM or SIGINT comes, here or to another rank, or when anybody calls
+/// Calls `end` once, when SIGTERM or SIGINT comes, here or to another rank, or when any rank calls
 /// Store::ask_all_to_end(). J2.
 class Ending {
  public:

@@ -28,7 +28,7 @@ constexpr std::chrono::seconds kGrace{5};
 /// For the other ranks to end as well, and for the kernel to take the memory back.
 constexpr std::chrono::seconds kSettle{10};
 
-/// Also to a reader that has gone: then there is nobody to tell.
+/// The reader may have gone: then the sentence is lost.
 void say(std::FILE* to, const std::string& sentence) {
   std::fwrite(sentence.data(), 1, sentence.size(), to);
   std::fflush(to);
@@ -45,7 +45,7 @@ Result<Store> open_store(const Options& options) {
   store.memory_bytes = options.memory_bytes;
   store.element_bytes = options.element_bytes;
   store.lock = options.lock;
-  store.sessions = options.workers * options.fibers + 1;  // that which looks at the volumes
+  store.sessions = options.workers * options.fibers + 1;  // the session that inspects the volumes
   return Store::open(store_uri(options), store);
 }
 
@@ -97,7 +97,7 @@ Status listen_on_port(Listener& listener, const Options& options, std::uint16_t&
   return {};
 }
 
-/// The ports that only CLUSTER tells, beside those that clients are given. A store of one process
+/// The ports that only CLUSTER reports, beside those that clients are given. A store of one process
 /// is the same to all clients.
 Status listen_for_cluster(Listener& listener, Options& options, bool alone, TlsContext* tls) {
   if (alone || options.cluster == "off") {
@@ -114,7 +114,7 @@ Status listen_for_cluster(Listener& listener, Options& options, bool alone, TlsC
                         {.tls = tls, .of_cluster = true});
 }
 
-/// Tells `options` the ports.
+/// Writes the ports to `options`.
 Status listen(Listener& listener, Options& options, bool alone, std::unique_ptr<TlsContext>& tls) {
   if (options.tls_port != 0) {
     auto made = tls_context(options.tls);
@@ -170,7 +170,7 @@ void settle(Service& service, const Options& options, const Store& store, std::u
   service.facts = facts_of(options, store);
 }
 
-/// Nothing where no metrics are asked for.
+/// Does nothing if no metrics are wanted.
 Status export_metrics(const Service& service, const Options& options,
                       std::unique_ptr<Exporter>& exporter) {
   if (!options.metrics_port) return {};
@@ -262,8 +262,8 @@ int serve(Options options) {
 
 }  // namespace
 
-/// A command line that cannot be used. Of a job it may be one rank's alone, and the others wait for
-/// it in MPI, so it goes there to say so.
+/// Reports an unusable command line. In a job it may be the failure of one rank only, and the
+/// others wait for it in MPI, so it joins them to report it.
 int refuse(const Parsed& parsed) {
   Status why(Code::kInvalidArgument, parsed.error);
   if (program::under_launcher()) why = Store::decline("mpi:", std::move(why));

@@ -1,6 +1,6 @@
 // Exporter: answers Prometheus' GET /metrics.
 //
-// *What.* prometheus-cpp's Exposer, whose threads read the figures when they are asked for.
+// *What.* prometheus-cpp's Exposer; its threads read the figures at each request.
 // *Thread safety.* Made and ended by one thread, while the service lives.
 #pragma once
 

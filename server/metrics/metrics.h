@@ -2,7 +2,7 @@
 //
 // *What.* Names end in their units, and counters in `_total`, as Prometheus recommends. README.md
 // lists them.
-// *Thread safety.* Anybody's: it reads what workers count, and writes nothing.
+// *Thread safety.* Any thread may call it: it only reads the workers' counters.
 #pragma once
 
 #include <prometheus/metric_family.h>

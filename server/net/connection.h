@@ -1,12 +1,12 @@
-// Connection: one client's socket, from the bytes that come to the replies that go.
+// Connection: one client's socket, from received bytes to sent replies.
 //
-// *What.* A cycle of three steps: read what has come; execute all requests that are complete, on a
-// fiber of the worker, a batch after the other; send the replies of a batch at once. What the
-// kernel does not take waits in a queue, and the cycle goes on meanwhile: a client may send all
-// that it has to ask before it reads, as far as limits allow (C8). Over TLS a handshake comes
-// first. Where a request waits for something, as KW.LOCK does, or is held up by CLIENT PAUSE, the
-// cycle stops there: the connection is parked, without a fiber, until it is woken
-// (connection_parked.cc). connection_state.h has the table of states and events.
+// *What.* A cycle of three steps: read the bytes that have arrived; execute all complete requests,
+// on a fiber of the worker, one batch after the other; send the replies of a batch at once. Bytes
+// that the kernel does not take wait in a queue, and the cycle continues meanwhile: a client may
+// send all its requests before it reads, as far as limits allow (C8). Over TLS a handshake comes
+// first. If a request waits for something, as KW.LOCK does, or CLIENT PAUSE delays it, the cycle
+// stops there: the connection is parked, without a fiber, until it is woken (connection_parked.cc).
+// connection_state.h has the table of states and events.
 // *Thread safety.* Belongs to its worker's thread.
 // *Invariants.*
 //   C1  Reads, executions and writes are each one at a time. While a fiber executes, requests are
@@ -14,17 +14,17 @@
 //       the fiber alone, and a write sends from the queue.
 //   C2  Requests are executed in the order in which they came, and replies leave in it.
 //   C3  What has come before a connection drains is executed, and answered, before it closes.
-//   C4  A wait for the client ends: the worker looks how long each has taken (net_options.h).
-//       A stranger, which has not given the password, has login_s from its beginning on, whatever
-//       it does.
+//   C4  A wait for the client ends: the worker checks how long each has taken (net_options.h). A
+//       stranger, which has not given the password, has login_s from its beginning on; requests do
+//       not extend it.
 //   C5  Where memory ends, this client is refused or cut off (E4), and no other.
 //   C6  A parked connection is read from, so that its end is noticed, but no further than
 //       kMaxAhead; what comes is executed after the request that waits has its reply.
-//   C7  What the client of a connection that has ended held or waited for is given back.
-//   C8  Replies that wait are bounded: beyond the limit of one client (output_bytes) it is cut off;
-//       beyond kMuchToWrite, where what all may keep is used up (OutputMemory), it is not read from
-//       until it has taken some. A long reply is bounded so while it is made: where it does not
-//       fit, it is dropped, and its client cut off.
+//   C7  When a connection ends, the locks that its client held or waited for are released.
+//   C8  Replies that wait are bounded: above the limit of one client (output_bytes) the client is
+//       disconnected; above kMuchToWrite, if the memory for all clients is used up (OutputMemory),
+//       the server does not read from it until it has taken some. The same bounds hold while a long
+//       reply is made: if it does not fit, it is dropped, and its client disconnected.
 //   C9  A stranger makes the server keep little: kStrangersRequest of requests, and replies of
 //       kStrangersPart; nothing more is executed until it has taken these.
 //   C10 A pipeline, however long, is executed a slice (time_slice.h) or kMuchToWrite of replies at
@@ -73,10 +73,9 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   void look_at_time();
   /// Whether the client has ended with its last bytes: soon after these.
   void look_again(std::uint64_t now_ns);
-  /// What the client's request waits for may have come.
+  /// The event that the client's request waits for may have happened.
   void wake();
-  /// On a fiber with a session and a batch of its own: executes what is complete. The worker calls
-  /// it.
+  /// On a fiber with its own session and batch: executes complete requests. The worker calls it.
   void run_on_fiber(Session& session, Batch& batch);
   /// After run_on_fiber(), on the worker's own stack.
   void on_fiber_done();
@@ -122,11 +121,11 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   void read_ahead();
   void park();
 
-  /// Replies are sent before more of a pipeline is executed. A client may keep so many waiting,
-  /// whatever others do.
+  /// Replies are sent before more of a pipeline is executed. A client may always have this many
+  /// waiting.
   static constexpr std::size_t kMuchToWrite = 256 << 10;
-  /// One execution may make so much, whatever others keep: a part of many replies, and a last reply
-  /// as long as that. Only longer replies meet the limit of OutputMemory.
+  /// One execution may always make this much, without regard to others: a part of many replies, and
+  /// a last reply as long as that. Only longer replies meet the limit of OutputMemory.
   static constexpr std::size_t kFreeToMake = 2 * kMuchToWrite;
   /// A long reply claims memory in such steps.
   static constexpr std::size_t kClaimed = 1 << 20;
@@ -137,9 +136,9 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   static constexpr std::size_t kStrangersRequest = 192 << 10;
   static constexpr std::size_t kMinWanted = 4 << 10;
   static constexpr std::size_t kMaxWanted = 32 << 10;
-  /// A buffer that grew is given back when it is empty.
+  /// A buffer larger than this is freed when it is empty.
   static constexpr std::size_t kKept = 64 << 10;
-  /// Bytes read from who is parked.
+  /// Bytes to read ahead from a parked client.
   static constexpr std::size_t kMaxAhead = 1 << 20;
 
   Worker& worker_;
@@ -150,28 +149,29 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   std::string in_;  // received, not executed yet, from begin_ to end_
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
-  std::size_t wanted_ = kMinWanted;  // bytes of room for a read, where no word needs more
+  std::size_t wanted_ = kMinWanted;  // bytes of room for a read, if no word needs more
   std::size_t parsed_ = 0;           // while a batch executes: the end of its last request
   std::string out_;                  // replies that are made, behind those of queue_
-  std::size_t made_before_ = 0;      // of out_, when the execution began
-  std::uint64_t slice_ends_ns_ = 0;  // of the execution: then others have their turn
+  std::size_t made_before_ = 0;      // size of out_ when the execution began
+  std::uint64_t slice_ends_ns_ = 0;  // end of the execution's slice: then others have their turn
   ReplyQueue queue_;                 // replies that wait for the client
-  std::size_t told_ = 0;             // of them, to OutputMemory
-  std::size_t allowed_ = 0;          // while it executes: what out_ may come to, of what is told
+  std::size_t told_ = 0;             // bytes reported to OutputMemory
+  std::size_t allowed_ = 0;          // during execution: the maximum size of out_ within the
+                                     // reported bytes
   std::uint32_t born_s_ = 0;
   std::uint32_t stranger_s_ = 0;  // when it last began to execute with its password given
   std::uint32_t since_s_ = 0;     // when it last began to read, by the worker's clock
   std::uint32_t taken_s_ = 0;     // when the client last took some of queue_, or had none to take
   ConnectionState state_;
   SocketRead read_;
-  /// Of a plain socket: the end of its client may have come together with its last bytes.
+  /// For a plain socket: the end of its client may have arrived together with its last bytes.
   enum class End : std::uint8_t {
     kNotThere,
     kLookSoon,        // the worker will
-    kLookWhenReading  // the worker did when no read was under way
+    kLookWhenReading  // the worker did when no read was in progress
   };
   End end_seen_ = End::kNotThere;
-  std::unique_ptr<asio::steady_timer> alarm_;  // of one that was parked once
+  std::unique_ptr<asio::steady_timer> alarm_;  // made when it is first parked
 };
 
 }  // namespace keyway::server

@@ -1,7 +1,7 @@
 // ConnectionState: the state of a connection in its cycle, and the step that follows an event.
 //
 // *What.* Three regions change side by side (C1): the phase of the cycle, the read, and the write.
-// Every event returns the step that the connection takes; the connection keeps no state of its own
+// Every event returns the step that the connection takes; the connection itself keeps no state
 // about that. For example, bytes in kReading return kExecute. Bytes in kExecuting are noted, and
 // next() returns kExecute for them after the execution.
 //

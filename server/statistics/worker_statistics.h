@@ -98,7 +98,7 @@ class WorkerStatistics {
   Counter connections_all;     // accepted so far
   Counter connections_parked;  // at present: their requests wait for something
   Counter bytes_in, bytes_out;
-  Counter reads, writes;  // of sockets, with at least one byte
+  Counter reads, writes;  // on sockets, with at least one byte
   Counter hits, misses;   // keys that were to be read: those that were there, and the others
   Counter expired;        // keys that the sweep has removed
   std::vector<LockCounters> locks;  // for each fiber's session

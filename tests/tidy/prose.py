@@ -25,8 +25,6 @@ EXEMPT = {
     ("client", "comments"): (9.5, 4.0, 3.5),
     ("kvstore", "Markdown"): (4.0, 2.5, 2.5),
     ("kvstore", "comments"): (7.5, 3.0, 4.5),
-    ("server", "Markdown"): (8.5, 6.0, 6.5),
-    ("server", "comments"): (10.5, 5.5, 6.0),
 }
 
 _OPENING = re.compile(r"(?:what|who|whom|whose|whoever|whatever|of|that|where)\b", re.IGNORECASE)

@@ -1,4 +1,4 @@
-// COMMAND ...: what the table says of the commands.
+// COMMAND ...: the table's information on the commands.
 
 #include <algorithm>
 #include <span>
@@ -41,7 +41,7 @@ Words flags_of(const Command& command) {
   return words;
 }
 
-/// The category that is not a flag's. A container runs nothing of its own, and has none.
+/// The category that is not from a flag. A container has no function, and no category.
 std::string_view category_of(const Command& command) {
   if (command.run == nullptr) return {};
   if (command.category == Category::kKeyspace) return "@keyspace";
@@ -83,7 +83,8 @@ void reply_words(resp::ReplyWriter& out, const Words& words) {
   for (const std::string_view word : words) out.simple(word);
 }
 
-/// Where keys are: from `first` on, up to `last`, which counts from `first` unless it is negative.
+/// The places of keys: from `first` on, up to `last`, which counts from `first` unless it is
+/// negative.
 void reply_key_places(resp::ReplyWriter& out, int first, int last, int step) {
   out.bulk("begin_search");
   out.map(2);
@@ -164,7 +165,7 @@ void reply_names(const Call& call, Takes&& takes) {
   for (const std::string_view name : names) call.out.bulk(name);
 }
 
-/// The row of a request whose words follow COMMAND GETKEYS. Null: the reply says why not.
+/// The row of the request that follows COMMAND GETKEYS. Null: the reply says why not.
 const Command* command_with_keys(const Call& call, std::span<const std::string_view> words) {
   const auto refuse = [&](std::string_view sentence) {
     call.error(sentence);

@@ -1,4 +1,4 @@
-// COMMAND DOCS: what people are to know of commands, as shells show it.
+// COMMAND DOCS: descriptions of commands for people, as shells show them.
 #include <algorithm>
 #include <span>
 #include <string>

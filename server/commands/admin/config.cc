@@ -16,7 +16,7 @@
 namespace keyway::server {
 namespace {
 
-constexpr std::string_view kCluster = "cluster-enabled";  // told apart from the facts
+constexpr std::string_view kCluster = "cluster-enabled";  // distinguished from the facts
 
 const Parameter* find_parameter(std::string_view name) {
   const auto all = parameters();
@@ -57,7 +57,8 @@ bool may_set(const Call& call, std::size_t i) {
   return true;
 }
 
-/// By any of the patterns, each once. What is asked for by its name is called as it was asked for.
+/// Parameters that match any of the patterns, each once. One that is requested by its name is shown
+/// by the requested name.
 void run_config_get(const Call& call) {
   std::map<std::string, std::string, std::less<>> found;
   const auto look_at = [&](std::string_view name, std::string_view value) {

@@ -1,6 +1,6 @@
-// Facts: what a server is, for those who ask it. Nothing of it changes while it runs.
+// Facts: constant information about a server, for INFO and similar requests.
 //
-// *Thread safety.* Set before anybody executes, and only read from then on.
+// *Thread safety.* Set before any request is executed, and only read from then on.
 #pragma once
 
 #include <cstdint>
@@ -11,30 +11,30 @@
 
 namespace keyway::server {
 
-/// Whose commands these are.
+/// The version of Redis with these commands.
 inline constexpr std::string_view kLikeRedis = "7.0.15";
 
 struct Facts {
-  std::string version;     // of Keyway
-  std::string revision;    // of its source
+  std::string version;     // Keyway's
+  std::string revision;    // its source's
   std::string run_id;      // 40 hexadecimal digits, of this run
   std::string executable;  // its path
   std::string config_file;
   std::uint64_t begin_ns = 0;  // by steady_ns()
   std::uint32_t workers = 0;
-  std::uint32_t fibers = 0;  // of each worker
-  std::uint32_t ranks = 1;   // of the store
+  std::uint32_t fibers = 0;  // per worker
+  std::uint32_t ranks = 1;   // ranks of the store
   std::uint32_t processes = 1;
   std::uint32_t process = 0;       // this one; where there are several, also its rank
   std::string fabric;              // "shm", "mpi"
-  std::string topology;            // of the store and its locks, one line for people
+  std::string topology;            // the store and its locks, one line for people
   std::string lock;                // the policy that the store was opened with
-  bool reached_by_others = false;  // other hosts may connect: a password has to be asked for
-  std::uint64_t memory_bytes = 0;  // of each rank, all included
-  /// What CONFIG GET tells besides what can be changed: the options by the names of Redis, or ours.
+  bool reached_by_others = false;  // other hosts may connect: a password is required
+  std::uint64_t memory_bytes = 0;  // per rank, all included
+  /// Parameters of CONFIG GET that cannot be changed: the options by the names of Redis, or ours.
   std::vector<std::pair<std::string, std::string>> parameters;
 
-  /// The ranks whose memory this process has: from, and up to but not.
+  /// The ranks with memory in this process: from, and up to but not.
   std::uint32_t first_rank() const { return processes > 1 ? process : 0; }
   std::uint32_t end_rank() const { return processes > 1 ? process + 1 : ranks; }
 };

@@ -1,8 +1,8 @@
 // The sections of INFO, by the file that writes them.
 //
 // *Thread safety.* As Call.
-// *Source.* Redis 7.0, server.c (genRedisInfoString): names, order and meaning of the fields. What
-// would mean nothing here is left out, and nothing is made up.
+// *Source.* Redis 7.0, server.c (genRedisInfoString): names, order and meaning of the fields.
+// Fields without a meaning here are left out, and no value is invented.
 #pragma once
 
 #include "keyway/server/commands/admin/info_writer.h"

@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kMicro = 1e3;  // ns
 
-/// Calls visit(command, totals) for each command that somebody has asked for.
+/// Calls visit(command, totals) for each command that a client has requested.
 template <class Visit>
 void each_command(const Call& call, Visit&& visit) {
   for (std::size_t number = 0; number < command_numbers(); ++number) {

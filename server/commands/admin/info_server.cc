@@ -93,7 +93,7 @@ void write_memory(const Call& call, InfoWriter& out) {
   out.field("mem_allocator", "keyway");
 }
 
-/// There is none: what is in memory is all there is.
+/// There is no persistence: the data is in memory only.
 void write_persistence(const Call&, InfoWriter& out) {
   out.field("loading", 0);
   out.field("async_loading", 0);

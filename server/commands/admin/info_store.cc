@@ -4,14 +4,15 @@
 
 namespace keyway::server {
 
-/// What has expired counts until a write meets it or needs its room.
+/// Expired elements count until a write meets them or needs their room.
 void write_keyspace(const Call& call, InfoWriter& out) {
   const VolumeCounts counts = own_counts(call.session.whole(), call.service.facts);
   if (counts.elements == 0) return;
   out.field("db0", fmt::format("keys={},expires={},avg_ttl=0", counts.elements, counts.expiring));
 }
 
-/// What this server's sessions have taken, and the kinds in force on the stripes of its ranks.
+/// The locks that this server's sessions have taken, and the active kinds on the stripes of its
+/// ranks.
 void write_locks(const Call& call, InfoWriter& out) {
   const Facts& facts = call.service.facts;
   const LockTotals locks = call.service.statistics.locks();
@@ -38,8 +39,8 @@ void write_fabric(const Call& call, InfoWriter& out) {
   out.field("fabric_topology", facts.topology);
 }
 
-/// Writes the figures of each rank whose memory this process has: elements as they are now, bytes
-/// as they were last looked at.
+/// Writes the figures of each rank with memory in this process: elements as they are now, bytes as
+/// of the last check.
 void write_volumes(const Call& call, InfoWriter& out) {
   const Facts& facts = call.service.facts;
   const std::deque<RankFigures>& ranks = call.service.volumes.ranks;

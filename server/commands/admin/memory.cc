@@ -12,9 +12,9 @@
 namespace keyway::server {
 namespace {
 
-/// The words of an element's entry in its bucket, and its block of the heap where it has one: that
-/// of an element that is written as a whole. One that has grown may have a quarter more
-/// (9/8 times 9/8: kGrowthShare, kRoomShare).
+/// The words of an element's entry in its bucket, and its block of the heap if it has one, for an
+/// element that is written as a whole. An element that has grown may have a quarter more (9/8 times
+/// 9/8: kGrowthShare, kRoomShare).
 std::uint64_t bytes_of(std::uint64_t key_bytes, const ElementInfo& info) {
   using namespace store;
   const bool expires = info.expires_at_ms != kNoExpiry;

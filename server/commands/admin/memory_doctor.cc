@@ -12,11 +12,11 @@
 namespace keyway::server {
 namespace {
 
-constexpr double kMaxTaken = 0.9;           // of the heap
+constexpr double kMaxTaken = 0.9;           // share of the heap
 constexpr double kMuchMore = 1.5;           // at the peak, or resident, than now in use
 constexpr std::uint64_t kLittle = 5 << 20;  // bytes; below, ratios say nothing
 
-/// One thing that somebody may want to do something about.
+/// Adds one finding to the report.
 void say(std::string& report, std::string_view what) {
   fmt::format_to(std::back_inserter(report), "* {}\n", what);
 }
@@ -49,7 +49,7 @@ void run_memory_doctor(const Call& call) {
   call.out.verbatim("txt", report_of(memory_figures(call)));
 }
 
-/// Of the process: the store's segments stay as they are.
+/// For the process's memory: the store's segments stay as they are.
 void run_memory_purge(const Call& call) {
   malloc_trim(0);
   call.ok();

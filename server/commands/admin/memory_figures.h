@@ -1,5 +1,5 @@
-// MemoryFigures: how much memory a server uses, as INFO and MEMORY tell it. A thread looks at the
-// store's volumes once a second, and their figures are those of its last look.
+// MemoryFigures: how much memory a server uses, as INFO and MEMORY report it. A thread measures the
+// store's volumes once a second, and the figures are its last measurement.
 //
 // *Thread safety.* As Call.
 #pragma once
@@ -12,10 +12,10 @@ namespace keyway::server {
 
 /// Bytes, unless said.
 struct MemoryFigures {
-  std::uint64_t used = 0;      // of the segments of this process's ranks
-  std::uint64_t peak = 0;      // the most that anybody has seen in use: looked at each second
-  std::uint64_t startup = 0;   // of `used`: tables, locks, headers; all but the heap
-  std::uint64_t resident = 0;  // of the process
+  std::uint64_t used = 0;      // in the segments of this process's ranks
+  std::uint64_t peak = 0;      // the highest measurement: one each second
+  std::uint64_t startup = 0;   // part of `used`: tables, locks, headers; all but the heap
+  std::uint64_t resident = 0;  // the process's
   std::uint64_t heap = 0;
   std::uint64_t heap_free = 0;
   std::uint64_t elements = 0;  // a number
@@ -28,7 +28,7 @@ struct MemoryFigures {
 };
 
 MemoryFigures memory_figures(const Call& call);
-/// Of the process, as the kernel counts it.
+/// The process's, as the kernel counts it.
 std::uint64_t resident_bytes();
 /// 0 of nothing.
 double ratio(std::uint64_t part, std::uint64_t whole);

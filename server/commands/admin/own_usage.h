@@ -1,4 +1,4 @@
-// What is in the memory of a server's own ranks.
+// The contents of the memory of a server's own ranks.
 //
 // *Thread safety.* As the session; look_at_volumes() is one thread's. Nothing waits: own memory is
 // only looked at.
@@ -10,10 +10,10 @@
 
 namespace keyway::server {
 
-/// Looks at the volumes whose memory this process has, and keeps what it finds. It costs a look at
-/// each chunk of the heaps, so no worker does it. First before anybody reads the figures.
+/// Inspects the volumes with memory in this process, and keeps the results. It reads a word of each
+/// chunk of the heaps, so no worker does it. Called first before any thread reads the figures.
 void look_at_volumes(Session& session, const Facts& facts, VolumeFigures& figures);
-/// The elements in them now. It costs a look at each stripe.
+/// The elements in them now. Costs a read of each stripe's counters.
 VolumeCounts own_counts(Session& session, const Facts& facts);
 /// The bytes in use when the segments were last looked at: all outside of the heap, and the part of
 /// the heap that is taken.

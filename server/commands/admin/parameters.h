@@ -1,7 +1,7 @@
-// Parameters: what CONFIG GET shows and CONFIG SET changes while the server runs.
+// Parameters: the settings that CONFIG GET shows and CONFIG SET changes while the server runs.
 //
 // *Thread safety.* Constants, over a Service.
-// *Source.* Redis 7.0, config.c: names, ranges, what a value may look like, and the sentences.
+// *Source.* Redis 7.0, config.c: names, ranges, the forms of a value, and the sentences.
 #pragma once
 
 #include <span>
@@ -17,7 +17,7 @@ struct Parameter {
   std::string (*get)(const Service& service) = nullptr;
   /// Why it does not take a value; empty: it does.
   std::string (*reason_against)(const Service& service, std::string_view value) = nullptr;
-  /// Of a value that it takes.
+  /// Sets an accepted value.
   void (*set)(Service& service, std::string_view value) = nullptr;
 };
 

@@ -1,7 +1,7 @@
-// Settings: what CONFIG SET may change while the server runs.
+// Settings: values that CONFIG SET may change while the server runs.
 //
-// *Thread safety.* Each is a value by itself, read and written by anybody. The thresholds of the
-// slow log and of latency events, and the password, are with them.
+// *Thread safety.* Each is an independent value; any thread may read and write it. The thresholds
+// of the slow log and of latency events, and the password, are with them.
 #pragma once
 
 #include <atomic>
@@ -26,11 +26,11 @@ class Setting {
 
 struct Settings {
   Setting<std::uint32_t> most_clients = 10'000;
-  /// As many files as may be open allow for no more. Set before anybody executes.
+  /// Limited by the number of files that may be open. Set before any request is executed.
   std::uint32_t clients_limit = 1'000'000;
 
   // Bytes, of one connection.
-  Setting<std::uint64_t> word_bytes = 512ULL << 20;  // of a word of a request
+  Setting<std::uint64_t> word_bytes = 512ULL << 20;  // of one word of a request
   Setting<std::uint64_t> query_bytes = 1ULL << 30;   // received and not executed: more is not read
   Setting<std::uint64_t> output_bytes = 1ULL << 30;  // replies that wait to be sent; 0: no limit
 
@@ -39,7 +39,7 @@ struct Settings {
   Setting<std::uint32_t> login_s = 60;   // until it has shaken hands (TLS) and given its password
   Setting<std::uint32_t> output_s = 60;  // without taking any of the replies that wait for it
   Setting<std::uint32_t> shutdown_s = 10;
-  Setting<std::uint32_t> keepalive_s = 300;  // of silence, of who comes from then on
+  Setting<std::uint32_t> keepalive_s = 300;  // of silence, for new connections
 };
 
 }  // namespace keyway::server

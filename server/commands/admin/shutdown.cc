@@ -14,7 +14,7 @@ struct ShutdownOptions {
   bool abort = false;
 };
 
-/// Nothing for what is no option, or not beside another.
+/// Nothing for an unknown option, or for two that exclude each other.
 std::optional<ShutdownOptions> options_of(const Call& call) {
   ShutdownOptions options;
   for (const std::string_view word : call.words.subspan(1)) {
@@ -35,8 +35,8 @@ std::optional<ShutdownOptions> options_of(const Call& call) {
   return options;
 }
 
-/// As SIGTERM. No reply: the connection closes. Whoever wants to have saved what cannot be is told
-/// so, unless he insists.
+/// As SIGTERM. No reply: the connection closes. A client that requests a save gets an error, unless
+/// it forces the shutdown.
 void run_shutdown(const Call& call) {
   const auto options = options_of(call);
   if (!options) return call.error(kSyntaxError);

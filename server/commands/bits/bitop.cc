@@ -54,8 +54,8 @@ std::string_view part_of(std::string_view source, std::size_t at, std::size_t by
   return at < source.size() ? source.substr(at, bytes) : std::string_view();
 }
 
-/// Of byte strings, each of which continues with zeros to `length`. In parts, between which others
-/// have their turn. Zeros for no string at all.
+/// Combines byte strings, each of which continues with zeros to `length`. In parts, between which
+/// others have their turn. Zeros for no string at all.
 std::string combined(BitOperation operation, const std::vector<std::string_view>& sources,
                      std::size_t length) {
   std::string result;
@@ -121,7 +121,8 @@ void run_bitop(const Call& call) {
   std::size_t length = 0;
   std::size_t sources_there = 0;
   const auto body = [&](std::span<ElementDraft> drafts) {
-    // Of each key, and last of what cannot be in the store: its value, and how often it is named.
+    // For each key, and last for words that cannot be in the store: its value, and how often it is
+    // named.
     std::vector<std::string_view> values(drafts.size() + 1);
     std::vector<std::size_t> times(drafts.size() + 1);
     sources_there = 0;

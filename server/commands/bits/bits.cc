@@ -107,7 +107,7 @@ std::int64_t find_bit(std::string_view value, const Span& bits, bool one) {
     if (static_cast<std::size_t>(i) % fabric::kSliceBytes < 8) {
       fabric::this_fiber::give_turn_if_due();
     }
-    // Of the first byte a part may not be meant, and of the last one.
+    // Only a part of the first byte and of the last one may belong to the range.
     if (i != bits.first / 8 && i + 8 <= last &&
         word_at(value, static_cast<std::size_t>(i)) == without) {
       i += 7;
@@ -120,7 +120,7 @@ std::int64_t find_bit(std::string_view value, const Span& bits, bool one) {
   return -1;
 }
 
-/// The places that the words ask for.
+/// The positions that the words name.
 struct Asked {
   std::int64_t start = 0;
   std::int64_t end = -1;
@@ -141,7 +141,8 @@ bool number_or_error(const Call& call, std::size_t i, std::int64_t& number) {
   return given.has_value();
 }
 
-/// BITPOS key bit [start [end [unit]]]. Of several errors Redis tells the unit's before the end's.
+/// BITPOS key bit [start [end [unit]]]. Among several errors Redis reports the unit's before the
+/// end's.
 std::optional<Asked> span_or_error(const Call& call) {
   Asked asked;
   asked.ends = call.count() > 4;
@@ -155,7 +156,7 @@ std::optional<Asked> span_or_error(const Call& call) {
   return asked;
 }
 
-/// BITCOUNT key [start end [unit]]. Redis looks at the unit only when the span is not backwards.
+/// BITCOUNT key [start end [unit]]. Redis reads the unit only when the span is not backwards.
 std::optional<Asked> count_span_or_error(const Call& call) {
   Asked asked;
   if (call.count() == 3 || call.count() > 5) {
@@ -166,12 +167,12 @@ std::optional<Asked> count_span_or_error(const Call& call) {
   if (!number_or_error(call, 2, asked.start) || !number_or_error(call, 3, asked.end)) {
     return std::nullopt;
   }
-  if (is_backwards(asked.start, asked.end)) return Asked{.start = 1, .end = 0};  // of no bits
+  if (is_backwards(asked.start, asked.end)) return Asked{.start = 1, .end = 0};  // no bits
   if (call.count() == 5 && !unit_or_error(call, 4, asked)) return std::nullopt;
   return asked;
 }
 
-/// The bits that are asked for.
+/// The requested bits.
 std::optional<Span> bits_asked(const Asked& asked, std::size_t bytes) {
   const auto length = static_cast<std::int64_t>(bytes);
   if (asked.in_bits) return span_of(asked.start, asked.end, length * 8);
@@ -245,7 +246,7 @@ void run_getbit(const Call& call) {
   call.out.integer(status.ok() && bit_of(byte, *offset & 7) ? 1 : 0);
 }
 
-/// Redis looks at the other words only when the key is there.
+/// Redis reads the other words only if the key exists.
 void run_bitcount(const Call& call) {
   std::optional<Asked> asked;
   std::int64_t ones = 0;

@@ -1,14 +1,14 @@
 // CLUSTER ..., READONLY, READWRITE, ASKING.
 //
-// Clients of Redis Cluster learn here where each slot's rank is, and then win locality by going
-// there. Nobody has to: any rank serves any key.
+// Clients of Redis Cluster learn here where each slot's rank is, and can go there for locality.
+// They need not: any rank serves any key.
 //
 // A client of the cluster sends SCAN, KEYS, DBSIZE and FLUSHALL to every rank and adds up the
-// answers, so it gets those of each rank alone. Other clients ask one rank about the whole store. A
-// connection is of a client of the cluster if it came to a port that only CLUSTER SLOTS, SHARDS and
-// NODES tell, or has sent CLUSTER NODES, READONLY, READWRITE or ASKING: redis-cli --cluster sends
-// NODES on the connection that it was given, and continues there. SLOTS and SHARDS say nothing of
-// the connection: clients send them to a seed, and people to see what is there.
+// answers, so each rank answers for its own keys only. Other clients ask one rank about the whole
+// store. A connection belongs to a client of the cluster if it uses a port that only CLUSTER SLOTS,
+// SHARDS and NODES return, or has sent CLUSTER NODES, READONLY, READWRITE or ASKING: redis-cli
+// --cluster sends NODES on the connection that it was given, and continues there. SLOTS and SHARDS
+// do not mark the connection: clients send them to a seed, and people to inspect the cluster.
 
 #include <fmt/core.h>
 
@@ -52,7 +52,7 @@ std::optional<std::uint32_t> slot_of_integer(std::int64_t slot) {
   return static_cast<std::uint32_t>(slot);
 }
 
-/// Shows the keys of a slot, until `visit` returns false. Looks at its rank alone.
+/// Shows the keys of a slot, until `visit` returns false. Reads only the slot's rank.
 template <class Visit>
 Status for_each_key_of(const Call& call, std::uint32_t slot, Visit&& visit) {
   constexpr std::uint64_t kAtOnce = 1024;
@@ -239,7 +239,7 @@ void run_cluster_help(const Call& call) {
               "attributes of a link"});
 }
 
-/// Every rank serves every key for reading and for writing, whatever it is told.
+/// Every rank serves every key for reading and for writing, in any mode.
 void run_cluster_mode(const Call& call) {
   if (view_of_client_or_error(call) != nullptr) call.ok();
 }

@@ -1,4 +1,4 @@
-// What the commands of CLUSTER share.
+// Declarations that the CLUSTER commands share.
 //
 // *Thread safety.* As Call.
 #pragma once
@@ -8,7 +8,7 @@
 
 namespace keyway::server {
 
-/// The view; null, with Redis' sentence, where this server is no cluster.
+/// The view; null, with Redis' sentence, if this server is not a cluster.
 const ClusterView* cluster_or_error(const Call& call);
 
 }  // namespace keyway::server

@@ -1,7 +1,8 @@
 // ClusterView: the ranks of a job, as a client of Redis Cluster sees them.
 //
 // *What.* A node is a process of the job. Slots belong to ranks in equal runs
-// (kvstore/layout/key_hash.h), from start to end of the job: nothing moves, nobody joins or leaves.
+// (kvstore/layout/key_hash.h), from start to end of the job: slots never move, and no node joins or
+// leaves.
 // *Thread safety.* A value; constant once clients are served.
 #pragma once
 
@@ -16,15 +17,15 @@ namespace keyway::server {
 
 struct ClusterNode {
   std::string id;                       // 40 hexadecimal digits
-  std::string host;                     // where clients reach it
+  std::string host;                     // by which clients reach it
   std::uint16_t port = 0;               // 0: it speaks TLS alone
   std::uint16_t tls_port = 0;           // 0: it does not speak TLS
   std::string machine = {};             // the name of its host
   std::vector<std::string> binds = {};  // addresses that it listens on; none: `host` is prescribed
 
-  /// Where a client is sent that came to `local`, "127.0.0.1:7400", of the node `here`: to the same
-  /// address if this node is on the same machine and listens on it, so that a client that came by
-  /// one network, or by loopback, stays there.
+  /// The host for a client that connected to `local`, "127.0.0.1:7400", of the node `here`: to the
+  /// same address if this node is on the same machine and listens on it, so that a client that came
+  /// by one network, or by loopback, stays there.
   std::string_view host_for(const ClusterNode& here, std::string_view local) const {
     local = host_part(local);
     if (machine != here.machine) return host;
@@ -34,7 +35,7 @@ struct ClusterNode {
     return host;
   }
 
-  /// Where a client is sent that came over TLS, or in plain text.
+  /// The port for a client over TLS, or in plain text.
   std::uint16_t port_for(bool tls) const {
     return port == 0 || (tls && tls_port != 0) ? tls_port : port;
   }
@@ -44,8 +45,8 @@ struct ClusterNode {
     local = local.substr(0, local.rfind(':'));
     return local.starts_with('[') ? local.substr(1, local.size() - 2) : local;
   }
-  /// Whether an address stands for all of the kind of `local`, which may be the path of a socket
-  /// or "::ffff:10.0.0.1", an address of IPv4 that not every client takes.
+  /// Whether an address means all addresses of the kind of `local`, which may be the path of a
+  /// socket or "::ffff:10.0.0.1", an address of IPv4 that not every client takes.
   static bool is_any_of_kind(std::string_view address, std::string_view local) {
     if (local.find_first_not_of("0123456789.") == std::string_view::npos) {
       return address == "0.0.0.0";
@@ -56,10 +57,10 @@ struct ClusterNode {
 };
 
 struct ClusterView {
-  bool enabled = false;            // else clients are told that there is no cluster
+  bool enabled = false;            // else the replies to clients show no cluster
   std::vector<ClusterNode> nodes;  // by process
   std::uint32_t self = 0;          // which of them this process is
-  std::uint32_t ranks = 1;         // of the store
+  std::uint32_t ranks = 1;         // ranks of the store
 };
 
 struct SlotRange {

@@ -1,4 +1,5 @@
-// CLUSTER ...: what ranks of a job have none of (links, replicas), and what would change them.
+// CLUSTER ...: properties that ranks of a job do not have (links, replicas), and commands that
+// would change them.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -14,7 +15,7 @@ constexpr std::string_view kMoves =
 constexpr std::string_view kManages =
     "Manages nodes or replicas of a Redis cluster; Keyway has its ranks.";
 
-/// Whether there is such a node; says so where there is not.
+/// Whether the node exists; if not, replies with the error.
 bool is_node_or_error(const Call& call, const ClusterView& view, std::string_view id) {
   const bool known = std::any_of(view.nodes.begin(), view.nodes.end(),
                                  [id](const ClusterNode& node) { return node.id == id; });
@@ -39,7 +40,7 @@ void run_cluster_count_failure_reports(const Call& call) {
   call.out.integer(0);
 }
 
-/// Of all that would change who owns which slot.
+/// For all commands that would change the owners of slots.
 void run_cluster_fixed(const Call& call) {
   if (cluster_or_error(call) == nullptr) return;
   call.error("ERR Slots belong to the ranks of this job for as long as it runs");

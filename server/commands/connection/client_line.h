@@ -1,8 +1,8 @@
 // A client as CLIENT INFO and CLIENT LIST show it.
 //
 // *Thread safety.* Functions of their arguments. A card's name is the registry's to guard.
-// *Source.* Redis 7.0, networking.c (catClientInfoString): the fields and their order. Of buffers
-// and memory nothing is known here but the replies that wait.
+// *Source.* Redis 7.0, networking.c (catClientInfoString): the fields and their order. Only the
+// waiting replies are known of buffers and memory.
 #pragma once
 
 #include <cstdint>

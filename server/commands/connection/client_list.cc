@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kNoSuchClient = "ERR No such client";
 
-/// Whether there are clients of a type: all are normal ones. Nothing for what is no type.
+/// Whether there are clients of a type: all are normal ones. Nothing for an unknown type.
 std::optional<bool> is_type_of_all(std::string_view word) {
   if (is_word(word, "normal")) return true;
   for (const std::string_view other : {"slave", "replica", "pubsub", "master"}) {
@@ -28,7 +28,7 @@ void unknown_type(const Call& call, std::string_view word) {
   call.error(fmt::format("ERR Unknown client type '{}'", word));
 }
 
-/// What CLIENT KILL is to end: what holds for all that was given.
+/// The clients that CLIENT KILL ends: those that meet all given conditions.
 struct Killed {
   std::optional<std::uint64_t> id;
   std::optional<std::string_view> address, local_address;
@@ -178,7 +178,7 @@ void run_client_reply(const Call& call) {
   }
 }
 
-/// Nobody is evicted.
+/// No client is ever evicted.
 void run_client_no_evict(const Call& call) {
   const bool known = is_word(call.word(2), "on") || is_word(call.word(2), "off");
   return known ? call.ok() : call.error(kSyntaxError);

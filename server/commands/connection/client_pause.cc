@@ -1,4 +1,4 @@
-// CLIENT PAUSE, UNPAUSE, UNBLOCK: what holds up clients, and what lets them go on.
+// CLIENT PAUSE, UNPAUSE, UNBLOCK: the events that stop clients, and those that resume them.
 
 #include <fmt/core.h>
 
@@ -57,7 +57,7 @@ void run_client_unblock(const Call& call) {
   bool done = false;
   for (const auto& card : those) {
     BlockState waits = BlockState::kWaits;
-    // relaxed: the word alone says who ends the wait, this or what the client waits for.
+    // relaxed: the word alone decides whether this or the awaited event ends the wait.
     done = card->block.compare_exchange_strong(waits, how, std::memory_order_relaxed);
     if (done) card->waker->wake(card->id);
   }

@@ -1,11 +1,12 @@
-// ClientRegistry: who is connected, for CLIENT LIST and CLIENT KILL.
+// ClientRegistry: the connected clients, for CLIENT LIST and CLIENT KILL.
 //
-// *What.* Each connection has a card. What changes with every request is an atomic of its own, so
-// that a request pays a store or two, and nobody waits.
-// *Thread safety.* The registry is anybody's. A card's atomics are written by its connection's
-// thread, its name by that thread through the registry; the rest is set before it is added.
-// *Invariants.* G1: a card is in the registry from when its connection can be seen by its worker
-// until that has gone; who holds one may look at it longer.
+// *What.* Each connection has a card. Each field that changes with every request is an atomic, so
+// that a request pays a store or two, and no thread waits.
+// *Thread safety.* Any thread may call the registry. A card's atomics are written by its
+// connection's thread, its name by that thread through the registry; the rest is set before it is
+// added.
+// *Invariants.* G1: a card is in the registry from the time when its worker can see the connection
+// until the connection has gone; a holder of the card may read it longer.
 #pragma once
 
 #include <atomic>
@@ -41,9 +42,9 @@ struct ClientCard {
   std::atomic<std::uint64_t> seen_ns{0};  // when it last sent something, by steady_ns()
   std::atomic<resp::Version> version{resp::Version::kResp2};
   std::atomic<BlockState> block{BlockState::kNone};                // CLIENT UNBLOCK changes it, too
-  std::atomic<std::uint64_t> waiting_bytes{0}, waiting_pieces{0};  // of replies
+  std::atomic<std::uint64_t> waiting_bytes{0}, waiting_pieces{0};  // waiting replies
 
-  /// Of the connection's name, which the registry guards.
+  /// The connection's name, which the registry guards.
   std::string name;
 };
 

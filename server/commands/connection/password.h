@@ -1,7 +1,7 @@
-// Password: what clients have to give, which may change while they come.
+// Password: the password that clients must give, which may change at run time.
 //
-// *Thread safety.* Anybody's.
-// *Invariants.* P1: how long a guess takes does not tell how much of it is right.
+// *Thread safety.* Any thread may call it.
+// *Invariants.* P1: the time of a guess does not depend on how much of it is right.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ namespace keyway::server {
 
 class Password {
  public:
-  /// Empty: none is asked for.
+  /// Empty: no password is required.
   void set(std::string text) {
     const MutexLock held(mutex_);
     text_ = std::move(text);
@@ -27,7 +27,7 @@ class Password {
     const MutexLock held(mutex_);
     return !text_.empty();
   }
-  /// Any is, where none is asked for.
+  /// Any guess is right if none is required.
   bool is(std::string_view guess) const {
     const MutexLock held(mutex_);
     return text_.empty() || is_same(guess, text_);

@@ -1,11 +1,10 @@
-// Pause: CLIENT PAUSE, which holds up the requests of all clients, or those that write.
+// Pause: CLIENT PAUSE, which delays the requests of all clients, or only the writing ones.
 //
-// *What.* A request that is held up has not begun: its connection waits, without a fiber, and asks
-// again when it is woken or the pause ends.
-// *Thread safety.* Any thread. Who finds no pause pays one load.
-// *Invariants.* P1: a client that was told to wait is woken by lift(), unless it has been
-// forgotten. *Source.* Redis 7.0.15, networking.c (pauseClients): of two pauses the stricter and
-// the longer.
+// *What.* A delayed request has not begun: its connection waits, without a fiber, and checks again
+// when it is woken or the pause ends.
+// *Thread safety.* Any thread. Without a pause the cost is one load.
+// *Invariants.* P1: lift() wakes every client that began to wait, unless it has been forgotten.
+// *Source.* Redis 7.0.15, networking.c (pauseClients): of two pauses the stricter and the longer.
 #pragma once
 
 #include <atomic>
@@ -23,17 +22,17 @@ class Pause {
 
   /// By the steady clock.
   void begin(Kind kind, std::uint64_t until_ns);
-  /// Ends it, and wakes who waits.
+  /// Ends it, and wakes waiting clients.
   void lift();
   /// As lift(), for good: the server ends.
   void end();
 
-  /// What is held up now.
+  /// The commands that are paused now.
   Kind kind() const {
-    // relaxed: a hint; must_wait() looks again.
+    // relaxed: a hint; must_wait() checks again.
     return kind_.load(std::memory_order_relaxed);
   }
-  /// Whether a client's request is held up still; until when, and then it will be woken.
+  /// Whether a client's request must still wait, and until when; then it will be woken.
   bool must_wait(bool writes, std::uint64_t client, Waker& waker, std::uint64_t& until_ns);
   void forget(std::uint64_t client);
 

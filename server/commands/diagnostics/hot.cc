@@ -1,4 +1,4 @@
-// KW.HOTKEYS, KW.HOTSTRIPES: what is visited most, by samples of the requests.
+// KW.HOTKEYS, KW.HOTSTRIPES: the most visited keys and stripes, by samples of the requests.
 
 #include <algorithm>
 
@@ -46,7 +46,7 @@ struct Shown {
   TopEntry entry;
 };
 
-/// Those of the accesses that were asked for, the hottest first.
+/// The spots of the requested accesses, the hottest first.
 std::vector<Shown> hottest(const Call& call, Spot spot, const HotOptions& options) {
   std::vector<Shown> all;
   const auto most = static_cast<std::size_t>(options.count);
@@ -64,7 +64,7 @@ std::vector<Shown> hottest(const Call& call, Spot spot, const HotOptions& option
   return all;
 }
 
-/// What keys and stripes have in common: the last four of their fields.
+/// The common part of keys and stripes: the last four of their fields.
 void reply_figures(const Call& call, const Shown& shown) {
   call.out.bulk("access");
   call.out.bulk(shown.access == Access::kRead ? "read" : "write");

@@ -130,7 +130,7 @@ void run_latency_graph(const Call& call) {
   call.out.verbatim("txt", latency_graph(name_of(*event), history, wall_ms() / 1000));
 }
 
-/// What the events tell, and where to look next.
+/// A summary of the events, with hints for the next step.
 void run_latency_doctor(const Call& call) {
   if (call.service.latency_events.threshold_ms() == 0) {
     return call.out.verbatim("txt",

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kColumns = 80;
 constexpr std::uint64_t kRows = 4;
-constexpr std::string_view kMarks = "_o#";  // of a row, from its bottom to its top
+constexpr std::string_view kMarks = "_o#";  // for a row, from its bottom to its top
 constexpr char kBelow = '|';
 
 std::string age_of(std::uint64_t seconds) {

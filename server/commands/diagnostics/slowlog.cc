@@ -12,9 +12,9 @@
 namespace keyway::server {
 namespace {
 
-constexpr std::size_t kShown = 10;  // where the request does not say how many
+constexpr std::size_t kShown = 10;  // default of a request without a number
 
-/// How many the i-th word asks for, -1 for all.
+/// The number of entries that the i-th word names, -1 for all.
 std::optional<std::size_t> count_or_error(const Call& call, std::size_t i) {
   constexpr std::string_view kOutOfRange = "ERR count should be greater than or equal to -1";
   if (call.count() <= i) return kShown;

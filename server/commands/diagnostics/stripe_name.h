@@ -17,7 +17,7 @@ inline std::string name_of(const StripePlace& place) {
   return fmt::format("{}:{}", place.rank, place.stripe);
 }
 
-/// Of a name that name_of() made.
+/// Parses a name that name_of() made.
 inline StripePlace stripe_of_name(std::string_view name) {
   StripePlace place;
   const char* const end = name.data() + name.size();

@@ -41,7 +41,8 @@ std::vector<Stripe> most_contended(Session& session, std::uint32_t rank, std::si
   return all;
 }
 
-/// The rows that are asked for; where that is no number above 0, says so and returns nothing.
+/// The requested number of rows; if it is not a number above 0, replies with an error and returns
+/// nothing.
 std::optional<std::int64_t> count_or_error(const Call& call) {
   if (call.count() == 1) return kDefaultCount;
   if (call.count() == 3 && is_word(call.word(1), "count")) {

@@ -15,8 +15,8 @@ bool Batch::add(std::span<const std::string_view> words, std::size_t end) {
   const Command* command = find_command(words[0]);
   rows_.push_back({command, words_.size(), words.size(), end});
   words_.insert(words_.end(), words.begin(), words.end());
-  // T1. Those that may run before the client has said who it is are those that say it, or that end
-  // the connection, as a word that names nothing may (a web page's).
+  // T1. Commands that may run before authentication are those that authenticate, or that end the
+  // connection, as an unknown word may (a web page's).
   if (command == nullptr || (command->flags & kNoAuth) != 0) return false;
   return rows_.size() < kMaxRequests && words_.size() < kKeptWords;
 }
@@ -35,7 +35,7 @@ void Batch::collect_keys(const Row& row) {
 }
 
 void Batch::prefetch(Session& session) {
-  if (rows_.size() < 2) return;  // a command alone asks for its keys by itself
+  if (rows_.size() < 2) return;  // a single command prefetches its own keys
   keys_.clear();
   for (const Row& row : rows_) {
     if (keys_.size() < kMaxKeys && row.command != nullptr) collect_keys(row);

@@ -1,12 +1,12 @@
 // Batch: requests of one client that are executed one after the other.
 //
-// *What.* The words of a pipeline's requests, as far as they have come, up to a bound. What their
-// commands are is looked up once, and the memory that their keys will touch is asked for before the
-// first of them runs: so the misses of all overlap.
+// *What.* The words of a pipeline's received requests, up to a bound. Their commands are looked up
+// once, and the memory of their keys is prefetched before the first of them runs: so the misses of
+// all overlap.
 // *Thread safety.* One fiber's.
 // *Invariants.*
-//   T1  A request after which the next one may mean something else (whether the client is trusted,
-//       whether it goes on at all) is the last of its batch.
+//   T1  A request that may change the meaning of the next one (whether the client is trusted,
+//       whether it continues at all) is the last of its batch.
 //   T2  What a batch keeps from one use to the next is bounded.
 // *Source.* Design section 7: prefetch, then execute.
 #pragma once
@@ -25,14 +25,14 @@ class Batch {
   struct Request {
     std::span<const std::string_view> words;
     const Command* command;  // null: the first word names none
-    std::size_t end;         // as add() was told
+    std::size_t end;         // as given to add()
   };
 
   void clear();
-  /// A request whose words stay where they are until it has been executed, and where it ends among
-  /// the bytes that came. False when no other should be added: the batch is full, or T1.
+  /// Adds a request, with words that stay in place until it has been executed, and its end in the
+  /// received bytes. False if no other may be added: the batch is full, or T1.
   bool add(std::span<const std::string_view> words, std::size_t end);
-  /// Asks for what the keys of all requests will touch, where there are several.
+  /// Prefetches the memory of the keys of all requests, if there are several.
   void prefetch(Session& session);
 
   std::size_t size() const { return rows_.size(); }
@@ -47,7 +47,7 @@ class Batch {
   };
   void collect_keys(const Row& row);
 
-  // What is prefetched has to stay in the first cache until it is used.
+  // Prefetched lines must stay in the first cache until they are used.
   static constexpr std::size_t kMaxRequests = 32;
   static constexpr std::size_t kMaxKeys = 64;
   static constexpr std::size_t kKeptWords = 1024;

@@ -1,4 +1,4 @@
-// Call: one request under way, as its handler sees it; and the errors that all commands share.
+// Call: one request being executed, as its handler sees it; and the errors that all commands share.
 //
 // *Thread safety.* One connection's.
 // *Source.* Redis 7.0, server.c (createSharedObjects, processCommand), networking.c.
@@ -44,18 +44,18 @@ struct Call {
   std::string_view word(std::size_t i) const { return words[i]; }
   std::string_view key() const { return words[1]; }
 
-  /// Of a client of the cluster, which asks every rank: the rank whose keys alone SCAN, KEYS,
-  /// DBSIZE and FLUSHALL are about. Nothing: the whole store.
+  /// For a client of the cluster, which asks every rank: the one rank that SCAN, KEYS, DBSIZE and
+  /// FLUSHALL cover. Nothing: the whole store.
   std::optional<std::uint32_t> only_rank() const {
     if (!client.of_cluster || !service.cluster.enabled) return std::nullopt;
     return service.cluster.self;
   }
 
-  /// Whether it is one of a transaction's commands: such a one waits for nobody.
+  /// Whether it is one of a transaction's commands: then it never waits.
   bool in_transaction() const { return client.transaction && client.transaction->is_open(); }
 
   void ok() const { out.simple("OK"); }
-  /// The bytes of a value, which may be so many that others have their turn meanwhile.
+  /// Writes the bytes of a value; a large one yields to others meanwhile.
   void value(std::string_view bytes) const {
     if (bytes.size() <= fabric::kSliceBytes) return out.bulk(bytes);
     out.bulk_in_parts(bytes, fabric::kSliceBytes, [] { fabric::this_fiber::give_turn_if_due(); });
@@ -70,16 +70,16 @@ struct Call {
   void wrong_arity() const;
   /// "invalid expire time in ..."
   void invalid_expiry() const;
-  /// What the store could not do.
+  /// Replies with a failure of the store.
   void failed(const Status& status) const;
 };
 
-/// Runs the command of a call, and counts it: its time, an error, the keys it visits, and, where it
-/// is slow, where its time went. Commands that run others run them so.
+/// Runs the command of a call, and counts it: its time, an error, the keys it visits, and, if it is
+/// slow, how its time was spent. Commands that run others use this.
 void call_command(const Call& call);
 /// Counts the error that was answered at a mark, if it is one.
 void count_error(Client& client, const resp::ReplyWriter& out, std::size_t mark);
-/// Takes back the reply that was written at a mark where CLIENT REPLY has asked for that.
+/// Removes the reply that was written from a mark on, if CLIENT REPLY turned replies off.
 void keep_or_leave_out(Client& client, resp::ReplyWriter& out, std::size_t mark);
 /// Counts a request that was refused before it ran.
 void count_rejected(Client& client, const Command& command);
@@ -96,7 +96,7 @@ inline bool is_absent(const Status& status) {
 Result<std::vector<std::optional<std::string>>> values_of(CommandSession& session,
                                                           std::span<const std::string_view> keys);
 
-/// What the store could not do.
+/// Replies with a failure of the store.
 void reply_failed(resp::ReplyWriter& out, const Status& status);
 /// "wrong number of arguments for 'name' command"
 std::string wrong_arity(std::string_view name);

@@ -1,8 +1,8 @@
 // Command: one row with all that is known of a command, beside its handler.
 //
 // *What.* A file of handlers ends with a function commands_of_FOLDER_FILE(), which returns the rows
-// of its commands: how a command is called, what COMMAND INFO tells clients that route by keys,
-// what COMMAND DOCS and kvctl tell people, and which function runs it. CMakeLists.txt lists the
+// of its commands: how a command is called, what COMMAND INFO reports to clients that route by
+// keys, the help of COMMAND DOCS and kvctl, and which function runs it. CMakeLists.txt lists the
 // file. The engine has no other list of commands, and handles special cases by flags of the row.
 // *Thread safety.* Rows are constant.
 // *Invariants.*
@@ -37,7 +37,7 @@ inline constexpr std::uint32_t kAdmin = 1 << 12;
 inline constexpr std::uint32_t kNoAsyncLoading = 1 << 13;
 inline constexpr std::uint32_t kBlocking = 1 << 14;  // may be parked (execute.h)
 // Not shown to clients:
-inline constexpr std::uint32_t kContainer = 1 << 15;   // of subcommands
+inline constexpr std::uint32_t kContainer = 1 << 15;   // has subcommands
 inline constexpr std::uint32_t kUnqueued = 1 << 16;    // runs at once after MULTI, too
 inline constexpr std::uint32_t kRunsQueue = 1 << 17;   // runs what was queued: EXEC
 inline constexpr std::uint32_t kWholeStore = 1 << 18;  // uses keys that its words do not name
@@ -69,14 +69,14 @@ constexpr std::string_view name_of(Group group) {
 /// The ACL category that no flag implies: for most commands that of the group.
 enum class Category : std::uint8_t { kOfGroup, kKeyspace, kConnection };
 
-/// Where a command's keys are among its words. A negative last counts from the end: -1 is the last
-/// word. first is 0 when there are none.
+/// The places of a command's keys among its words. A negative last counts from the end: -1 is the
+/// last word. first is 0 if there are none.
 struct Keys {
   int first = 0;
   int last = 0;
   int step = 0;
-  // What is done to the keys: words of COMMAND INFO's key specification; where a ';' parts them,
-  // the first part is about the first key.
+  // The access to the keys: words of COMMAND INFO's key specification; if a ';' separates them, the
+  // first part is about the first key.
   std::string_view access;
   std::string_view note = {};
 };
@@ -140,7 +140,7 @@ consteval std::array<Command, N> checked(const Command (&rows)[N]) {
   return std::to_array(rows);
 }
 
-/// Of Keys::access: the words lead to a rank as keys do, and name nothing in the store.
+/// A value of Keys::access: the words lead to a rank as keys do, and name nothing in the store.
 inline constexpr std::string_view kNotKey = "not_key";
 constexpr bool has_keys(const Command& command) {
   return command.keys.first != 0 && command.keys.access != kNotKey;
@@ -159,7 +159,7 @@ void for_each_key(const Command& command, std::span<const std::string_view> word
   }
 }
 
-/// Whether so many words are enough, and not too many.
+/// Whether the command accepts this many words.
 constexpr bool fits_arity(const Command& command, std::size_t words) {
   const auto count = static_cast<std::int64_t>(words);
   return command.arity >= 0 ? count == command.arity : count >= -command.arity;

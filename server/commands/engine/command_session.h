@@ -26,7 +26,7 @@ namespace keyway::server {
 
 class CommandSession {
  public:
-  /// `inside`: the keys of the transaction whose commands use this; null outside.
+  /// `inside`: the keys of the transaction in which the commands run; null outside.
   explicit CommandSession(Session& session, TransactionKeys* inside = nullptr)
       : session_(session), inside_(inside) {}
 
@@ -104,14 +104,14 @@ class CommandSession {
   Session& whole() { return session_; }
 
  private:
-  /// The session refuses a key that cannot be in the store, without a look at it.
+  /// The session refuses a key that cannot be in the store, without reading it.
   bool outside(std::string_view key) const {
     return inside_ == nullptr || !TransactionKeys::is_storable(key);
   }
 
   Session& session_;
   TransactionKeys* inside_;
-  std::uint64_t now_ms_ = 0;  // 0: not asked for yet
+  std::uint64_t now_ms_ = 0;  // 0: not read yet
 };
 
 }  // namespace keyway::server

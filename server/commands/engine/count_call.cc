@@ -1,4 +1,4 @@
-// What is counted of a call: see call_command().
+// The counting of a call: see call_command().
 
 #include "keyway/locks/base/clock.h"
 #include "keyway/locks/fabric/fiber_time.h"
@@ -8,7 +8,7 @@
 namespace keyway::server {
 namespace {
 
-constexpr std::size_t kMaxKeysLookedAt = 64;  // of a request that is looked at
+constexpr std::size_t kMaxKeysLookedAt = 64;  // keys of a request that are sampled
 
 /// The words without passwords.
 std::vector<std::string_view> without_secrets(const Call& call) {
@@ -27,7 +27,7 @@ void keep_slow(const Call& call, std::uint64_t begin, std::uint64_t took,
   call.service.slow_log.add(times, without_secrets(call), call.client.address, call.client.name);
 }
 
-/// Where a command's keys differ in what is done to them, the first one is the one written.
+/// If a command treats its keys differently, the first one is the one written.
 Access access_of(const Command& command, bool first) {
   if ((command.flags & kWrite) == 0) return Access::kRead;
   return first || command.keys.access.find(';') == std::string_view::npos ? Access::kWrite

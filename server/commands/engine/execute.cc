@@ -40,8 +40,7 @@ void reply_unknown_subcommand(const Command& command, std::string_view word,
   out.error(fmt::format("ERR unknown subcommand '{}'. Try {} HELP.", shown(word, kMaxShown), name));
 }
 
-/// What a browser sends that a page of somebody else's has told to: nothing is read behind it. As
-/// Redis does.
+/// A request that a browser sends for a foreign web page: nothing after it is read. As Redis does.
 bool is_web_page(std::string_view word) { return is_word(word, "post") || is_word(word, "host:"); }
 
 /// The command, or its subcommand, that the words name, of which the first named `command`; where
@@ -67,7 +66,7 @@ const Command* command_or_error(Client& client, const Command* command,
   return command;
 }
 
-/// E4: the one place where a request meets the end of memory. False when it has.
+/// E4: the only place that handles a request's lack of memory. False if memory was lacking.
 template <class Body>
 bool has_memory(Client& client, resp::ReplyWriter& out, Body&& body) {
   const std::size_t before = out.mark();
@@ -133,7 +132,7 @@ bool writes(const Client& client, const Command& command) {
   return false;
 }
 
-/// CLIENT PAUSE. Who cannot wait is not held up.
+/// CLIENT PAUSE. Clients that cannot wait are not paused.
 bool must_pause(Client& client, Service& service, const Command& command) {
   if (service.pause.kind() == Pause::Kind::kNone || client.locks.waker == nullptr) [[likely]]
     return false;

@@ -1,22 +1,24 @@
 // Executes one request of a Redis client on a session of the store.
 //
 // *What.* A request is words, the first of them the command's name in any case. The reply is
-// appended through a writer: exactly one per request, at once, or by resume() where the request
-// waits for something (KW.LOCK). A client whose request waits has no other one executed meanwhile.
-// *Thread safety.* A Client and its Session belong to one thread or fiber at a time. Of a Service,
-// settings, clients and all figures are anybody's; the rest is only read, and who changes it does
-// so while nobody executes.
+// appended through a writer: exactly one per request, at once, or by resume() if the request waits
+// for something (KW.LOCK). While a client's request waits, no other request of it is executed.
+// *Thread safety.* A Client and its Session belong to one thread or fiber at a time. In a Service,
+// any thread may use settings, clients and all figures; the rest is only read, and is changed only
+// while no request executes.
 // *Invariants.*
-//   E1  A request has one reply, whatever its words are; what is wrong with them is said in the
-//       sentence of Redis. But that of a web page (POST, Host:) has none, nor has SHUTDOWN: the
-//       connection closes. And CLIENT REPLY leaves replies out.
+//   E1  Every request has one reply; errors have the sentence of Redis. Exceptions: a request of a
+//       web page (POST, Host:) and SHUTDOWN have none, and the connection closes. CLIENT REPLY can
+//       turn replies off.
 //   E2  A write of one key is one atomic step on the store, and so is a transaction. A command
 //       that failed has changed nothing.
 //   E3  What a connection keeps from one request to the next is bounded: its name, memory for one
 //       value of moderate length, and its transaction (X3).
-//   E4  Where the process has no memory left for a request, its reply is an OOM error, no lock is
-//       kept, and the connection goes on. Only the reply of a write that was done may be lost so.
-// *Source.* Redis 7.0.15: what is taken, refused and answered. README.md lists the deviations.
+//   E4  If the process has no memory left for a request, its reply is an OOM error, no lock is
+//       kept, and the connection continues. Only the reply of a completed write may be lost this
+//       way.
+// *Source.* Redis 7.0.15, for accepted and refused requests and replies. README.md lists the
+// deviations.
 #pragma once
 
 #include <cstdint>
@@ -43,14 +45,14 @@
 
 namespace keyway::server {
 
-/// What a connection is, as far as commands know.
+/// The state of a connection that commands use.
 struct Client {
   std::uint64_t id = 0;
   std::string name;                    // CLIENT SETNAME
   std::string address, local_address;  // "127.0.0.1:1234"
-  int descriptor = -1;                 // of its socket, for CLIENT INFO
+  int descriptor = -1;                 // its socket's, for CLIENT INFO
   bool tls = false;                    // it came over TLS
-  bool by_cluster_port = false;        // it came to a port that only CLUSTER tells
+  bool by_cluster_port = false;        // it uses a port that only CLUSTER returns
   bool of_cluster = false;             // it asks each rank for what is that rank's (cluster.cc)
   std::uint64_t since_ms = 0;          // wall clock, for CLIENT INFO
   resp::Version version = resp::Version::kResp2;
@@ -59,22 +61,23 @@ struct Client {
 
   std::unique_ptr<Transaction> transaction;  // null unless it watches, or after MULTI
   ClientLocks locks;                         // named locks that it holds, or waits for
-  std::uint64_t paused_until_ns = 0;         // its next request is held up; 0: it is not
+  std::uint64_t paused_until_ns = 0;         // its next request waits until then; 0: it does not
 
-  std::string value;        // what is read or built: used again, so that reads do not allocate
+  std::string value;        // for values that are read or built: used again, so that reads do not
+                            // allocate
   std::uint64_t drawn = 0;  // state of RANDOMKEY's draws
 
   /// CLIENT REPLY. kSkipNext: the next request has no reply either.
   enum class Replies : std::uint8_t { kOn, kOff, kSkipNext, kSkip };
   Replies replies = Replies::kOn;
 
-  std::shared_ptr<ClientCard> card;        // as others see it; null: nobody does
-  WorkerStatistics* statistics = nullptr;  // of the worker that it belongs to; null: none
-  bool uncounted = false;                  // what it executes runs once more (transactions.cc)
+  std::shared_ptr<ClientCard> card;        // as others see it; null: it is not registered
+  WorkerStatistics* statistics = nullptr;  // of its worker; null: none
+  bool uncounted = false;                  // its commands run once more (transactions.cc)
   std::uint64_t came_ns = 0;  // when what is executed had come, by steady_ns(); 0: not known
 };
 
-/// Where a client's calls are counted; null: nowhere.
+/// The counters of a client's calls; null: none.
 inline WorkerStatistics* counts_of(const Client& client) {
   return client.uncounted ? nullptr : client.statistics;
 }
@@ -82,7 +85,7 @@ inline WorkerStatistics* counts_of(const Client& client) {
 /// Commands and subcommands: their numbers are below.
 std::size_t command_numbers();
 
-/// What all connections share.
+/// State that all connections share.
 struct Service {
   Password password;
   std::uint16_t port = 6379;
@@ -105,41 +108,41 @@ struct Service {
 
 struct Command;
 
-/// What has become of a request: its reply has been appended, or is to come; or it has not begun,
-/// for there is a pause (Client::paused_until_ns), and is to be executed later.
+/// The outcome of a request: its reply has been appended, or will come; or it has not begun because
+/// of a pause (Client::paused_until_ns), and must be executed later.
 enum class Outcome : std::uint8_t { kReplied, kParked, kPaused };
 
 /// Executes one request. `words` has at least one word.
 Outcome execute(Client& client, Session& session, Service& service,
                 std::span<const std::string_view> words, resp::ReplyWriter& out);
-/// The same of words whose first named a command, or none: null.
+/// The same, with the command that the first word names, or null if it names none.
 Outcome execute(Client& client, Session& session, Service& service, const Command* named,
                 std::span<const std::string_view> words, resp::ReplyWriter& out);
 
-// Of a client whose request was parked:
-/// When it is to be resumed at the latest, by the steady clock; sooner when Waker::wake() says so.
+// For a client with a parked request: the latest time of its resumption, by the steady clock;
+/// sooner if Waker::wake() says so.
 inline std::uint64_t resume_at_ns(const Client& client) {
   return client.locks.wait ? client.locks.wait->look_ns : client.paused_until_ns;
 }
-/// Looks whether what the request waits for has come, or its time is over.
+/// Checks whether the event that the request waits for has come, or its time is over.
 Outcome resume(Client& client, Service& service, resp::ReplyWriter& out);
 
-/// Of a client whose request was held up: it is so no more, until it is executed.
+/// For a client with a paused request: ends the pause until it is executed.
 void end_pause(Client& client, Service& service);
 
-/// Gives up what its request waits for, where it does; that has no reply then.
+/// Cancels the wait of its request, if it waits; the request then has no reply.
 void stop_waiting(Client& client, Service& service);
 
-/// Whether a client may do as it likes: it has given the password, or none is asked for any more.
+/// Whether a client may execute commands: it has given the password, or none is required any more.
 inline bool may_execute(const Client& client, const Service& service) {
   return client.authenticated || !service.password.is_asked_for();
 }
 
-/// Whether a client that has gone leaves something behind that leave() is to take back.
+/// Whether a client that has gone still holds something that leave() must release.
 inline bool holds_something(const Client& client) {
   return client.locks.wait.has_value() || !client.locks.held.empty();
 }
-/// Of a client that has gone. It has no request any more.
+/// For a client that has gone. It has no request any more.
 void leave(Client& client, Service& service);
 
 }  // namespace keyway::server

@@ -12,7 +12,7 @@
 namespace keyway::server {
 namespace {
 
-/// Of "client|id", and of "client" itself: "client".
+/// "client" for "client|id", and for "client" itself.
 std::string_view family_of(const Command& row) { return row.name.substr(0, row.name.find('|')); }
 
 bool is_subcommand(const Command& row) { return family_of(row) != row.name; }

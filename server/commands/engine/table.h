@@ -43,7 +43,7 @@ class Table {
 
   std::vector<Command> rows_;  // commands, then subcommands
   std::size_t commands_ = 0;
-  std::array<const Command*, kSlots> index_ = {};  // of commands: open addressing
+  std::array<const Command*, kSlots> index_ = {};  // the commands: open addressing
 };
 
 // The table of all commands of the server:

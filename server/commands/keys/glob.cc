@@ -78,7 +78,7 @@ bool glob_match(std::string_view pattern, std::string_view text, bool any_case) 
   Matcher matcher(pattern, any_case);
   bool starred = false;
   std::size_t after_star = 0;  // in the pattern
-  std::size_t retry = 0;       // in the text: where what follows the star was last tried
+  std::size_t retry = 0;       // place in the text at which the rest of the pattern was last tried
   std::size_t i = 0;
   while (true) {
     if (matcher.skip_stars()) {

@@ -1,5 +1,5 @@
-// OBJECT ...: what Redis would say of how it keeps a value. Of the value alone: a store that keeps
-// none of this about it cannot know how it was made, nor when it was last read.
+// OBJECT ...: the encoding that Redis would report for a value, judged by the value alone: the
+// store does not record how a value was made, or when it was last read.
 
 #include <limits>
 
@@ -11,7 +11,7 @@
 namespace keyway::server {
 namespace {
 
-/// Shows the value of the key behind the subcommand; where there is none, replies so.
+/// Shows the value of the key behind the subcommand; if it is missing, replies so.
 void look_at(const Call& call, FunctionRef<void(std::string_view value)> show) {
   const Status status =
       call.session.read(call.word(2), [&](const ElementState& element) { show(element.value); });

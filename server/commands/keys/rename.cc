@@ -14,7 +14,7 @@ enum class Source : std::uint8_t { kStays, kGoes };
 enum class Target : std::uint8_t { kMustBeAbsent, kMayBeThere };
 enum class Moved : std::uint8_t { kDone, kNoSource, kTargetThere, kFailed };
 
-/// From the first key to the second, which is another one. Where the store fails, says so.
+/// From the first key to the second, which is another one. Replies with a failure of the store.
 Moved move_or_error(const Call& call, Source source, Target target) {
   const std::string_view from = call.word(1);
   const std::string_view to = call.word(2);
@@ -44,7 +44,7 @@ Moved move_or_error(const Call& call, Source source, Target target) {
 
 void no_such_key(const Call& call) { call.error("ERR no such key"); }
 
-/// Of a key to itself nothing comes but the question whether it is there.
+/// RENAME of a key to itself only checks whether the key exists.
 bool is_there_or_error(const Call& call) {
   const auto info = call.session.info(call.key());
   if (info.ok()) return true;

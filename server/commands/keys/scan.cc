@@ -15,7 +15,7 @@
 namespace keyway::server {
 namespace {
 
-/// The beginning of a reply whose keys have been written since a mark.
+/// The beginning of a reply with keys that have been written since a mark.
 template <class Write>
 void begin_reply(const Call& call, std::size_t mark, Write&& write) {
   std::string beginning;

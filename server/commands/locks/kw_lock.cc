@@ -106,7 +106,7 @@ void run_kw_lock(const Call& call) {
   begin_lock(call, request);
 }
 
-/// The token is proof enough, on whatever connection it comes.
+/// The token is proof enough, on any connection.
 void run_kw_unlock(const Call& call) {
   if (!names_lock(call)) return;
   const auto token = integer_or_error(call, 2);

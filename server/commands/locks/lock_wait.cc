@@ -21,7 +21,7 @@ LockClaim claim_of(const Client& client, const LockWait& wait) {
           .address = client.address};
 }
 
-/// What has lapsed, as far as is known here, makes room. False when there is none.
+/// Lapsed claims, as far as known here, make room. False if there is none.
 bool has_room(ClientLocks& locks, std::size_t most) {
   if (locks.held.size() < most) return true;
   const std::uint64_t now = wall_ms();
@@ -29,7 +29,7 @@ bool has_room(ClientLocks& locks, std::size_t most) {
   return locks.held.size() < most;
 }
 
-/// When a client that waits is to look although nobody has woken it.
+/// When a waiting client checks its lock again without being woken.
 std::uint64_t next_look_ns(const LockWait& wait, const Standing& standing) {
   if (standing.look_at_ms == 0) return wait.until_ns;
   const std::uint64_t now = wall_ms();
@@ -55,8 +55,8 @@ std::string refusal(const LockWait& wait, const Standing& standing, const Servic
                      standing.token);
 }
 
-/// The client holds a lock no more, nor waits for it. Where that cannot be done now, the lock is
-/// another's when its lease is over.
+/// The client no longer holds the lock or waits for it. If this cannot be done now, the lock
+/// becomes free when its lease ends.
 void take_back(Service& service, std::string_view name, std::uint64_t client) {
   try {
     static_cast<void>(service.locks->leave(name, client));
@@ -64,10 +64,10 @@ void take_back(Service& service, std::string_view name, std::uint64_t client) {
   }
 }
 
-/// The client waits no more. What CLIENT UNBLOCK had made of its wait before.
+/// The client waits no more. Returns what CLIENT UNBLOCK had made of its wait before.
 BlockState end_block(Client& client) {
   if (!client.card) return BlockState::kNone;
-  // relaxed, here and below: the word alone says who ends the wait.
+  // relaxed, here and below: the word alone decides which event ends the wait.
   return client.card->block.exchange(BlockState::kNone, std::memory_order_relaxed);
 }
 
@@ -77,14 +77,14 @@ void begin_block(Client& client) {
   client.card->block.compare_exchange_strong(none, BlockState::kWaits, std::memory_order_relaxed);
 }
 
-/// As by its timeout, or with an error; a lock that it was given meanwhile is given back.
+/// As by its timeout, or with an error; a lock that was granted meanwhile is released.
 void answer_unblocked(Client& client, Service& service, BlockState how, resp::ReplyWriter& out) {
   take_back(service, client.locks.wait->name, client.id);
   if (how == BlockState::kTimedOut) return out.null();
   out.error("UNBLOCKED client unblocked via CLIENT UNBLOCK");
 }
 
-/// Answers, or notes when to look again. Which of both.
+/// Answers, or notes when to check again. Returns which of both.
 Outcome answer(Client& client, Service& service, const Result<Standing>& result,
                resp::ReplyWriter& out) {
   LockWait& wait = *client.locks.wait;
@@ -98,7 +98,7 @@ Outcome answer(Client& client, Service& service, const Result<Standing>& result,
   if (block == BlockState::kTimedOut || block == BlockState::kUnblocked) {
     answer_unblocked(client, service, block, out);
   } else if (!result.ok()) {
-    take_back(service, wait.name, client.id);  // it may stand in the queue
+    take_back(service, wait.name, client.id);  // it may be in the queue
     reply_failed(out, result.status());
   } else if (result->kind == Standing::Kind::kGranted) {
     granted(client, wait, result->token, out);
@@ -113,8 +113,8 @@ Outcome answer(Client& client, Service& service, const Result<Standing>& result,
   return Outcome::kReplied;
 }
 
-/// A lease that ended before its holder was told is asked for anew, at the end of the queue. From a
-/// server that ends nobody gets a lock any more: it would be lost with the connection.
+/// If a lease ended before its holder was notified, the lock is requested again, at the end of the
+/// queue. A server that is ending grants no more locks: they would be lost with the connection.
 Outcome look_again(Client& client, Service& service, resp::ReplyWriter& out) {
   const LockWait& wait = *client.locks.wait;
   const BlockState block =

@@ -1,4 +1,4 @@
-// A client's way to a named lock: asked for, waited for, had, and given back when it goes.
+// A client's request for a named lock: request, wait, grant, and release when the client goes.
 //
 // *Thread safety.* As execute.h.
 #pragma once

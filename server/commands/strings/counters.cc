@@ -49,7 +49,7 @@ void run_decrby(const Call& call) {
 }
 
 void run_incrbyfloat(const Call& call) {
-  // Redis looks at the value before the argument; both make the same error.
+  // Redis reads the value before the argument; both make the same error.
   const auto delta = parse_long_real(call.word(2));
   const Status status = call.session.modify(call.key(), [&](const ElementState* old) -> Decision {
     const auto before = old == nullptr ? 0.0L : parse_long_real(old->value);

@@ -64,7 +64,7 @@ void run_getex(const Call& call) {
   if (!options->unit && !options->persists) return run_get(call);
   std::uint64_t expires_at_ms = store::kNoExpiry;
   if (options->unit) {
-    // Redis looks at the time only when the key is there.
+    // Redis reads the time only if the key exists.
     if (auto there = call.session.info(call.key()); !there.ok()) {
       return reply_old(call, there.status());
     }

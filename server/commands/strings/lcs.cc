@@ -91,8 +91,7 @@ class LcsRows {
     }
   }
 
-  // Of rows that are kept. Row 0 and column 0 are before the first byte.
-  /// L(row, bits).
+  // For stored rows. Row 0 and column 0 are before the first byte. L(row, bits).
   std::uint32_t length_at(std::size_t row, std::size_t bits) const {
     return row == 0 || bits == 0 ? 0 : count(&kept_[(row - 1) * words_], bits);
   }
@@ -126,7 +125,7 @@ class LcsRows {
     }
   }
 
-  /// How often a row has grown in its first so many bits.
+  /// How often a row has grown in its first `bits` bits.
   static std::uint32_t count(const std::uint64_t* row, std::size_t bits) {
     std::int64_t grown = 0;
     for (; bits >= 64; bits -= 64) grown += std::popcount(~*row++);
@@ -137,7 +136,7 @@ class LcsRows {
   std::string_view rows_;
   std::string_view bits_;
   std::size_t words_;
-  std::vector<std::uint64_t> places_;  // of each byte, the bits where it stands
+  std::vector<std::uint64_t> places_;  // for each byte, the bits of its places
   Row kept_;                           // the rows, one after the other
 };
 
@@ -227,7 +226,7 @@ void run_lcs(const Call& call) {
   for (const auto& value : *values) call.looked_up(value.has_value());
   const std::string a = (*values)[0].value_or("");
   const std::string b = (*values)[1].value_or("");
-  // The table of Redis: what it refuses is refused here.
+  // Redis' limit on its table: the same requests are refused here.
   const std::uint64_t cells = (a.size() + 1) * (b.size() + 1);
   if (cells > static_cast<std::uint64_t>(kMaxBytes) / sizeof(std::uint32_t)) {
     return call.error(

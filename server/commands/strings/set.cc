@@ -18,8 +18,8 @@ struct SetOptions {
   std::optional<std::string_view> if_equal{};  // not in Redis 7: IFEQ, as Valkey has it
 };
 
-/// Takes one option that stands at `i`, which is left at its last word. False when it is none, or
-/// does not go with those before.
+/// Takes one option that begins at `i`, and leaves `i` at its last word. False if it is not an
+/// option, or excludes an earlier one.
 bool take_option(const Call& call, std::size_t& i, SetOptions& options) {
   const std::string_view word = call.word(i);
   const bool last = i + 1 == call.count();
@@ -43,7 +43,7 @@ bool take_option(const Call& call, std::size_t& i, SetOptions& options) {
   return true;
 }
 
-/// Whether the options let a key be set whose value is this, or that is not there.
+/// Whether the options allow to set a key with this value, or a missing key.
 bool allows(const SetOptions& options, const ElementState* old) {
   if (options.if_equal) return old != nullptr && old->value == *options.if_equal;
   if (options.when == PutIf::kAbsent) return old == nullptr;
@@ -103,7 +103,7 @@ void run_setex(const Call& call) { set_for(call, {.seconds = true}); }
 
 void run_psetex(const Call& call) { set_for(call, {}); }
 
-/// A SET reads its key only where it is told to.
+/// A SET reads its key only if an option says so.
 std::string_view access_by_set(std::span<const std::string_view> words) {
   const auto options = words.subspan(3);
   const bool gets = std::any_of(options.begin(), options.end(),

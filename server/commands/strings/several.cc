@@ -23,8 +23,8 @@ std::vector<KeyValue> pairs_or_error(const Call& call) {
   return pairs;
 }
 
-/// Ends a read whose reply has been dropped: the locks of all its keys are held meanwhile, and each
-/// value of another rank is a round trip. Thrown as bad_alloc is, through the same guards.
+/// Ends a read after its reply has been dropped: the locks of all its keys are held meanwhile, and
+/// each value of another rank is a round trip. Thrown as bad_alloc is, through the same guards.
 struct Dropped {};
 
 void reply_value(const Call& call, const ElementState* element) {
@@ -45,7 +45,7 @@ Status reply_values(const Call& call, std::span<const std::string_view> keys) {
     std::copy_if(keys.begin(), keys.end(), std::back_inserter(storable), is_storable);
     read = storable;
   }
-  std::size_t next = 0;  // of `keys`
+  std::size_t next = 0;  // index in `keys`
   const auto pass_odd_keys = [&] {
     for (; next < keys.size() && !is_storable(keys[next]); ++next) reply_value(call, nullptr);
   };

@@ -10,7 +10,7 @@ bool Transaction::take(std::uint64_t bytes, std::uint64_t limit) {
 
 bool Transaction::add(const Command& command, std::span<const std::string_view> words,
                       std::uint64_t limit) {
-  // Of each word also its end and its view, of each command its places.
+  // For each word also its end and its view, for each command its places.
   std::uint64_t bytes = sizeof(Place) + sizeof(Queued);
   for (const std::string_view word : words) {
     bytes += word.size() + sizeof(std::size_t) + sizeof(std::string_view);

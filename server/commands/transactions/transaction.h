@@ -1,11 +1,11 @@
-// Transaction: what a connection has queued since MULTI, and the keys that it watches.
+// Transaction: the commands that a connection has queued since MULTI, and the keys that it watches.
 //
 // *What.* A connection has one from its first WATCH or MULTI on, until EXEC, DISCARD, UNWATCH,
 // RESET or its end. Queued words are copies, in one piece of memory. *Thread safety.* One
 // connection's. *Invariants.*
 //   X3  What it holds is bounded: bytes() never exceeds the limit that is given to add() and
 //       watch().
-//   X4  A watched key that anybody has changed since, on any rank, has another mark (K6 of the
+//   X4  A watched key that any client has changed since, on any rank, has another mark (K6 of the
 //       store); so EXEC, which compares marks with its keys locked, cannot miss a change.
 // *Source.* Redis 7.0, multi.c.
 #pragma once
@@ -54,7 +54,7 @@ class Transaction {
   bool watch(std::string_view key, const store::KeyMark& mark, std::uint64_t limit);
   const Watched& watched() const { return watched_; }
 
-  /// What all of it takes, about.
+  /// The approximate memory of all of it.
   std::uint64_t bytes() const { return bytes_; }
 
  private:
@@ -66,9 +66,9 @@ class Transaction {
   bool take(std::uint64_t bytes, std::uint64_t limit);
 
   std::string text_;               // the words, one after the other
-  std::vector<std::size_t> ends_;  // of the words in it
+  std::vector<std::size_t> ends_;  // ends of the words in it
   std::vector<Place> commands_;
-  std::vector<std::string_view> words_;  // of queued()
+  std::vector<std::string_view> words_;  // words of queued()
   std::vector<Queued> queued_;
   Watched watched_;
   std::uint64_t bytes_ = 0;

@@ -55,7 +55,7 @@ class TransactionKeys : public store::KeyOperations<TransactionKeys> {
   static Status carry_out(const Decision& decision, ElementDraft& draft, bool live);
 
   std::vector<Place> places_;  // in the order of their keys
-  Session& session_;           // whose operation this is: it tells the time of X1
+  Session& session_;           // the session of this operation, with the time of X1
 };
 
 }  // namespace keyway::server

@@ -18,7 +18,7 @@ using Queue = std::span<const Transaction::Queued>;
 /// How EXEC locks what its commands use.
 struct Plan {
   std::vector<std::string_view> keys;  // each once, those that are watched first
-  std::vector<store::KeyMark> marks;   // of these
+  std::vector<store::KeyMark> marks;   // for these
   bool whole = false;                  // the whole store
   bool reads_only = true;
 };
@@ -44,8 +44,8 @@ Plan plan_of(const Transaction& transaction, Queue queue) {
   return plan;
 }
 
-/// What commands change besides the store, so that they can run once more from the beginning, and
-/// so that it is as it was unless they come to their end.
+/// The state that commands change besides the store: saved, so that they can run once more from the
+/// beginning, and restored unless they complete.
 class Beginning {
  public:
   explicit Beginning(const Call& exec)
@@ -104,8 +104,8 @@ void run_all(const Call& exec, CommandSession& session, Queue queue) {
   }
 }
 
-/// One step for everybody else: the keys are locked, in the order of their stripes, on whatever
-/// ranks they are. All that the commands change is written, or nothing.
+/// One step for all other clients: the keys, on any ranks, are locked in the order of their
+/// stripes. All that the commands change is written, or nothing.
 Status run_on_keys(const Call& exec, const Plan& plan, Queue queue) {
   Session& store = exec.session.whole();
   if (plan.keys.empty()) {
@@ -129,8 +129,9 @@ Status run_on_keys(const Call& exec, const Plan& plan, Queue queue) {
   return status;
 }
 
-/// Where commands look at the whole store, they run on it one by one, and nobody else does. There
-/// is no room to be leased for all of them: one that finds none fails, and those before it stay.
+/// Commands that read the whole store run on it one by one, exclusively. Room cannot be leased for
+/// all of them in advance: a command that finds none fails, and the effects of those before it
+/// stay.
 Status run_alone(const Call& exec, const Plan& plan, Queue queue) {
   Session& store = exec.session.whole();
   Status changed;
@@ -150,7 +151,7 @@ Status run_alone(const Call& exec, const Plan& plan, Queue queue) {
   return status.ok() ? changed : status;
 }
 
-// Of queue locks a session holds so many at once.
+// The number of queue locks that a session holds at once.
 constexpr std::string_view kTooManyStripes =
     "it is about the whole store, and locks every stripe: more than --store-options "
     "locks_per_session allows with this --lock-policy";
@@ -159,7 +160,7 @@ void abort_of(const Call& call, std::string_view reason) {
   call.error(fmt::format("EXECABORT Transaction discarded because of: {}", reason));
 }
 
-/// Whatever comes of EXEC, the connection has no transaction afterwards.
+/// Whatever the result of EXEC, the connection has no transaction afterwards.
 struct Ending {
   Client& client;
   ~Ending() { client.transaction.reset(); }
@@ -182,7 +183,7 @@ void run_discard(const Call& call) {
   call.ok();
 }
 
-/// The commands find the transaction still open: they wait for nobody.
+/// The commands find the transaction still open, so they never wait.
 void run_exec(const Call& call) {
   if (!call.in_transaction()) return call.error("ERR EXEC without MULTI");
   const Ending ending{call.client};

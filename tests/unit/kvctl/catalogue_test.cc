@@ -1,4 +1,4 @@
-// What kvctl knows of commands: every entry can be read, by people and by the shell.
+// kvctl's catalogue of commands: every entry can be read, by people and by the shell.
 #include "tools/kvctl/shell/catalogue.h"
 
 #include <algorithm>

@@ -25,8 +25,8 @@ struct Entry {
 std::span<const std::string_view> groups();
 /// Every entry, group after group.
 std::span<const Entry> all_entries();
-/// The entry of these words, of which the first ones are its name in any case: that with a
-/// subcommand, else that without. Null when there is none.
+/// The entry for these words; the first ones are its name in any case. An entry with a subcommand
+/// is preferred. Null if there is none.
 const Entry* find_entry(std::span<const std::string_view> words);
 /// The entries "NAME subcommand" of a command.
 std::vector<const Entry*> subcommands_of(std::string_view name);
