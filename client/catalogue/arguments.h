@@ -10,24 +10,24 @@
 
 namespace keyway::catalogue {
 
-/// As COMMAND DOCS tells them apart: what a word of the user's is, by its name, and what is none.
+/// The types of COMMAND DOCS: the type of a user's word, by its name, and of literals.
 enum class Type : std::uint8_t {
   kString,
-  kKey,  // where the command has keys: a slot is asked for with a key that is none
+  kKey,  // if the command has keys: a slot may be given by a word that is not a key
   kInteger,
   kPattern,
   kUnixTime,
-  kLiteral,  // typed as it stands: only `token`
+  kLiteral,  // typed literally: only `token`
   kOneOf,    // one of `parts`
   kBlock,    // `parts` one after the other
 };
 
-/// "[EX s | KEEPTTL]" is optional and one of a word, whose name is "s" and whose token is "EX", and
-/// a literal, whose token is "KEEPTTL".
+/// "[EX s | KEEPTTL]" is optional and one of a word, with name "s" and token "EX", and a literal,
+/// with token "KEEPTTL".
 struct Argument {
   Type type = Type::kString;
-  std::string_view name;   // of a word
-  std::string_view token;  // what is typed before it, or for it; may be empty
+  std::string_view name;   // name of a word
+  std::string_view token;  // text typed before it, or for it; may be empty
   bool optional = false;
   bool multiple = false;  // may come again
   std::vector<Argument> parts;
