@@ -2,25 +2,24 @@
 //
 // *What.* A table of slots and an overflow heap of cells, both arrays of fixed size in one rank's
 // memory. An integer's slot follows from its value. An insert is a compare-and-swap of the empty
-// slot; whoever loses takes a cell by one addition to the next-free word, and a second
+// slot; if it fails, the agent takes a cell by one addition to the next-free word, and a second
 // compare-and-swap makes it the slot's last element. insert_alone() does the same by plain puts and
 // gets, for callers that hold a lock for the volume (foMPI-RW, RMA-RW in the same figure).
-// *What holds without a lock.* Inserts and finds are linearizable: an insert takes effect at the
-// compare-and-swap that publishes it, so whoever looks later finds it. *What does not*: nothing is
-// ever removed or changed; an integer that is inserted twice at the same time may be there twice;
-// two operations are not one; for_each() is no picture of one instant; and a full heap stays full,
-// since a cell that was asked for in vain is counted all the same.
+// *Guarantees without a lock.* Inserts and finds are linearizable: an insert takes effect at the
+// compare-and-swap that publishes it, so every later find sees it. *Limits*: nothing is ever
+// removed or changed; an integer that is inserted twice at the same time may be there twice; two
+// operations are not atomic together; for_each() does not show one instant; and a full heap stays
+// full, because a failed request for a cell is counted too.
 // *Thread safety.* An object belongs to one agent, as its endpoint does; the words are shared. On
 // one volume insert() and insert_alone() must not run at the same time.
 // *Invariants.*
 //   T1  A slot's value changes once, from 0.
-//   T2  A cell belongs to the agent whose addition counted it, until it is complete and the
-//       compare-and-swap of a `last` word has published it. Then it does not change any more.
+//   T2  A cell belongs to the agent that counted it by its addition, until it is complete and the
+//       compare-and-swap of a `last` word has published it. After that it does not change any more.
 //   T3  A cell links to a cell that was published before it, so that every chain ends.
-// *Source.* HPDC'16 section 5.3; the figure's foMPI-A. The paper does not tell how elements are
-// linked nor how a reader finds them: here each cell names the one that was last before it, and a
-// reader goes backwards. Everything is class `rma`, as in foMPI, whose agents use MPI towards their
-// own rank too.
+// *Source.* HPDC'16 section 5.3; the figure's foMPI-A. The paper does not say how elements are
+// linked or how a reader finds them: here each cell names the previous last one, and a reader goes
+// backwards. Everything is class `rma`, as in foMPI, where agents use MPI for their own rank too.
 #pragma once
 
 #include <fmt/core.h>
@@ -78,7 +77,8 @@ class AtomicTable {
     }
   }
 
-  /// While nobody else uses the volume. What is posted is complete after a flush of its rank.
+  /// Requires that no other agent uses the volume. Posted operations are complete after a flush of
+  /// its rank.
   Status insert_alone(std::uint64_t value) {
     const fabric::Address slot = slot_of(value);
     const Entry found = read_slot(slot);
@@ -139,7 +139,7 @@ class AtomicTable {
     return slot(shape_.slots + number - 1);
   }
 
-  /// Both words in one round trip. Word by word, as somebody may change them meanwhile (E2).
+  /// Both words in one round trip. Word by word, as other agents may change them meanwhile (E2).
   Entry read_slot(fabric::Address at) {
     const auto value = ep_.post_load(fabric::rma, at);
     const auto link = ep_.post_load(fabric::rma, at + kLinkOffset);

@@ -73,7 +73,7 @@ static_assert(sizeof(EntryWord) == 8);
 /// The tag of a hash: its low bits, which the bucket index (the high ones) does not use.
 constexpr std::uint64_t tag_of(std::uint64_t hash) { return hash & EntryWord::kTagMask; }
 
-/// A copy of a line. Not shared: whoever changes one holds its stripe and writes it back.
+/// A copy of a line. Not shared: an agent that changes one holds its stripe and writes it back.
 struct Bucket {
   std::array<std::uint64_t, kBucketWords> words{};
 

@@ -33,7 +33,7 @@ class ElementChange {
   std::uint64_t value_bytes() const { return value_bytes_; }
   /// The bytes of the element afterwards, in the layout that it has.
   std::uint64_t bytes() const { return old_.value_at() + value_bytes_; }
-  /// Whether it can stay as it is laid out: there is room for the expiry, or none is asked for.
+  /// Whether it can stay as it is laid out: there is room for the expiry, or no expiry is wanted.
   bool keeps_layout() const { return old_.expiry_room || expires_at_ms_ == kNoExpiry; }
   /// The part of the value that is written.
   Extent changed() const { return changed_; }

@@ -29,8 +29,8 @@ std::uint32_t cursor_tag_bits(std::uint64_t buckets) {
   return std::min(EntryWord::kTagBits, kCursorBits - of_bucket);
 }
 
-/// What a rank spends on each stripe of its own: its lines, its words, and its place among the
-/// satellites, of which this rank keeps those of every rank's stripes.
+/// The bytes of a rank for each of its stripes: its lines, its words, and its place among the
+/// satellites; this rank keeps satellites for every rank's stripes.
 std::uint64_t bytes_per_stripe(const GeometryOptions& options) {
   return options.lock_kinds * locks::kLockLineBytes + kStripeCountersBytes + 2 * 8 +
          std::uint64_t{options.ranks} * options.satellite_kinds * locks::kMaxSatelliteBytes;

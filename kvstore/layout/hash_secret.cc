@@ -10,7 +10,7 @@
 namespace keyway::store {
 namespace {
 
-constexpr std::size_t kDigits = 16;  // of a word
+constexpr std::size_t kDigits = 16;  // digits of a word
 
 std::optional<std::uint64_t> parse_word(std::string_view digits) {
   std::uint64_t word = 0;

@@ -1,4 +1,4 @@
-// Where the secret of a store's hash comes from: the operating system, or an option.
+// The source of the secret of a store's hash: the operating system, or an option.
 //
 // *Why.* Each operation walks the chain of its key's bucket under the stripe's lock. A client that
 // knows the hash can fill one bucket with thousands of keys, and delay all other clients.

@@ -1,4 +1,4 @@
-// Where a key belongs: its owner rank, its bucket and its tag.
+// The place of a key: its owner rank, its bucket and its tag.
 //
 // Owner: CRC16 of the key, or of its {hash tag}, modulo 16384 gives a slot; equal runs of slots
 // belong to the ranks, so that clients of Redis Cluster can go to the owner. Bucket and tag:

@@ -1,9 +1,9 @@
 // Size classes of the heap: which block holds how many bytes.
 //
-// A chunk of 16 KiB is cut into blocks of one class. Up to 512 bytes the classes are 8 bytes
-// apart, so that a small element wastes 3.5 bytes on average; above, a chunk is cut into k equal
-// parts, k = 31..1, so that nothing is lost at its end. What needs more than a chunk takes a run
-// of whole chunks (kRunClass).
+// A chunk of 16 KiB is cut into blocks of one class. Up to 512 bytes the classes are 8 bytes apart,
+// so that a small element wastes 3.5 bytes on average; above, a chunk is cut into k equal parts, k
+// = 31..1, so that nothing is lost at its end. An element larger than a chunk takes a run of whole
+// chunks (kRunClass).
 #pragma once
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 // The words of a request that is a line, as a person types it: Redis' inline commands.
 //
-// *What.* Words stand between blanks. One in double quotes may have blanks and \n, \r, \t, \b, \a,
-// \xHH and any other character behind a backslash; one in single quotes only \'. A closing quote
-// ends its word.
+// *What.* Words are separated by blanks. One in double quotes may have blanks and \n, \r, \t, \b,
+// \a, \xHH and any other character behind a backslash; one in single quotes only \'. A closing
+// quote ends its word.
 // *Thread safety.* A function of its arguments.
-// *Source.* Redis, sdssplitargs: what it takes and refuses.
+// *Source.* Redis, sdssplitargs, for accepted and rejected input.
 #pragma once
 
 #include <string>

@@ -154,7 +154,7 @@ ReplyParser::Step ReplyParser::keep(const Reply& reply, std::size_t at, std::siz
   return Step::kReply;
 }
 
-/// An element that is complete is one of what it stands in. An attribute is none.
+/// A complete element counts as one of the aggregate around it. An attribute does not count.
 void ReplyParser::close_what_is_complete() {
   while (!open_.empty() && open_.back().left == 0) {
     const Open closed = open_.back();

@@ -38,10 +38,10 @@ enum class Kind : std::uint8_t {
 
 struct Reply {
   Kind kind = Kind::kNull;
-  std::int64_t integer = 0;  // of kInteger and kBoolean; elements of what has such, in a map all
-  double real = 0;           // of kReal
-  std::string_view text;     // of kReal and the others; without the format where kVerbatim
-  std::string_view format;   // of kVerbatim, three letters
+  std::int64_t integer = 0;  // for kInteger and kBoolean; else the number of elements, in a map all
+  double real = 0;           // for kReal
+  std::string_view text;     // for kReal and the others; for kVerbatim without the format
+  std::string_view format;   // for kVerbatim, three letters
 };
 
 class ReplyParser {
@@ -52,27 +52,26 @@ class ReplyParser {
   /// As RequestParser::parse.
   Step parse(std::string_view bytes);
 
-  /// Of the reply, its root first. Valid until the bytes move, or the next parse().
+  /// The nodes of the reply, its root first. Valid until the bytes move, or the next parse().
   std::span<const Reply> nodes() const { return nodes_; }
   std::size_t consumed() const { return consumed_; }
-  /// After kMore: how many bytes the string that is under way still needs, 0 where that is not
-  /// known.
+  /// After kMore: how many bytes the unfinished string still needs, 0 if that is not known.
   std::uint64_t missing() const { return missing_; }
-  /// After kError: what is wrong, one sentence.
+  /// After kError: the error, one sentence.
   const std::string& error() const { return error_; }
 
  private:
-  /// A node whose bytes may still move.
+  /// A node with bytes that may still move.
   struct Found {
     Reply reply;
     std::size_t at = 0;
     std::size_t size = 0;
   };
-  /// A node whose elements have not all come.
+  /// A node with elements that have not all arrived.
   struct Open {
     std::uint64_t left = 0;
     bool attribute = false;
-    std::size_t first = 0;  // of its nodes
+    std::size_t first = 0;  // index of its first node
   };
 
   Step parse_node(std::string_view bytes);
@@ -94,7 +93,8 @@ class ReplyParser {
   std::string error_;
 };
 
-/// How many nodes the first of `nodes` and its elements take: where the next one begins.
+/// The number of nodes of the first reply in `nodes`, with its elements: the next reply begins
+/// there.
 std::size_t extent(std::span<const Reply> nodes);
 
 }  // namespace keyway::resp

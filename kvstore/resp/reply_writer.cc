@@ -39,7 +39,7 @@ void ReplyWriter::back_to(std::size_t mark) {
   out_.resize(mark);
   if (!dropped_) return;
   dropped_ = false;
-  allowed_ = mark;  // the next reply asks for its own
+  allowed_ = mark;  // the next reply requests its own
 }
 
 /// A buffer that grows is copied, and both copies are there meanwhile. Doubling alone would so take

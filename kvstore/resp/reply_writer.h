@@ -25,7 +25,7 @@ enum class Version : std::uint8_t { kResp2 = 2, kResp3 = 3 };
 /// reply, and never for short ones.
 class ReplyBudget {
  public:
-  /// The size that the buffer may grow to, where a reply needs `needed`. Less than that: it may
+  /// The size to which the buffer may grow if a reply needs `needed`. Less than `needed`: it may
   /// not.
   virtual std::size_t allow(std::size_t needed) = 0;
   /// No size beyond this will be allowed.
@@ -44,8 +44,8 @@ class ReplyWriter {
   ReplyWriter(std::string& out, Version version, ReplyBudget& budget, std::size_t allowed)
       : out_(out), budget_(&budget), allowed_(allowed), version_(version) {}
 
-  /// Where the next reply begins; back_to() takes back what was written since. A mark that is set
-  /// behind a dropped reply takes nothing back.
+  /// The start of the next reply; back_to() removes all output since. A mark that is set behind a
+  /// dropped reply removes nothing.
   std::size_t mark() const { return out_.size() + (dropped_ ? 1 : 0); }
   void back_to(std::size_t mark);
   /// Whether a reply did not fit its budget: then the bytes since its beginning are not a reply.
@@ -71,9 +71,9 @@ class ReplyWriter {
     }
     end_bulk(bytes);
   }
-  /// Nothing, in place of bytes.
+  /// A null instead of bytes.
   void null();
-  /// Nothing, in place of an array.
+  /// A null instead of an array.
   void null_array();
   void boolean(bool value);
   void real(double value);
@@ -84,17 +84,17 @@ class ReplyWriter {
 
   /// Whether what was written at a mark is an error.
   bool is_error(std::size_t mark) const { return mark < out_.size() && out_[mark] == '-'; }
-  /// Of an error: its kind, such as ERR.
+  /// The kind of an error, such as ERR.
   std::string_view error_kind(std::size_t mark) const;
 
-  // What follows are so many elements; in a map, pairs.
+  // This many elements follow; in a map, pairs.
   void array(std::uint64_t elements) { count('*', elements); }
   void map(std::uint64_t pairs);
   void set(std::uint64_t elements);
-  /// What was not asked for.
+  /// A message without a request.
   void push(std::uint64_t elements);
-  /// Inserts the beginning of a reply whose rest was written since a mark: the number of an array's
-  /// elements, where only the end of a walk tells it.
+  /// Inserts the beginning of a reply after its rest, which was written since a mark: the number of
+  /// an array's elements, if only the end of a walk determines it.
   void put_before(std::size_t mark, std::string_view bytes);
 
  private:
@@ -104,7 +104,7 @@ class ReplyWriter {
   void line(char type, std::string_view text);
   void count(char type, std::uint64_t value);
   void append(std::string_view bytes);
-  /// Whether so many bytes may be appended; there is room for them then. A1, A2.
+  /// Whether this many bytes may be appended; there is room for them then. A1, A2.
   bool fits(std::size_t bytes) {
     const std::size_t needed = out_.size() + bytes;
     if (needed <= allowed_ && needed <= out_.capacity()) [[likely]]

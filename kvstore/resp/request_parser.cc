@@ -15,11 +15,11 @@
 namespace keyway::resp {
 namespace {
 
-/// What a parser keeps for the next request; more is given back (Q1).
+/// The capacity that a parser keeps for the next request; more is freed (Q1).
 constexpr std::size_t kKeptWords = 1024;
 
-/// The digits of a count and the end of its line, where all have come and are as a client writes
-/// them; moves `at` behind them. Else kNoCount: who parses piece by piece knows more.
+/// The digits of a count and the end of its line, if all have arrived and are as a client writes
+/// them; moves `at` behind them. Else kNoCount: the piecewise parser handles the rest.
 constexpr std::uint32_t kNoCount = ~0U;
 std::uint32_t take_count(const char*& at, const char* end) {
   constexpr std::ptrdiff_t kMaxDigits = 9;
@@ -51,8 +51,7 @@ void RequestParser::rewind() {
   error_.clear();
 }
 
-/// The common case: a request that has come whole, and is well-formed. False, as if nothing had
-/// been tried, where it is not.
+/// The common case: a complete and well-formed request. Otherwise false, and nothing has changed.
 bool RequestParser::take_whole(std::string_view bytes, const RequestLimits& limits) {
   constexpr std::uint32_t kFewWords = 1024;
   if (!limits.trusted || bytes[at_] != '*') return false;
@@ -113,7 +112,7 @@ RequestParser::Step RequestParser::parse_array(std::string_view bytes,
       if (begun != Step::kRequest) return begun;
     }
     const auto size = static_cast<std::size_t>(word_);
-    const std::size_t needed = size + 2;  // the end of the line, which nobody looks at
+    const std::size_t needed = size + 2;  // the end of the line, which is not checked
     if (bytes.size() - at_ < needed) {
       missing_ = needed - (bytes.size() - at_);
       return Step::kMore;
@@ -154,7 +153,7 @@ RequestParser::Step RequestParser::begin_word(std::string_view bytes, const Requ
     case Line::kFound: break;
   }
   if (!text.starts_with('$')) {
-    // The line may be empty: then its end stands in its place.
+    // The line may be empty: then the message shows its end.
     return fail(fmt::format("expected '$', got '{}'", text.empty() ? '\r' : text[0]));
   }
   const auto size = parse_integer(text.substr(1));

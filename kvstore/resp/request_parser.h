@@ -6,14 +6,15 @@
 // word are passed over, as Redis does.
 // *Thread safety.* One connection's.
 // *Invariants.*
-//   Q1  What the parser allocates grows with the words that have come, never with a count that was
-//       announced, and what a long request took is given back with the next one.
+//   Q1  The parser's allocations grow with the received words, never with an announced count, and
+//       the memory of a long request is freed with the next one.
 //   Q2  No byte of a word is looked at, and every other one a constant number of times, however
 //       small the pieces are. Only the line of an inline request is looked at again.
-//   Q3  What is malformed, or too long, is told before more than the limits has been received.
-// *Source.* The server of Redis 7.0 (processInlineBuffer, processMultibulkBuffer): what it takes,
-// refuses and says. Deviations: a count with a byte 0 in it is an error at once, where Redis waits
-// for more; a line of a client that is not trusted is shorter, because its words take memory.
+//   Q3  A malformed or too long request is reported before more than the limits has been received.
+// *Source.* The server of Redis 7.0 (processInlineBuffer, processMultibulkBuffer): accepted and
+// rejected input, and errors. Deviations: a count with a byte 0 in it is an error at once, where
+// Redis waits for more; a line of a client that is not trusted is shorter, because its words take
+// memory.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +29,7 @@ namespace keyway::resp {
 struct RequestLimits {
   std::uint64_t word_bytes = 512ULL << 20;  // Redis: proto-max-bulk-len
   std::uint64_t line_bytes = 64ULL << 10;   // a line: an inline request, or a count
-  /// Whether the client has said who it is, where it must: others may send little.
+  /// Whether the client is authenticated, if it must be: others may send little.
   bool trusted = true;
 };
 
@@ -46,7 +47,7 @@ class RequestParser {
   /// have taken back requests that it has dropped. After kError, too.
   void rewind();
 
-  /// Of the request: one at least. Valid until the bytes move, or the next parse().
+  /// The words of the request: one at least. Valid until the bytes move, or the next parse().
   std::span<const std::string_view> words() const { return words_; }
   /// Whether each of words() is a view of the bytes, and so outlives the next parse().
   bool in_place() const { return line_.empty(); }
@@ -83,11 +84,11 @@ class RequestParser {
   static constexpr std::uint64_t kMaxStrangersLine = 4096;
 
   std::vector<std::string_view> words_;
-  std::vector<Piece> pieces_;      // of the words, while the bytes may still move
+  std::vector<Piece> pieces_;      // places of the words, while the bytes may still move
   std::vector<std::string> line_;  // the words of an inline request
   std::int64_t left_ = 0;          // words to come
   std::int64_t word_ = kUnknown;   // bytes of the word that is under way
-  std::size_t at_ = 0;             // what comes before has been parsed
+  std::size_t at_ = 0;             // the bytes before it have been parsed
   std::size_t searched_ = 0;       // and has no end of a line in it
   std::size_t consumed_ = 0;
   std::uint64_t missing_ = 0;

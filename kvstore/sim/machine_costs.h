@@ -1,5 +1,5 @@
-// What the primitives of locks cost on a simulated machine, by its own figures: the costs that a
-// real machine has to be asked for (measure_costs.h).
+// The costs of the primitives of locks on a simulated machine, from its figures; on a real machine
+// they must be measured (measure_costs.h).
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace keyway::store {
 
-/// For a job on so many nodes of a machine with network cards, nobody else about. An RMA-RW lock
-/// has a counter on each node.
+/// For a job on this many nodes of an otherwise idle machine with network cards. An RMA-RW lock has
+/// a counter on each node.
 inline locks::PrimitiveCosts machine_costs(const fabric::sim::Machine& machine,
                                            std::uint32_t nodes) {
   const auto round_trip = [](const fabric::sim::Card& card, const fabric::sim::Path& path) {

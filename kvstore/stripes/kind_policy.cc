@@ -15,7 +15,7 @@ Result<KindPolicy> automatic_policy(const locks::Workload& hinted,
   const auto on_every_rank = [](const locks::Footprint* kind) {
     return locks::AnyLock::make(kind->text)->traits().satellites;
   };
-  // The first kind is in force where memory is zero.
+  // The first kind is active where memory is zero.
   std::stable_partition(kinds.begin(), kinds.end(), on_every_rank);
   std::stable_partition(kinds.begin(), kinds.end(),
                         [first](const locks::Footprint* kind) { return kind == first; });

@@ -1,8 +1,8 @@
 // KindPolicy: the lock kinds among which a store's stripes may change, and the one they begin with.
 //
 // *What.* Every kind that may pay (locks::candidates()), in an order that all processes of a job
-// agree on: first the one that the hints ask for, then those with words on every rank, as the
-// geometry wants them (GeometryOptions::satellite_kinds), then the rest.
+// agree on: first the one that the hints name, then those with words on every rank, as the geometry
+// wants them (GeometryOptions::satellite_kinds), then the rest.
 // *Thread safety.* Plain data.
 #pragma once
 
@@ -19,7 +19,7 @@ struct KindPolicy {
   locks::StripeLock lock;
   std::uint32_t satellite_kinds = 0;  // see GeometryOptions
   KindChoice choice;
-  std::string why;  // for people: what the first kind was chosen over
+  std::string why;  // for people: the alternatives to the first kind
 };
 
 /// `hinted` and `costs` decide on the first kind alone, so they must be the same in all processes.

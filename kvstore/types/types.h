@@ -30,14 +30,14 @@ struct PutOptions {
   bool keep_expiry = false;                 // an element that is there keeps its own
 };
 
-/// What is known of an element besides its bytes.
+/// The properties of an element besides its bytes.
 struct ElementInfo {
   std::uint64_t value_bytes = 0;
   std::uint64_t expires_at_ms = kNoExpiry;
-  std::uint64_t now_ms = 0;  // of an element with an expiry: the time of this look at it
+  std::uint64_t now_ms = 0;  // for an element with an expiry: the time of this read
 };
 
-/// What a walk over a rank's heap finds; exact while nobody changes it.
+/// The results of a walk over a rank's heap; exact if the heap does not change meanwhile.
 struct HeapReport {
   std::uint64_t heap_bytes = 0;
   std::uint64_t free_bytes = 0;  // free chunks, and free blocks of chunks in use
@@ -47,7 +47,7 @@ struct HeapReport {
 /// One rank's volume, walked stripe by stripe under shared locks.
 struct VolumeReport {
   std::uint64_t elements = 0;
-  std::uint64_t expiring = 0;  // of these, those with an expiry
+  std::uint64_t expiring = 0;  // those of them with an expiry
   std::uint64_t key_bytes = 0;
   std::uint64_t value_bytes = 0;
   std::uint64_t live_bytes = 0;  // heap blocks of elements and overflow buckets
@@ -71,7 +71,7 @@ struct VolumeCounts {
   }
 };
 
-/// A rank's volume by its counters, which go on changing while they are read: no walk, no lock.
+/// A rank's volume by its counters, which continue to change while they are read: no walk, no lock.
 struct VolumeUsage : VolumeCounts {
   std::uint64_t stripes = 0;
   std::uint64_t table_bytes = 0;
@@ -80,7 +80,7 @@ struct VolumeUsage : VolumeCounts {
   HeapReport heap;
 };
 
-/// Whose lock guards a key.
+/// The stripe with the lock that guards a key.
 struct StripePlace {
   std::uint32_t rank = 0;
   std::uint64_t stripe = 0;
@@ -102,7 +102,7 @@ struct ValueRange {
 
   static constexpr ValueRange none() { return {}; }
   static constexpr ValueRange whole() { return {0, ~0ULL}; }
-  /// The part of this range that lies in a value of so many bytes.
+  /// The part of this range within a value of this many bytes.
   constexpr ValueRange cut(std::uint64_t value_bytes) const {
     const std::uint64_t begin = std::min(offset, value_bytes);
     return {begin, std::min(length, value_bytes - begin)};
@@ -112,8 +112,8 @@ struct ValueRange {
 /// The part of an element that is shown to a reader or a mutator which asked for a range of the
 /// value; a view that ends with its call. The rest of the value is neither touched nor transferred.
 struct ElementPart {
-  std::string_view bytes;         // of the value, those that were asked for
-  std::uint64_t value_bytes = 0;  // of the whole value
+  std::string_view bytes;         // the requested bytes of the value
+  std::uint64_t value_bytes = 0;  // length of the whole value
   std::uint64_t expires_at_ms = kNoExpiry;
 };
 
@@ -125,14 +125,14 @@ using PartReader = FunctionRef<void(const ElementPart& part)>;
 /// Is shown the i-th of several elements, or null where there is none. As a Reader otherwise.
 using ElementsReader = FunctionRef<void(std::size_t i, const ElementState* element)>;
 
-/// What a mutator wants done with its key.
+/// A mutator's decision on its key.
 struct Decision {
   enum class Action : std::uint8_t { kNothing, kWrite, kErase, kOverwrite };
   Action action = Action::kNothing;
-  Code code = Code::kOk;   // what the operation returns, unless it fails by itself
+  Code code = Code::kOk;   // the result of the operation, unless it fails by itself
   std::string_view value;  // may not point into the element it replaces
   std::uint64_t expires_at_ms = kNoExpiry;
-  std::uint64_t offset = 0;  // kOverwrite: where in the value
+  std::uint64_t offset = 0;  // kOverwrite: the place in the value
 
   static Decision fail(Code code) { return {.code = code}; }
   static Decision write(std::string_view value, std::uint64_t expires_at_ms) {
@@ -176,7 +176,7 @@ class ElementDraft {
   explicit ElementDraft(Element element) : element_(std::move(element)) {}
 
   bool there() const { return element_.has_value(); }
-  /// Of one that is there.
+  /// Requires an element.
   const Element& operator*() const { return *element_; }
   const Element* operator->() const { return &*element_; }
   /// Whether it is to be written or erased: true of the same value, too.
@@ -186,7 +186,7 @@ class ElementDraft {
     element_ = Element{std::move(value), expires_at_ms};
     changed_ = true;
   }
-  /// Decision::overwrite() of the element, or, where what is there does not count, of none.
+  /// Decision::overwrite() of the element, or of none if the present one does not count.
   void overwrite(const Decision& decision, bool counts);
   void erase() {
     changed_ = changed_ || there();
@@ -202,11 +202,11 @@ class ElementDraft {
 /// say. As a Mutator's call otherwise.
 using ElementsBody = FunctionRef<bool(std::span<ElementDraft> drafts)>;
 
-/// What a key was at one instant. Two marks of a key are equal only if nobody has changed it
-/// between them (session.h, K6); unequal ones may also be due to a key beside it.
+/// The version of a key at one instant. Two marks of a key are equal only if the key has not
+/// changed between them (session.h, K6); unequal ones may also be due to a key beside it.
 struct KeyMark {
-  std::uint64_t turns = 0;            // of the versions of lines, in the key's stripe
-  std::uint32_t line_version = 0;     // of its bucket's first line
+  std::uint64_t turns = 0;            // wrap-arounds of line versions in the key's stripe
+  std::uint32_t line_version = 0;     // version of its bucket's first line
   std::uint16_t element_version = 0;  // 0: not in the heap
   bool there = false;
 
@@ -215,46 +215,47 @@ struct KeyMark {
 
 struct ModifyAllOptions {
   std::span<const KeyMark> unchanged_since = {};  // marks of the first keys, which must still hold
-  bool reads_only = false;  // the body changes nothing: readers of the same keys are let in
+  bool reads_only = false;  // the body changes nothing: readers of the same keys may run meanwhile
 };
 /// A transaction's body: reads and changes the values in place (nothing: absent, or to be erased);
 /// returns whether to commit. Runs under the locks of all its keys: it may not call the session.
 using TransactionBody = std::function<bool(std::span<std::optional<std::string>> values)>;
 
-/// A transaction's body as one of drafts: what it leaves as it is stays, and expiries do.
+/// A transaction's body as one on drafts: values that it leaves unchanged stay, and expiries stay.
 bool decide_on_values(std::span<ElementDraft> drafts, const TransactionBody& body);
 
-/// What a part of a sweep has done.
+/// The results of a part of a sweep.
 struct SweepPart {
   std::uint64_t removed = 0;  // elements past their expiry
   std::uint64_t visited = 0;  // lines of buckets, overflow lines included
-  std::uint64_t skipped = 0;  // stripes whose lock was not to be had in time, or that are damaged
-  std::uint64_t next = 0;     // where the next part begins; 0: at the start, the round is over
+  std::uint64_t skipped = 0;  // stripes with a lock that was not acquired in time, or that are
+                              // damaged
+  std::uint64_t next = 0;     // start of the next part; 0: the round is over
 };
 
 /// The locks of one rank's stripes, by kind.
 struct LockKindReport {
   std::string kind;
-  std::uint64_t stripes = 0;   // in which it is in force
-  std::uint64_t switches = 0;  // that these stripes have seen
+  std::uint64_t stripes = 0;   // in which it is active
+  std::uint64_t switches = 0;  // switches of these stripes
 };
 
-/// One stripe, for people who want to know why its lock is as it is.
+/// One stripe, for people, with the reason for its lock kind.
 struct StripeReport {
   std::string kind;
   std::uint64_t switches = 0;
-  std::uint64_t samples = 0;  // since the last look; 0: the shares are not known
+  std::uint64_t samples = 0;  // since the last evaluation; 0: the shares are not known
   double reads = 0;           // share of visits that read
   double local = 0;           // share of visits from the owner's node
   double others = 0;          // agents at the lock as one comes, estimated
-  std::string why;            // what the kinds would cost
+  std::string why;            // the costs of the kinds
 };
 
 struct KindChoice;  // stripe_monitor.h
 
 struct SessionOptions {
-  std::chrono::nanoseconds timeout = std::chrono::seconds(10);  // of each operation's lock waits
-  std::uint32_t lock_times = 0;        // take the times of each n-th lock; 0: of none
+  std::chrono::nanoseconds timeout = std::chrono::seconds(10);  // for each operation's lock waits
+  std::uint32_t lock_times = 0;        // measure each n-th lock; 0: none
   const KindChoice* choice = nullptr;  // how lock kinds are chosen while running; null: never
 };
 

@@ -5,7 +5,7 @@
 // clock:
 //   time   the latest time up to which some session has told a caller that elements are past
 //   clock  the owner's clock, which the owner refreshes every kClockEveryMs; 0: never yet
-// Example: rank 0's clock is 3 s ahead. A session of rank 0 finds a key of its own past and raises
+// Example: rank 0's clock is 3 s ahead. A session of rank 0 finds a key of its rank past and raises
 // `time` to the key's expiry. A session of rank 1 reads both words with the key's element and finds
 // the key past as well, although its own clock says otherwise.
 // *Thread safety.* A LocalClock belongs to one session or thread. The words are shared.
@@ -21,7 +21,7 @@
 //   that is
 //       later: the clock of a remote reader does not matter beyond that.
 // So an element that any session on any rank has found past never comes back, elements of one
-// expiry go together, and a reported time to live never grows unless somebody sets it.
+// expiry go together, and a reported time to live never grows unless a client sets it.
 // *Source.* Ours. To advance to the latest time seen is what a Lamport clock does (CACM'78).
 #pragma once
 
@@ -34,8 +34,8 @@ namespace keyway::store {
 
 /// How often an owner refreshes `clock`.
 inline constexpr std::uint64_t kClockEveryMs = 50;
-/// How far a remote reader trusts its own clock beyond the owner's `clock`: twice the age that the
-/// word has at most, and as much again for an owner whose refreshing thread runs late.
+/// How far a remote reader trusts its own clock beyond the owner's `clock`: twice the maximum age
+/// of the word, and the same again for an owner with a late refreshing thread.
 inline constexpr std::uint64_t kClockGapMs = 4 * kClockEveryMs;
 
 /// The two words.
@@ -53,8 +53,8 @@ struct PostedClockWords {
   }
 };
 
-/// A host's wall clock that never goes back. Where the wall clock is behind, because it has been
-/// set back, this one goes on, an eighth slower, until the wall clock has caught up.
+/// A host's wall clock that never goes back. If the wall clock is set back, this one continues, an
+/// eighth slower, until the wall clock has caught up.
 class LocalClock {
  public:
   /// The time now. `steady_ns()` is called only while the wall clock is behind.
@@ -84,7 +84,7 @@ class LocalClock {
   static constexpr std::uint64_t kSlowedBy = 8;
 
   std::uint64_t latest_ms_ = 0;
-  bool ahead_ = false;  // of the wall clock, since the two below
+  bool ahead_ = false;  // ahead of the wall clock, since the two below
   std::uint64_t from_ms_ = 0;
   std::uint64_t from_steady_ms_ = 0;
 };

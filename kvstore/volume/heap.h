@@ -1,12 +1,12 @@
 // The overflow heap of every rank, as one agent sees it: leases blocks, hands them out, frees them.
 //
-// *What.* A rank's heap is an array of chunks. A chunk's state word says what it is cut into and
-// how many of its blocks are not free; a bitmap line says which. An agent takes a whole chunk (or
-// what is left of one) with a few atomics and then carves it without talking to anybody, so that a
-// put costs no allocator round trip. A freed block stays with the agent that freed it as far as H6
-// allows, and otherwise returns to the owner. Where an allocation finds no room though enough bytes
-// are free, the agent empties sparse chunks: it takes their free blocks, its session moves what
-// lies in the others, and then the chunks are free for any class (heap_move.h).
+// *What.* A rank's heap is an array of chunks. A chunk's state word has its class and the number of
+// its blocks that are not free; a bitmap line says which ones. An agent takes a whole chunk (or the
+// rest of one) with a few atomics and then carves it without messages, so that a put costs no
+// allocator round trip. A freed block stays with the agent that freed it as far as H6 allows, and
+// otherwise returns to the owner. If an allocation finds no room although enough bytes are free,
+// the agent empties sparse chunks: it takes their free blocks, its session moves the elements in
+// the others, and then the chunks are free for any class (heap_move.h).
 // *Thread safety.* A Heap belongs to one agent; the words in the segments are shared by all. Agents
 // access them by class `rma`. Only searches load states in passing by whichever class is at hand,
 // and then decide by a compare-and-swap. Every read-modify-write acquires and releases (endpoint.h,
@@ -16,21 +16,21 @@
 //   H1  In every chunk, set bits <= the state's count: leasing counts first and then sets bits,
 //       freeing clears the bit first and then counts. So an agent that has counted k blocks in
 //       will find k clear bits.
-//   H2  A chunk changes its class, or becomes free, only while its count is 0, or while all of its
-//       blocks are one agent's who has cleared their bits; by compare-and-swap of the whole state.
-//       H1 makes that safe against agents that still look at it.
+//   H2  A chunk changes its class, or becomes free, only while its count is 0, or while one agent
+//       owns all of its blocks and has cleared their bits; by compare-and-swap of the whole state.
+//       H1 makes that safe against agents that still read it.
 //   H3  Block spans of live, free and leased blocks and free chunks add up to the heap.
-//   H4  No lock is taken: an agent that stops here holds up nobody.
-//   H5  Where an agent's own memory has no room to note blocks, it leases none and keeps none: that
-//       is no space, as a full heap is, and no block is lost by it.
+//   H4  No lock is taken: an agent that stops here delays no other.
+//   H5  If an agent's own memory has no room to note blocks, it leases none and keeps none: the
+//       result is the same as with a full heap, and no block is lost.
 //   H6  Between operations the blocks in an agent's hands lie in at most most_held() chunks of each
-//       rank, and are at most a chunk's worth of each class. So all agents of the job together, be
-//       they idle for ever, keep at most 1 / kHeldShare of a heap from others. Where that is less
-//       than a chunk for each, an agent keeps nothing, and leases just the blocks that it lacks.
+//       rank, and are at most a chunk's worth of each class. So all agents of the job together,
+//       even if idle for ever, keep at most 1 / kHeldShare of a heap from others. If that is less
+//       than a chunk for each, an agent keeps nothing, and leases only the blocks that it needs.
 //   H7  An agent that empties a chunk holds all of its blocks that were free as it began; others
 //       lease only what becomes free there meanwhile. A block that has been moved out of is held as
 //       well, until the end: then a chunk that is the agent's as a whole becomes free, or part of a
-//       run, and of any other chunk it returns what it holds. It waits for nobody (H4).
+//       run, and of any other chunk it returns what it holds. It never waits for other agents (H4).
 // *Source.* Design section 6. Rejected: free lists in the freed blocks (a remote pop needs a read
 // for each block, and coalescing needs the owner). A word by which an agent that runs out calls for
 // the leases of others: an idle agent does not read it. Leases in shared memory, which others may
@@ -88,17 +88,17 @@ class Heap {
 
   /// A block for `bytes` on `rank`; nothing when the heap has none.
   std::optional<Block> allocate(std::uint32_t rank, std::uint64_t bytes);
-  /// The same with so many bytes to spare, but only where such a block is at hand and is not much
-  /// larger than that: it has at most 9/8 of these bytes together.
+  /// The same with `spare` more bytes, but only if such a block is available and not much larger:
+  /// it has at most 9/8 of these bytes together.
   std::optional<Block> allocate(std::uint32_t rank, std::uint64_t bytes, std::uint64_t spare);
-  /// Gives a block back. Nobody may refer to it any more.
+  /// Gives a block back. Nothing may refer to it any more.
   void free(std::uint32_t rank, const Block& block, std::uint64_t bytes);
   /// Makes sure that `count` blocks for `bytes` can be allocated without failing.
   bool ensure(std::uint32_t rank, std::uint64_t bytes, std::uint64_t count);
   /// Whether that many are in hand now.
   bool ready(std::uint32_t rank, std::uint64_t bytes, std::uint64_t count);
 
-  /// The bytes that a block has room for. For a run it looks at its first chunk's state.
+  /// The bytes that a block has room for. For a run it reads its first chunk's state.
   std::uint64_t capacity(std::uint32_t rank, const Block& block);
 
   /// Leased and not handed out: the spans of the blocks in this agent's hands.
@@ -106,7 +106,7 @@ class Heap {
   /// Chunks of each rank in which this agent may keep blocks between operations (H6).
   std::uint32_t most_held() const { return most_held_; }
   /// Returns what ensure() has set aside and the writes did not take, beyond what H6 allows. Costs
-  /// a look where nothing is set aside.
+  /// one test if nothing is set aside.
   void trim();
   /// Returns every leased block to its owner.
   void return_all();
@@ -168,26 +168,27 @@ class Heap {
     std::array<std::uint32_t, kClasses> recent{};               // index in `held`, a hint
     std::array<std::uint64_t, kClasses> last_chunk{};           // chunk + 1 last leased from, or 0
     std::vector<std::pair<std::uint64_t, std::uint64_t>> runs;  // chunks, offset
-    std::uint64_t rover = 0;                                    // where the next search begins
+    std::uint64_t rover = 0;                                    // start of the next search
     std::uint64_t clock = 0;                                    // counts uses
     bool set_aside = false;                                     // by ensure(), and not yet trimmed
   };
-  // The state of a chunk that is to be emptied, as a look has found it.
+  // The state of a chunk that is to be emptied, as it was last read.
   enum class LeavingChunk : std::uint8_t { kCut, kFree, kRun };
   // Chunks that are being emptied (H7).
   struct Move {
     Shortage lacking;
     std::uint64_t from = 0;             // the chunk that `leaving` begins with
-    std::vector<std::uint8_t> leaving;  // of each chunk that is one of `chunks` its class + 1
+    std::vector<std::uint8_t> leaving;  // for each chunk in `chunks` its class + 1
     std::vector<Held> chunks;           // in order; a chunk with no block of ours, too
     std::uint64_t left = 0;             // blocks in them that are not ours
     std::array<bool, kClasses> no_room{};
-    std::uint64_t first = 0;             // where several chunks are lacking, the first one
+    std::uint64_t first = 0;             // if several chunks are missing, the first one
     std::vector<std::uint64_t> claimed;  // and those of them that are ours already
   };
   static constexpr std::uint64_t kNone = ~0ULL;
   static constexpr std::uint64_t minus(std::uint64_t amount) { return ~amount + 1; }
-  // State words read at a time by a search: few where a word costs, many where a round trip does.
+  // State words read at a time by a search: few where each word costs (local), many where a round
+  // trip costs (remote).
   static constexpr std::uint64_t kScanWords = 64;
   static constexpr std::uint64_t kRemoteScanWords = 512;
 
@@ -252,7 +253,7 @@ class Heap {
   std::unique_ptr<Move> move_;         // while chunks are being emptied
   std::uint64_t plan_from_ = 0;        // the chunk that the next plan of a large heap begins with
   std::uint64_t passed_over_ = 0;      // candidates of plans that were carried out in vain
-  std::uint64_t candidate_after_ = 0;  // those of the plan under way
+  std::uint64_t candidate_after_ = 0;  // those of the current plan
   std::uint32_t pinned_rank_ = 0;
   std::vector<std::uint64_t> pinned_;  // chunks of that rank that walks have not emptied
 };

@@ -1,9 +1,9 @@
-// MovePace: when a session may look again for elements to move, and where it begins.
+// MovePace: when a session may search again for elements to move, and where it begins.
 //
-// *What.* A plan or a walk in vain costs time, and an operation that finds the heap full is often
-// followed by others. So a session that has gained nothing makes a pause: for shortages of that
-// rank that are as large or larger, until it has freed as much as was lacking. *Thread safety.*
-// One session's.
+// *What.* A plan or a walk that gains nothing costs time, and an operation that finds the heap full
+// is often followed by others. So a session that has gained nothing pauses: for shortages of that
+// rank that are as large or larger, until it has freed as much as was lacking.
+// *Thread safety.* One session's.
 #pragma once
 
 #include <algorithm>
@@ -17,14 +17,14 @@ namespace keyway::store {
 
 class MovePace {
  public:
-  /// A pause is so many times as long as what was in vain: so a session spends at most a tenth of
+  /// A pause is this many times as long as the failed work: so a session spends at most a tenth of
   /// its time on that.
   static constexpr std::uint64_t kPause = 9;
   /// Ranks with a pause at a time, so that nothing is allocated; of more, the pause that would end
   /// first is forgotten.
   static constexpr std::size_t kMaxPauses = 8;
 
-  /// Writes have freed so many bytes of that rank.
+  /// Writes have freed this many bytes of that rank.
   void freed(std::uint32_t rank, std::uint64_t bytes) {
     for (std::size_t i = 0; i < count_; ++i) {
       if (pauses_[i].lacking.rank == rank) pauses_[i].freed += bytes;
@@ -61,7 +61,7 @@ class MovePace {
     std::uint64_t until_ns = 0;
     std::uint64_t freed = 0;  // bytes, since it began
   };
-  std::size_t count_ = 0;  // of pauses_ in use; mostly none, so that freed() costs a compare
+  std::size_t count_ = 0;  // used entries of pauses_; mostly none, so that freed() costs a compare
   std::array<Pause, kMaxPauses> pauses_{};
   std::uint64_t stripe_ = 0;
 };
