@@ -1,4 +1,4 @@
-// KindWord: which of its lock kinds is in force on a stripe.
+// KindWord: the lock kind that is active on a stripe.
 //
 // *Thread safety.* A value. The word itself changes under the locks of both kinds (stripe_lock.h).
 #pragma once
@@ -12,7 +12,7 @@ namespace keyway::locks {
 using KindIndex = std::uint8_t;
 inline constexpr std::size_t kMaxKinds = 255;
 
-/// The word that names the kind in force. Zeroed memory: the first kind, never switched.
+/// The word that names the active kind. Zeroed memory: the first kind, never switched.
 ///   bits 7..0   KindIndex
 ///   bits 63..8  switches so far
 struct KindWord {
