@@ -89,12 +89,12 @@ class Load {
   /// A request that the end of stdin has cut off.
   Status finish(const std::string& bytes) {
     const bool blank = bytes.find_first_not_of("\r\n") == std::string::npos;
-    return blank ? Status() : malformed("it is incomplete at the end of stdin");
+    return blank ? Status() : malformed("it is cut off at the end of stdin");
   }
 
   Status malformed(std::string_view why) const {
     return {Code::kInvalidArgument,
-            fmt::format("request {} on stdin is malformed: {}", requests_ + 1, why)};
+            fmt::format("request {} of stdin is malformed: {}", requests_ + 1, why)};
   }
 
   Status send_batch() {
