@@ -89,6 +89,10 @@ PLANTED = {
          ["locks/new/deep/README.md:1"]),
         ({"tests/README.md": "All tests, by altitude.\n", "tests/unit/base/a.cc": "",
           "tests/unit/README.md": "Tests of one folder each.\n"}, []),
+        ({"tests/README.md": "All tests, by altitude:\n- `unit`, `sim/`: one each\n",
+          "tests/unit/base/a.cc": "", "tests/sim/a.cc": ""}, []),
+        ({"tests/README.md": "All tests, by altitude: unit.\n", "tests/unit/a.cc": ""},
+         ["tests/unit/README.md:1"]),
     ],
     "files_are_short": [
         ({"kvstore/a.cc": "int x;\n" * 401}, ["kvstore/a.cc:401"]),

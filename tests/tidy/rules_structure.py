@@ -122,8 +122,8 @@ def tests_are_registered(tree):
 
 
 def folders_have_readmes(tree):
-    """The two upper levels of folders, and every deeper one that is a separate target, open their
-    README.md with a line that says their one job."""
+    """Of the two upper levels of folders, and of every deeper one that is a separate target, either
+    their own README.md or their parent's has a line that says their one job."""
     texts = {f.path: f.text for f in tree.files}
     folders = set()
     for file in tree.files:
@@ -134,9 +134,11 @@ def folders_have_readmes(tree):
                 folders.add("/".join(parts))
     for folder in sorted(folders):
         readme = f"{folder}/README.md"
+        parent, _, name = folder.rpartition("/")
         first = texts.get(readme, "").split("\n")[0]
         if readme not in texts:
-            yield Finding(readme, 1, "missing: say this folder's one job in its first line")
+            if not parent or not re.search(rf"`{re.escape(name)}/?`", texts.get(f"{parent}/README.md", "")):
+                yield Finding(readme, 1, "missing, and the parent's README.md has no line on this folder's one job")
         elif len(first.split()) < 4:
             yield Finding(readme, 1, f"'{first}' does not say the folder's job")
 
