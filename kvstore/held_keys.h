@@ -1,9 +1,8 @@
-// HeldKeys<E>: several keys, all of whose stripes one operation holds.
+// HeldKeys<E>: several keys with all their stripes held by one operation.
 //
-// *What.* It locks the stripes in order, on whatever ranks they are, and releases them when it
-// goes; between, the keys are read and changed as one step. A body may decide on drafts, copies of
-// the elements: what it leaves changed is written once room for all of it is leased, all or
-// nothing.
+// *What.* It locks the stripes in order, on any ranks, and releases them in its destructor; in
+// between, the keys are read and changed as one step. A body may decide on drafts, copies of the
+// elements: changed drafts are written once room for all of them is leased, all or nothing.
 // *Thread safety.* One session's.
 // *Invariants.* K3 and K5 of session.h; T1 of expiry_clock.h: one time for all keys.
 #pragma once
@@ -58,7 +57,7 @@ class HeldKeys {
   Status read(std::span<const std::string_view> keys, ElementsReader reader);
   /// Whether each key is there, or none, as the options of a put want it.
   Code presence(std::span<const PlannedWrite> writes, PutIf when);
-  /// Copies the elements; kMismatch where a key's mark is another one than was given.
+  /// Copies the elements; kMismatch if a key's mark differs from the given one.
   Status draft(std::span<const std::string_view> keys, std::span<const KeyMark> marks,
                std::span<ElementDraft> drafts);
   /// Writes and erases what the drafts say, all or nothing (K3).

@@ -6,19 +6,20 @@
 // *Thread safety.* A session belongs to one agent. Sessions share nothing but the segments.
 // *Invariants.*
 //   K1  Bucket lines, elements and stripe counters change only under their stripe's lock held for
-//       writing, and are read only under it (who has several keys peeks at lines without it, to
+//       writing, and are read only under it (operations on several keys read lines without it, to
 //       prefetch).
 //   K2  At most one live entry of a key exists, in the chain of its bucket.
-//   K3  A failed write changes nothing: what it needs, of the heap and of our own memory, is
-//       allocated before anything is touched. std::bad_alloc counts as a failure: it leaves every
+//   K3  A failed write changes nothing: all that it needs of the heap and of our own memory is
+//       allocated before the first change. std::bad_alloc counts as a failure: it leaves every
 //       operation with all stripes unlocked.
 //   K4  A block is freed after the last word that refers to it is gone, and may be reused at once:
 //       readers hold the stripe's lock while they copy.
 //   K5  Several stripes are locked in the order of (rank, stripe), so no cycle can form.
 //   K6  A mark of a key never repeats once the key has changed. A change of an element in place
-//       raises its version; every other one, and each time that version begins anew, raises that of
-//       the bucket's first line; each time that one begins anew, the stripe counts a turn, in 64
-//       bits. So equal turns and line versions leave only changes in place, too few to wrap.
+//       increments its version. Every other change, and each wrap-around of that version,
+//       increments the version of the bucket's first line; each wrap-around of the line's version
+//       increments the stripe's count of turns, in 64 bits. So between marks with equal turns and
+//       line versions there are only changes in place, too few to wrap around.
 //   K7  No element of a stripe expires before the time in its word of next expiries; 0: none does.
 //       A write lowers the word, and only a walk of the whole stripe raises it.
 // *Source.* Design section 6; HPDC'16 section 5.3 (volumes with overflow heaps).
@@ -94,11 +95,11 @@ class Session : public KeyOperations<Session<E>> {
                                        const KeySink& sink);
   Status clear();
   Status clear_rank(std::uint32_t rank);
-  /// Calls body() with every stripe of the store held for writing: what it does by this session
-  /// takes no more locks, and nobody else sees it half done. It may not switch locks.
+  /// Calls body() with every stripe of the store held for writing: its operations by this session
+  /// take no more locks, and no other session sees them half done. It may not switch locks.
   Status alone(FunctionRef<void()> body);
-  /// Elements of all ranks, those past their expiry and not yet swept included. The sum of counters
-  /// that go on changing while it is taken.
+  /// Elements of all ranks, including expired ones that are not swept yet. The sum of counters that
+  /// continue to change meanwhile.
   std::uint64_t size();
   std::uint64_t size_of(std::uint32_t rank);
   Result<VolumeReport> report(std::uint32_t rank);
@@ -106,12 +107,12 @@ class Session : public KeyOperations<Session<E>> {
   VolumeUsage usage(std::uint32_t rank);
   VolumeCounts counts(std::uint32_t rank);
 
-  // --- what has expired
+  // --- expired elements
   Result<std::uint64_t> sweep_expired(std::uint32_t rank);
   Result<SweepPart> sweep_part(std::uint32_t rank, std::uint64_t from, std::uint64_t lines);
 
-  // --- the locks
-  /// Puts another of the store's lock kinds in force on one stripe; operations go on meanwhile.
+  // --- the locks Activates another of the store's lock kinds on one stripe; operations continue
+  /// meanwhile.
   Status switch_kind(std::uint32_t rank, std::uint64_t stripe, locks::KindIndex target);
   /// The same by the kind's name.
   Status switch_kind(std::uint32_t rank, std::uint64_t stripe, std::string_view kind);
@@ -119,7 +120,7 @@ class Session : public KeyOperations<Session<E>> {
   StripeReport stripe_report(std::uint32_t rank, std::uint64_t stripe);
   /// How many stripes of a rank are guarded by which kind.
   std::vector<LockKindReport> lock_kinds(std::uint32_t rank);
-  /// The kind in force on a stripe, and how often it has changed.
+  /// The active kind of a stripe, and how often it has changed.
   locks::KindWord kind_of(std::uint32_t rank, std::uint64_t stripe);
 
   /// Switches that this session has made because they were due.
@@ -134,8 +135,8 @@ class Session : public KeyOperations<Session<E>> {
   /// Null unless the session takes them.
   const locks::LockTimes* lock_times() const;
   E& endpoint();
-  /// The time by which expiries are judged (expiry_clock.h): of the operation under way, within the
-  /// body of one of several keys and within alone(); else of the key's owner.
+  /// The time by which expiries are judged (expiry_clock.h): that of the current operation, within
+  /// the body of one of several keys and within alone(); else that of the key's owner.
   std::uint64_t now_ms(std::string_view key);
 
  private:

@@ -5,7 +5,7 @@
 // key change(): the objects below know nothing of operations, and the operations nothing of them.
 // *Thread safety.* One session's.
 // *Invariants.* K1 to K7 of session.h.
-// *Where more goes.* A read that needs no lock is answered at the top of read_at(), before the
+// *Extension points.* A read that needs no lock is answered at the top of read_at(), before the
 // stripe is entered. An operation that travels to the key's owner leaves at the top of read_at() or
 // of change(), when the key has a place. A record of each change is made in BucketChain::note().
 #pragma once
@@ -43,18 +43,18 @@ struct SessionCore {
   Location place(std::string_view key) const { return location_of(geometry, key, ep.ranks()); }
   /// The misses of a local stripe's lock and of its bucket overlap.
   void prefetch(const Location& location);
-  /// The elements of local buckets that were prefetched. It looks at their lines without the locks,
-  /// a word at a time, to learn where the elements are. What it sees may be stale.
+  /// The elements of local buckets that were prefetched. It reads their lines without the locks, a
+  /// word at a time, to find the elements. The words may be stale.
   void prefetch_elements(std::span<const Location> window);
 
-  /// Locks the stripe of one key as an operation of its own. The look at a remote stripe's kind and
+  /// Locks the stripe of one key as a separate operation. The check of a remote stripe's kind and
   /// the read of the key's bucket line, which comes next in any case, are one round trip.
   Result<locks::StripeGrant> enter(const Location& location, locks::Mode mode);
   /// The bucket line that enter() has read, if it has.
   const Bucket* line_of(const locks::StripeGrant& grant) const {
     return grant.read_first ? &chain.first() : nullptr;
   }
-  /// The stripe is unlocked: its lock is reviewed where that is due.
+  /// The stripe is unlocked: its lock is reviewed if that is due.
   void leave(const Location& location) {
     if (advisor.due()) advisor.review(location.rank, location.stripe);
   }

@@ -67,7 +67,7 @@ Status Session<E>::set_expiry(std::string_view key, std::uint64_t expires_at_ms)
   });
 }
 
-/// An element that is past is removed first: no sweep then changes the mark of a key that nobody
+/// An element that is past is removed first: no sweep then changes the mark of a key that no client
 /// has touched.
 template <fabric::Endpoint E>
 Result<KeyMark> Session<E>::mark(std::string_view key) {
@@ -80,7 +80,7 @@ Result<KeyMark> Session<E>::mark(std::string_view key) {
   return mark_once(key, past);
 }
 
-/// `past`: whether the key has an element whose time has come.
+/// `past`: whether the key has an expired element.
 template <fabric::Endpoint E>
 Result<KeyMark> Session<E>::mark_once(std::string_view key, bool& past) {
   SessionCore<E>& core = *core_;
@@ -219,7 +219,7 @@ VolumeCounts Session<E>::counts(std::uint32_t rank) {
   return core_->counters.counts(rank);
 }
 
-// --- what has expired
+// --- expired elements
 
 template <fabric::Endpoint E>
 Result<std::uint64_t> Session<E>::sweep_expired(std::uint32_t rank) {

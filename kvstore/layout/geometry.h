@@ -26,7 +26,7 @@ inline constexpr std::uint32_t kDefaultElementBytes = 128;
 /// Entries of a bucket in use at the default load: 5.25 of 7.
 inline constexpr double kDefaultLoad = 0.75;
 
-/// What is asked for. Zero means: choose for me.
+/// The requested geometry. Zero means: a default.
 struct GeometryOptions {
   std::uint64_t memory_bytes = kDefaultMemoryBytes;    // per rank, all included
   std::uint64_t element_bytes = kDefaultElementBytes;  // expected key + value, average
@@ -37,19 +37,19 @@ struct GeometryOptions {
   std::uint32_t lock_kinds = 1;  // among which a stripe's lock may change
   // Kinds that need words on every rank (LockTraits::satellites); they come first among the kinds.
   std::uint32_t satellite_kinds = 0;
-  std::uint32_t ranks = 1;  // of the job: satellites are of the stripes of all of them
-  // Of the hash of keys, the same on all ranks. A store for clients draws one (hash_secret.h); this
-  // default is public, and makes simulations and tests repeatable.
+  std::uint32_t ranks = 1;  // ranks of the job: satellites belong to the stripes of all of them
+  // The secret of the hash of keys, the same on all ranks. A store for clients draws one
+  // (hash_secret.h); this default is public, and makes simulations and tests repeatable.
   HashSecret hash_secret;
 };
 
 /// A stripe's place: a lock line of each kind and, on the next line, its counters.
 ///   word 0  elements in the stripe      words 1..5  samples of its visits (stripe_monitor.h)
 ///   word 6  turns of versions           word 7      free
-/// The words that name the kinds in force are an array of their own, eight to a line: they hardly
-/// ever change, so every reader keeps them cached. So are the words of next expiries (K7): a sweep
-/// reads all of them ten times a second, and a line of counters each would be eight times the
-/// memory.
+/// The words that name the active kinds are a separate array, eight to a line: they hardly ever
+/// change, so every reader keeps them cached. The words of next expiries (K7) are a separate array,
+/// too: a sweep reads all of them ten times a second, and in the lines of counters they would be
+/// eight times the memory.
 inline constexpr std::uint64_t kStripeCountersBytes = fabric::kCacheLine;
 inline constexpr std::uint64_t kElementsOffset = 0;
 inline constexpr std::uint64_t kTurnsOffset = 48;
@@ -63,8 +63,8 @@ inline constexpr std::uint64_t kCpuProbeOffset = 80;  // words for measuring cos
 inline constexpr std::uint64_t kRmaProbeOffset = 88;
 inline constexpr std::uint64_t kLongestChainOffset = 96;  // word: the most lines of a chain; 0: 1
 inline constexpr std::uint64_t kHintsOffset = 128;  // a word per class: chunk + 1 with room, or 0
-/// The clock of the volume (expiry_clock.h): a line of its own, because every operation on an
-/// element with an expiry reads it, and it changes only now and then.
+/// The clock of the volume (expiry_clock.h): a separate line, because every operation on an element
+/// with an expiry reads it, and it changes only now and then.
 inline constexpr std::uint64_t kTimeOffset = 960;
 inline constexpr std::uint64_t kClockOffset = 968;
 static_assert(kHintsOffset + kClasses * 8 <= kTimeOffset && kClockOffset + 8 <= kHeaderBytes &&
@@ -74,8 +74,8 @@ static_assert(kHintsOffset + kClasses * 8 <= kTimeOffset && kClockOffset + 8 <= 
 inline constexpr std::uint64_t kBitmapWords = kChunkBytes / kMinBlockBytes / 64;
 inline constexpr std::uint64_t kBitmapBytes = kBitmapWords * 8;
 
-/// Where a scan continues in a rank's volume: at the elements of a bucket whose
-/// Geometry::cursor_tag() is `tag` or higher.
+/// The place where a scan continues in a rank's volume: the elements of a bucket with a
+/// Geometry::cursor_tag() of `tag` or higher.
 struct ScanPlace {
   std::uint64_t bucket = 0;
   std::uint64_t tag = 0;
@@ -137,7 +137,7 @@ class Geometry {
                       .satellites = satellites_of(rank, stripe)},
             .satellite_stride = locks::kMaxSatelliteBytes};
   }
-  /// Of the first kind.
+  /// The lock of the first kind.
   locks::LockSite lock_site(std::uint32_t rank, std::uint64_t stripe) const {
     return stripe_site(rank, stripe).first;
   }

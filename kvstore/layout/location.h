@@ -1,4 +1,5 @@
-// Location: where a key lives: its owner's rank, its bucket, and the stripe that guards the bucket.
+// Location: the place of a key: its owner's rank, its bucket, and the stripe that guards the
+// bucket.
 //
 // *Thread safety.* A value, and a function of its arguments.
 #pragma once
@@ -17,7 +18,7 @@ struct Location {
   std::uint32_t rank = 0;
 };
 
-/// The rank of a store of so many that owns a key.
+/// The rank that owns a key, in a store of `ranks` ranks.
 inline std::uint32_t owner_of_key(std::string_view key, std::uint32_t ranks) {
   return ranks == 1 ? 0 : owner_of_slot(slot_of(key), ranks);
 }

@@ -36,7 +36,7 @@ class BlockNeeds {
       heap.note_shortage(shortage_of(need));
       return false;
     }
-    // A later ensure() may have given back what an earlier one leased.
+    // A later ensure() may have returned blocks that an earlier one leased.
     for (const Need& need : needs_) {
       if (heap.ready(need.rank, need.bytes, need.count)) continue;
       heap.note_shortage(shortage_of(need));
@@ -48,12 +48,12 @@ class BlockNeeds {
  private:
   struct Need {
     std::uint32_t rank;
-    std::uint64_t bytes;  // of the class, or of the whole run
+    std::uint64_t bytes;  // size of the class, or of the whole run
     std::uint64_t count;
   };
-  /// For a run, the chunks of all runs of that rank: what is in hand is returned before elements
-  /// are moved, so a move makes one gap for them together. Live runs may leave no place for such a
-  /// gap: then a move makes one for this run, and the others find theirs elsewhere.
+  /// For a run, the chunks of all runs of that rank: leased blocks are returned before elements are
+  /// moved, so a move makes one gap for all of them. Live runs may leave no place for such a gap:
+  /// then a move makes one for this run, and the others find a place elsewhere.
   Shortage shortage_of(const Need& lacking) const {
     if (class_for(lacking.bytes) != kRunClass) return {lacking.rank, 1};
     Shortage all{lacking.rank, 0, run_chunks(lacking.bytes)};

@@ -2,8 +2,8 @@
 //
 // *Why.* One live block pins a chunk to its size class, so a heap may have no block for an element
 // though most of it is free. Every block has one referrer: an entry of a line, or for an overflow
-// line the link of the line before it. A walk over the table meets all of them, so nothing in a
-// block has to say whose it is.
+// line the link of the line before it. A walk over the table meets all of them, so a block need not
+// name its owner.
 // *Thread safety.* One session's.
 // *Invariants.* Those of session.h: a move changes lines as a write does, under the stripe's lock
 // (K1), and no element. Until the lines are complete the old block stays as it is (K4). It raises
@@ -71,7 +71,7 @@ void Mover<E>::move_volume(std::uint32_t rank, Deadline until) {
     if (ep_.now_ns() >= until.absolute_ns()) return;
     const std::uint64_t stripe = pace_.next_stripe(geometry_.stripes());
     auto grant = gate_.acquire(rank, stripe, locks::Mode::kWrite, until);
-    if (!grant.ok()) continue;  // what lies there stays where it is
+    if (!grant.ok()) continue;  // its elements stay where they are
     {
       const StripeGuard<E> held(gate_, rank, stripe, *grant);
       fabric::with_access(ep_, rank, [&](auto access) { move_stripe(access, rank, stripe); });
@@ -138,7 +138,7 @@ void Mover<E>::move_line(std::uint32_t rank, std::uint32_t line) {
   left_.push_back(block);
 }
 
-/// A whole block, whatever it holds: nobody else looks at either of them.
+/// A whole block, with any content: no other agent reads either of them.
 template <fabric::Endpoint E>
 template <class Access>
 void Mover<E>::copy_block(Access access, std::uint32_t rank, const Block& from, const Block& to) {

@@ -25,10 +25,10 @@ namespace keyway::store {
 template <fabric::Endpoint E>
 class RoomMaker {
  public:
-  /// An operation empties chunks at most so many times. One time may not do: the operation may lack
-  /// blocks of several sizes, and others may take the room that it has made.
+  /// The maximum number of times that an operation empties chunks. Once may not be enough: the
+  /// operation may lack blocks of several sizes, and others may take the room that it has made.
   static constexpr std::uint32_t kMaxMoves = 4;
-  /// Between two sweeps by a session whose writes find the heap full.
+  /// The pause between two sweeps by a session with writes that find the heap full.
   static constexpr std::uint64_t kSweepPauseNs = 100'000'000;
 
   RoomMaker(E& ep, const Geometry& geometry, Heap<E>& heap, StripeGate<E>& gate,

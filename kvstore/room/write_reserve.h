@@ -47,9 +47,10 @@ class WriteReserve {
 
   /// Leases the blocks, and makes room for composing the elements.
   Status writes(std::span<const PlannedWrite> writes);
-  /// Makes room for all that a change of these keys reads: for the chains of their buckets, and for
-  /// remote elements whose keys are compared with them. The sizes in the lines stay true while the
-  /// stripes are locked. The first lines of many remote buckets are read in one round trip.
+  /// Reserves memory for all reads of a change of these keys: for the chains of their buckets, and
+  /// for remote elements with keys that are compared with them. The sizes in the lines stay true
+  /// while the stripes are locked. The first lines of many remote buckets are read in one round
+  /// trip.
   void reads(std::span<const Location> locations);
 
  private:
@@ -67,7 +68,7 @@ class WriteReserve {
   std::vector<Bucket> first_lines_;
 };
 
-/// The blocks that the writes need at most. It looks at no element.
+/// The blocks that the writes need at most. It reads no element.
 template <fabric::Endpoint E>
 void WriteReserve<E>::need_at_most(BlockNeeds<E>& needs,
                                    std::span<const PlannedWrite> writes) const {
@@ -82,8 +83,8 @@ void WriteReserve<E>::need_at_most(BlockNeeds<E>& needs,
   }
 }
 
-/// The blocks that the writes need, by a look at each element: none for one that is rewritten where
-/// it is.
+/// The blocks that the writes need, after reading each element: none for one that is rewritten in
+/// place.
 template <fabric::Endpoint E>
 void WriteReserve<E>::need_exactly(BlockNeeds<E>& needs, std::span<const PlannedWrite> writes) {
   std::vector<std::string_view> keys;
@@ -136,9 +137,9 @@ void WriteReserve<E>::reads(std::span<const Location> locations) {
   chain_.reserve_lines(longest + locations.size());  // each write may add a line
 }
 
-/// The same for one key, whose bucket begins with the line `first`; returns the lines of the chain.
-/// Elements in chunks fit a buffer of a chunk; of a run of the same tag as much is read as a head
-/// with the key that is looked for has, whatever is in the run.
+/// The same for one key, in the bucket that begins with the line `first`; returns the lines of the
+/// chain. Elements in chunks fit a buffer of a chunk; from a run with the same tag only as much is
+/// read as a head with the wanted key has.
 template <fabric::Endpoint E>
 template <class Access>
 std::size_t WriteReserve<E>::chain(Access access, const Location& location, const Bucket& first) {
@@ -191,7 +192,7 @@ Status WriteReserve<E>::writes(std::span<const PlannedWrite> writes) {
   BlockNeeds<E> most;
   need_at_most(most, writes);
   if (most.reserve(heap_)) return {};
-  heap_.return_all();  // what we hold in other classes may be what is missing
+  heap_.return_all();  // our blocks of other classes may be the missing room
   BlockNeeds<E> exact;
   need_exactly(exact, writes);
   if (exact.reserve(heap_)) return {};

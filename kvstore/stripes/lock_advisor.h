@@ -1,7 +1,7 @@
-// LockAdvisor<E>: samples the visits of stripes, and switches a stripe's lock where that is due.
+// LockAdvisor<E>: samples the visits of stripes, and switches a stripe's lock when that is due.
 //
-// *What.* visited() leaves a sample of about each kSampleEvery-th visit; when due(), review() looks
-// at the stripe's window of samples and weighs the kinds (stripe_monitor.h).
+// *What.* visited() records a sample of about each kSampleEvery-th visit; when due(), review()
+// reads the stripe's window of samples and compares the kinds (stripe_monitor.h).
 // *Thread safety.* One session's. The counters of stripes are shared.
 #pragma once
 
@@ -38,7 +38,7 @@ class LockAdvisor {
     if (choice_ != nullptr && --until_sample_ == 0) leave_sample(location, mode, waited);
   }
   bool due() const { return until_look_ == 0; }
-  /// Looks at a stripe's window, and switches its lock when that is due. The stripe is not locked.
+  /// Evaluates a stripe's window, and switches its lock when that is due. The stripe is not locked.
   void review(std::uint32_t rank, std::uint64_t stripe);
   /// Switches that were due.
   std::uint64_t switches() const { return switches_; }

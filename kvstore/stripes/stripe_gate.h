@@ -1,4 +1,5 @@
-// StripeGate<E>: lets one agent through the locks of stripes, whatever kind is in force on each.
+// StripeGate<E>: acquires and releases the locks of stripes for one agent, with the active kind of
+// each.
 //
 // *What.* acquire() and release() of one stripe's lock; StripeGuard releases it, StripeSet holds
 // several. The gate remembers the kind of each stripe: a hint, which every acquire verifies.
@@ -33,7 +34,7 @@ namespace keyway::store {
 template <fabric::Endpoint E>
 class StripeGate {
  public:
-  /// `deadline`: of each operation's waits; it begins with the first of them.
+  /// `deadline`: for each operation's waits; it begins with the first of them.
   StripeGate(locks::LockAgent<E>& agent, const Geometry& geometry, const locks::StripeLock& lock,
              Deadline deadline)
       : agent_(agent), geometry_(geometry), lock_(lock), deadline_(deadline) {}
@@ -60,7 +61,7 @@ class StripeGate {
   /// SG1, from the time that a StripeSet of all stripes has been acquired.
   void hold_all(bool all) { holds_all_ = all; }
 
-  /// Asks for the lock's line of a local stripe.
+  /// Prefetches the lock's line of a local stripe.
   void prefetch(const Location& location) {
     prefetch_line<PrefetchFor::kWrite>(
         agent_.ep.view(geometry_.stripe_site(location.rank, location.stripe)
@@ -72,7 +73,7 @@ class StripeGate {
 
   std::size_t kinds() const { return lock_.kinds(); }
   std::string_view name_of(locks::KindIndex kind) const { return lock_.kind(kind).traits().name; }
-  /// The kind in force on a stripe, and how often it has changed.
+  /// The active kind of a stripe, and how often it has changed.
   locks::KindWord kind_of(std::uint32_t rank, std::uint64_t stripe);
   std::vector<LockKindReport> report(std::uint32_t rank);
   Status switch_to(std::uint32_t rank, std::uint64_t stripe, locks::KindIndex target);
@@ -92,8 +93,8 @@ class StripeGate {
   const locks::StripeLock& lock_;
   const Deadline deadline_;
   bool holds_all_ = false;
-  locks::KindIndex only_ = 0;  // where the store has one kind
-  // Else the kind that each stripe had at the last look; by rank, made as they are used.
+  locks::KindIndex only_ = 0;  // if the store has one kind
+  // Otherwise the kind that each stripe had when it was last read; by rank, allocated at first use.
   std::vector<std::vector<locks::KindIndex>> known_;
 };
 

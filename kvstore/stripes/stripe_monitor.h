@@ -1,23 +1,23 @@
-// StripeMonitor: what a stripe's visitors leave behind, and when that is worth another lock kind.
+// StripeMonitor: samples of the visits to a stripe, and the decision to switch its lock kind.
 //
 // *What.* One visit in about kSampleEvery leaves a sample in the stripe's line of counters; now and
-// then an agent that did so looks at the samples of the stripe's window, and weighs the kinds.
-// Regret is what the visits of the window would have saved under the best kind. A switch is due
-// once that is more than a switch costs and more than chance makes of so few samples: so a workload
-// that wavers pays at most about twice what the better of its kinds costs (the rule of the ski
-// rental), and kinds that are about equal do not take turns. A window begins anew with each switch;
-// one that has grown long forgets half.
+// then an agent that did so reads the samples of the stripe's window, and compares the kinds.
+// Regret is the time that the visits of the window would have saved under the best kind. A switch
+// is due once the regret exceeds the cost of a switch and the effect of chance on so few samples.
+// So a changing workload costs at most about twice the better of its kinds (the ski-rental rule),
+// and kinds that are about equal do not alternate. Each switch starts a new window; a window that
+// has grown long forgets half.
 //   word 0  elements (the store's)
 //   word 1  samples of local visitors, of class `cpu`; word 2 of remote ones, of class `rma`:
 //           bits 20..0 reads, 41..21 writes, 62..42 those of them that had to wait; each modulo
 //           2^21
-//   word 3, 4  words 1 and 2 where the window begins
-//   word 5  bits 15..0 others at the lock, in 1/256, as they were when that could last be told
-//   word 6  turns: how often the version of a line has begun anew (the store's; session.h, K6)
+//   word 3, 4  words 1 and 2 at the start of the window
+//   word 5  bits 15..0 others at the lock, in 1/256, as of the last time that they were known
+//   word 6  turns: wrap-arounds of a line's version (the store's; session.h, K6)
 // *Others.* Under a lock that excludes, the share that waits tells how many there are. Readers that
-// share do not wait for one another, and tell nothing: then the last estimate stays.
-// *Thread safety.* Words 1 and 2 change by atomics of one class each. Words 3 to 5 are written by
-// whoever looks, without a lock: of two looks at once one is forgotten, which costs a few samples.
+// share do not wait for one another, and give no information: then the last estimate remains.
+// *Thread safety.* Words 1 and 2 change by atomics of one class each. A reviewing agent writes
+// words 3 to 5 without a lock: one of two concurrent reviews is lost, which costs a few samples.
 // *Source.* Ski rental: Karlin, Manasse, Rudolph, Sleator, Algorithmica'88.
 #pragma once
 
@@ -34,8 +34,8 @@ namespace keyway::store {
 
 inline constexpr std::uint32_t kSampleEvery = 32;  // visits of an agent, on average
 inline constexpr std::uint32_t kLookEvery = 4;     // samples of an agent
-inline constexpr std::uint64_t kMinSamples = 8;    // that a window is weighed with
-inline constexpr std::uint64_t kMaxSamples = 128;  // of which a window forgets half
+inline constexpr std::uint64_t kMinSamples = 8;    // minimum samples of a window for a review
+inline constexpr std::uint64_t kMaxSamples = 128;  // a window with more forgets half
 inline constexpr double kDoubt = 2;  // standard deviations that are put down to chance
 inline constexpr std::uint64_t kLocalSamplesOffset = 8;
 inline constexpr std::uint64_t kRemoteSamplesOffset = 16;
@@ -50,11 +50,11 @@ struct Samples {
   std::uint64_t writes = 0;
   std::uint64_t waited = 0;
 
-  /// What a visitor adds to its word. A field that runs over leaves one too many in the next.
+  /// The addition of a visitor to its word. An overflowing field carries one into the next.
   static constexpr std::uint64_t one(bool reads, bool waits) {
     return (reads ? 1 : 1ULL << kBits) + (waits ? 1ULL << 2 * kBits : 0);
   }
-  /// Where a window that ends at `now` begins when it has forgotten half.
+  /// The start of a window that ends at `now`, after it has forgotten half.
   static constexpr std::uint64_t half_way(std::uint64_t before, std::uint64_t now) {
     const Samples half = between(before, now);
     return now - (half.reads / 2 + (half.writes / 2 << kBits) + (half.waited / 2 << 2 * kBits));
@@ -82,9 +82,9 @@ struct LastOthers {
 
 /// How a store chooses among its kinds.
 struct KindChoice {
-  std::vector<const locks::Footprint*> kinds;  // of each KindIndex
+  std::vector<const locks::Footprint*> kinds;  // for each KindIndex
   locks::PrimitiveCosts costs;
-  double agents = 1;  // that may have a kind in mind that is not in force any more
+  double agents = 1;  // that may remember a kind that is no longer active
 };
 
 /// A stripe's line of counters as it is read.
@@ -97,13 +97,13 @@ struct StripeCounters {
   double others() const { return LastOthers::from_word(words[5]); }
 };
 
-/// What a look at a stripe shows.
+/// The results of a review of a stripe.
 struct StripeView {
   locks::Workload workload;
-  std::uint64_t samples = 0;  // of the window
+  std::uint64_t samples = 0;  // in the window
 };
 
-/// `shares`: whether readers share under the kind in force.
+/// `shares`: whether readers share under the active kind.
 inline StripeView view_of(const Samples& local, const Samples& remote, bool shares,
                           double others_before) {
   StripeView view;
@@ -114,13 +114,14 @@ inline StripeView view_of(const Samples& local, const Samples& remote, bool shar
   view.workload.local = static_cast<double>(local.all()) / n;
   const double waited = std::min(1.0, static_cast<double>(local.waited + remote.waited) / n);
   const double telling = shares ? 1 - view.workload.reads * view.workload.reads : 1;
-  // Of those that could be in the way, the share that was; always busy would be any number.
+  // The share of visitors in conflict that found the lock busy; at 1 the number of others would be
+  // arbitrary.
   const double busy = telling > 0 ? std::min(waited / telling, 1 - 1 / (n + 1)) : 0;
   view.workload.others = telling * (busy / (1 - busy)) + (1 - telling) * others_before;
   return view;
 }
 
-/// What a switch costs: both locks, the word, and each agent's visit to the lock that is left.
+/// The cost of a switch: both locks, the word, and each agent's visit to the old lock.
 inline double switch_ns(const locks::Footprint& from, const locks::Footprint& to,
                         const locks::Workload& workload, const locks::PrimitiveCosts& costs,
                         double agents) {
@@ -130,18 +131,18 @@ inline double switch_ns(const locks::Footprint& from, const locks::Footprint& to
          costs.rma_atomic_ns;
 }
 
-/// What a look comes to.
+/// The decision of a review.
 struct Verdict {
   locks::KindIndex best = 0;
-  double regret_ns = 0;  // what the window's visits would have saved under it
-  double doubt_ns = 0;   // what chance may make of so many samples
+  double regret_ns = 0;  // the time that the window's visits would have saved under it
+  double doubt_ns = 0;   // the effect of chance with this number of samples
   bool due = false;      // a switch to it
 };
 
-/// Standard deviation, over one visit, of what `to` saves against `from`: visits are of four sorts,
-/// and the window has counted how many of each. One sample more than there are, of all sorts alike,
-/// stands for those that have not been met. Who else is there is the same for both kinds, and is
-/// left out.
+/// Standard deviation, over one visit, of the time that `to` saves against `from`: there are four
+/// types of visits, and the window has counted each. One additional sample, shared equally by all
+/// types, represents visits that have not occurred. The other agents at the lock are the same for
+/// both kinds, and are left out.
 inline double saving_deviation(const locks::Footprint& from, const locks::Footprint& to,
                                const StripeView& view, const locks::PrimitiveCosts& costs) {
   const locks::Workload& w = view.workload;
@@ -173,7 +174,7 @@ inline Verdict weigh(const KindChoice& choice, locks::KindIndex in_force, const 
   verdict.regret_ns = n * kSampleEvery *
                       (locks::visit_ns(now, view.workload, choice.costs) -
                        locks::visit_ns(best, view.workload, choice.costs));
-  // A sample stands for the visits since the one before, so it is they that chance has drawn.
+  // A sample stands for the visits since the one before, so they are the random draw.
   verdict.doubt_ns =
       kDoubt * std::sqrt(n) * kSampleEvery * saving_deviation(now, best, view, choice.costs);
   verdict.due = verdict.regret_ns >=

@@ -1,5 +1,5 @@
-// What the operations on a key do, wherever its element lies: in a volume, in a transaction, or on
-// a server that has no such command.
+// The semantics of the operations on a key, wherever its element is: in a volume, in a transaction,
+// or on a server without such a command.
 //
 // *What.* Each is a mutator's decision on what it is shown (types.h). `Old` is a type with an
 // expiry.
@@ -20,7 +20,7 @@ namespace keyway::store {
 /// kInvalidArgument with a sentence.
 Status check_key(std::string_view key);
 Status check_value(std::uint64_t bytes);
-/// Of a transaction, which names each key once.
+/// For a transaction, which names each key once.
 Status check_named_once(std::span<const std::string_view> keys);
 
 template <class Old>
@@ -28,7 +28,7 @@ std::uint64_t expiry_of(const Old* old) {
   return old != nullptr ? old->expires_at_ms : kNoExpiry;
 }
 
-/// kOk where `when` lets a write go on.
+/// kOk if `when` allows the write.
 inline Code check_presence(PutIf when, bool there) {
   if (when == PutIf::kAbsent && there) return Code::kExists;
   if (when == PutIf::kPresent && !there) return Code::kNotFound;
@@ -66,11 +66,11 @@ inline Decision decide_set_range(const ElementPart* old, std::uint64_t offset,
   return Decision::overwrite(offset, bytes, expiry_of(old));
 }
 
-/// The length of a value of so many bytes after Decision::overwrite().
+/// The length of a value of this many bytes after Decision::overwrite().
 inline std::uint64_t overwritten_bytes(std::uint64_t value_bytes, const Decision& decision) {
   return std::max(value_bytes, decision.offset + decision.value.size());
 }
-/// Whether a value of so many bytes can become that.
+/// Whether Decision::overwrite() is possible on a value of this many bytes.
 Status check_overwrite(std::uint64_t value_bytes, const Decision& decision);
 /// Decision::overwrite() of a value that is a string.
 void overwrite(std::string& value, const Decision& decision);

@@ -1,14 +1,14 @@
 // BucketChain<E>: the lines of one bucket, and every change of its elements.
 //
-// *What.* A bucket is a line of the table and the overflow lines that hang on it. find() looks for
-// a key on behalf of a reader. locate() also copies the lines that it passes, so that the key can
-// be changed: apply() makes what a mutator has decided of it. A walk copies all lines by
-// read_whole(), and takes elements out by remove() and end_removals().
+// *What.* A bucket is a line of the table and its overflow lines. find() looks for a key on behalf
+// of a reader. locate() also copies the lines that it passes, so that the key can be changed:
+// apply() executes a mutator's decision. A walk copies all lines by read_whole(), and takes
+// elements out by remove() and end_removals().
 // *Thread safety.* One session's. The bucket's stripe is locked: for writing where it changes.
 // *Invariants.* K1 to K4 and K6 of session.h. Besides:
 //   BC1  Every change of an element passes note() once, after all that may fail and before the
-//        stripe is unlocked. So what has to follow each change is said there: today what the
-//        volume counts, later a record of the journal. What moves an element changes none.
+//        stripe is unlocked. So all consequences of a change are there: today the volume's
+//        counters, later a record of the journal. Moving an element is not a change.
 #pragma once
 
 #include <cstdint>
@@ -68,8 +68,8 @@ class BucketChain {
                   std::as_writable_bytes(std::span(line_read_.words)));
   }
   const Bucket& first() const { return line_read_; }
-  /// Finds the key for a reader, who keeps no copy of a local line. `first` is the bucket's line
-  /// where that has been read already, else null. As ElementReader::match() otherwise.
+  /// Finds the key for a reader, which keeps no copy of a local line. `first` is the bucket's line
+  /// if that has been read already, else null. As ElementReader::match() otherwise.
   template <class Access>
   Code find(Access access, const Location& location, const Bucket* first, std::string_view key,
             Found& found);
@@ -81,13 +81,13 @@ class BucketChain {
   template <class Access>
   Status apply(Access access, const Location& location, std::string_view key,
                const Decision& decision, const Found& found);
-  /// Of a key that locate() has looked for (K6).
+  /// For a key that locate() has looked for (K6).
   template <class Access>
   KeyMark mark(Access access, const Location& location, const Found& found);
 
   // --- whole buckets, one after the other
   /// Copies all lines of a bucket. From another node, the own lines of the buckets behind it in its
-  /// stripe come with it: a walk asks for these next. They hold for as long as the stripe is
+  /// stripe come with it: a walk needs these next. They hold for as long as the stripe is
   /// locked, so a walk begins with forget_ahead().
   template <class Access>
   void read_whole(Access access, std::uint32_t rank, std::uint64_t bucket);
@@ -98,7 +98,7 @@ class BucketChain {
   template <class Access>
   void end_removals(Access access, const Location& location);
 
-  // --- the lines, for those who walk over them or move what they refer to
+  // --- the lines, for code that walks over them or moves the elements that they refer to
   std::span<Line> lines() { return lines_; }
   /// Writes changed lines back, and with any of them the first (K6).
   template <class Access>
@@ -106,7 +106,7 @@ class BucketChain {
   void reserve_lines(std::size_t lines) { lines_.reserve(lines); }
   /// Makes room for an element that is written to a remote rank (K3).
   void reserve_composed(std::uint64_t bytes) { composed_.reserve(bytes); }
-  /// What one large value needed is not kept for the next operation.
+  /// Buffers that one large value needed are not kept for the next operation.
   void give_back_buffers() {
     give_back(built_, kMaxKept);
     give_back(composed_, kMaxKept);

@@ -17,7 +17,7 @@ template <class Access>
                                                            std::string_view key,
                                                            const Decision& decision,
                                                            const Found& found) {
-  // K3: what follows allocates nothing of ours once it has begun to change things.
+  // K3: the code below does not allocate our own memory once it has begun to change things.
   freed_.reserve(FreedBlocks<E>::kMaxOfWrite);
   switch (decision.action) {
     case Decision::Action::kWrite: return write(access, location, key, decision, found);
@@ -83,7 +83,7 @@ Status BucketChain<E>::full(std::uint32_t rank, std::uint64_t bytes) {
                       rank, bytes)};
 }
 
-/// Puts the element in place of what was found, or adds it, in a block with this much room to grow
+/// Puts the element where the old one was found, or adds it, in a block with this much room to grow
 /// where there is one. K3: both allocations come first.
 template <fabric::Endpoint E>
 template <class Access>

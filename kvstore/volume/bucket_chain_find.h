@@ -27,7 +27,7 @@ Code BucketChain<E>::find(Access access, const Location& location, const Bucket*
   }
 }
 
-/// The next expiry of a remote stripe comes with the first line, where it is expected to be of use.
+/// The next expiry of a remote stripe comes with the first line, if it is expected to be useful.
 template <fabric::Endpoint E>
 template <class Access>
 void BucketChain<E>::read_line(Access access, const Location& location, Line& line) {

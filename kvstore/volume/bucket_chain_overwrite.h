@@ -19,8 +19,8 @@ namespace keyway::store {
 /// next step, so that each byte is copied nine times at most on average while the heap has room.
 inline constexpr std::uint64_t kGrowthShare = 8;
 
-/// K3: what may fail comes before the first byte that changes. An element that is past counts as
-/// absent: no part of it stays.
+/// K3: everything that may fail comes before the first byte that changes. An expired element counts
+/// as absent: no part of it stays.
 template <fabric::Endpoint E>
 template <class Access>
 Status BucketChain<E>::overwrite_part(Access access, const Location& location,
@@ -53,8 +53,8 @@ Status BucketChain<E>::overwrite_part(Access access, const Location& location,
                grows ? (key.size() + after) / kGrowthShare : 0);
 }
 
-/// Whether the block of the element that was found holds so many bytes. The element's own size says
-/// how many chunks a run has at least, so a look at the run is needed only beyond these.
+/// Whether the block of the found element has room for `bytes`. The element's own size says how
+/// many chunks a run has at least, so the run must be read only beyond these.
 template <fabric::Endpoint E>
 bool BucketChain<E>::has_room(std::uint32_t rank, const Found& found, std::uint64_t bytes) {
   const Block block{found.entry.offset(), found.entry.size_class()};

@@ -2,7 +2,7 @@
 //
 // *What.* A local element is shown where it lies. A remote one is read with one bulk read of its
 // whole block, of which the checksum is verified; of a run all but the value is read first, and
-// then the range of the value that is asked for.
+// then the requested range of the value.
 // *Thread safety.* One session's. The stripe is locked while it reads, and what it shows is valid
 // until the next read.
 #pragma once
@@ -24,7 +24,7 @@
 
 namespace keyway::store {
 
-/// A buffer that grew beyond this is given back after the operation.
+/// A buffer that grew beyond this is freed after the operation.
 inline constexpr std::size_t kMaxKept = 1 << 20;
 
 template <fabric::Endpoint E>
@@ -35,7 +35,7 @@ class ElementReader {
   ElementReader(const ElementReader&) = delete;
   ElementReader& operator=(const ElementReader&) = delete;
 
-  /// Looks for the key among the entries of one line. Inline elements stay where the line is.
+  /// Searches for the key among the entries of one line. Inline elements stay where the line is.
   /// kCorruption is the only failure; `found.at` says whether the key is there.
   template <class Access>
   Code match(Access access, const Location& location, const Bucket& line, std::string_view key,
@@ -45,7 +45,7 @@ class ElementReader {
   Code show(Access access, std::uint32_t rank, const Found& found, ValueRange range,
             ElementPart& part);
 
-  /// Asks for the lines of a local element.
+  /// Prefetches the lines of a local element.
   void prefetch(std::uint32_t rank, EntryWord entry) const;
   /// Whether an element with this header, read from another rank, can be where the entry says.
   bool is_within(EntryWord entry, const ElementHeader& header) const;
@@ -56,7 +56,7 @@ class ElementReader {
     ep_.read(access, at, fetched_);
     return fetched_;
   }
-  /// Makes room for reads of so many bytes (K3).
+  /// Reserves memory for reads of this many bytes (K3).
   void reserve(std::uint64_t bytes) { fetched_.reserve(bytes); }
   void give_back_buffers() {
     give_back(fetched_, kMaxKept);
@@ -101,8 +101,8 @@ bool ElementReader<E>::is_within(EntryWord entry, const ElementHeader& header) c
 }
 
 /// The bytes of a heap element that may have a key of this length: in place when local; else one
-/// bulk read of its whole block, whose checksum is looked at, or of a run all but the value. Empty
-/// when it is damaged.
+/// bulk read of its whole block, with a check of the checksum, or for a run of all but the value.
+/// Empty if it is damaged.
 template <fabric::Endpoint E>
 template <class Access>
 std::span<const std::byte> ElementReader<E>::fetch(Access access, std::uint32_t rank,
@@ -132,8 +132,8 @@ std::span<const std::byte> ElementReader<E>::fetch(Access access, std::uint32_t 
   }
 }
 
-/// Reads a range of a remote value in one bulk read. A value that is read as a whole has to match
-/// the element's checksum.
+/// Reads a range of a remote value in one bulk read. A value that is read as a whole must match the
+/// element's checksum.
 template <fabric::Endpoint E>
 template <class Access>
 Code ElementReader<E>::read_value(Access access, std::uint32_t rank, const Found& found,

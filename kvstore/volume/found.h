@@ -1,4 +1,4 @@
-// Found: what a search of a bucket's chain has come upon: an entry and its element.
+// Found: the result of a search of a bucket's chain: an entry and its element.
 //
 // *Thread safety.* Values of one session.
 #pragma once
@@ -13,7 +13,7 @@ namespace keyway::store {
 
 /// An entry, its element as far as that has been read, and whether the element is past its expiry.
 struct Found {
-  std::uint32_t line = 0;  // of the chain, where it was searched for a change
+  std::uint32_t line = 0;  // index in the chain, after a search for a change
   std::uint16_t at = 0;    // 0: nothing found
   bool expired = false;
   EntryWord entry;

@@ -17,14 +17,14 @@ namespace keyway::store {
 template <fabric::Endpoint E>
 class FreedBlocks {
  public:
-  /// One write makes so many blocks free at most.
+  /// The maximum number of blocks that one write frees.
   static constexpr std::size_t kMaxOfWrite = 2;
 
   FreedBlocks(Heap<E>& heap, MovePace& pace) : heap_(heap), pace_(pace) { blocks_.reserve(32); }
   FreedBlocks(const FreedBlocks&) = delete;
   FreedBlocks& operator=(const FreedBlocks&) = delete;
 
-  /// Makes room to note so many more.
+  /// Reserves memory to note `more` blocks.
   [[gnu::always_inline]] void reserve(std::size_t more) { reserve_more(blocks_, more); }
   /// Notes a block, for which there is room.
   void add(std::uint32_t rank, const Block& block) { blocks_.push_back({rank, block}); }

@@ -124,8 +124,8 @@ bool Heap<E>::keep_block(std::uint32_t rank, const Block& block) {
   return true;
 }
 
-/// Clears the bits of so many blocks of a chunk, those at its end, ahead of whatever this agent
-/// does next to the rank.
+/// Clears the bits of the last `count` blocks of a chunk, before this agent's next operation on the
+/// rank.
 template <fabric::Endpoint E>
 void Heap<E>::clear_bits(std::uint32_t rank, Held& held, std::uint64_t count) {
   std::uint64_t left = count;
@@ -142,8 +142,8 @@ void Heap<E>::clear_bits(std::uint32_t rank, Held& held, std::uint64_t count) {
   ep_.order(rank);
 }
 
-/// Returns so many blocks of a chunk to the owner; true when the chunk has become free by it. On a
-/// remote rank it costs one round trip, or two if the chunk may be empty.
+/// Returns blocks of a chunk to the owner; true if this makes the chunk free. On a remote rank it
+/// costs one round trip, or two if the chunk may be empty.
 template <fabric::Endpoint E>
 bool Heap<E>::return_bits(std::uint32_t rank, Held& held, std::uint64_t count) {
   if (count == 0) return false;

@@ -103,9 +103,9 @@ bool Heap<E>::ready(std::uint32_t rank, std::uint64_t bytes, std::uint64_t count
 }
 
 /// Leases blocks of a class, at least one and up to a chunk's worth; `wanted` of them are lacking.
-/// It looks at the cheapest place first: at the chunk leased from last, the one the owner's header
-/// hints at, a chunk never used before, any chunk with room, and at the end at the blocks that this
-/// agent holds in other classes. The agent has leases of the rank, so nothing is thrown (H5).
+/// It tries the cheapest place first: the chunk leased from last, the one the owner's header hints
+/// at, a chunk never used before, any chunk with room, and at the end the blocks that this agent
+/// holds in other classes. The agent has leases of the rank, so nothing is thrown (H5).
 template <fabric::Endpoint E>
 bool Heap<E>::refill(std::uint32_t rank, std::uint32_t size_class, std::uint64_t wanted) {
   Leases& mine = *leases_[rank];
@@ -127,7 +127,7 @@ std::uint64_t Heap<E>::most_leased(std::uint32_t size_class, std::uint64_t wante
   return most_held_ > 0 ? class_capacity(size_class) : wanted;
 }
 
-/// The part of refill() that looks at a few chunks only. There is room to note the blocks.
+/// The part of refill() that tries only a few chunks. There is room to note the blocks.
 template <fabric::Endpoint E>
 bool Heap<E>::lease_nearby(std::uint32_t rank, std::uint32_t size_class, std::uint64_t most) {
   const std::uint64_t last = leases_[rank]->last_chunk[size_class];
@@ -166,7 +166,7 @@ bool Heap<E>::lease_from(std::uint32_t rank, std::uint64_t chunk, std::uint32_t 
   return true;
 }
 
-/// Takes so many blocks of the chunk, which are counted in already, into this agent's hands.
+/// Takes blocks of the chunk, which are already counted, into this agent's hands.
 template <fabric::Endpoint E>
 void Heap<E>::lease_counted(std::uint32_t rank, std::uint64_t chunk, std::uint32_t size_class,
                             std::uint64_t count) {
@@ -186,9 +186,9 @@ std::uint64_t Heap<E>::bitmap_mask(std::uint32_t size_class, std::uint64_t word)
   return capacity <= word * 64 ? 0 : (1ULL << (capacity - word * 64)) - 1;
 }
 
-/// Sets `count` clear bits that have been counted in. By H1 so many are clear at every instant. A
-/// pass misses some only where other agents set and clear bits meanwhile: then one of them has gone
-/// on, so that nobody waits here for an agent that stands still (H4). A pass is two round trips.
+/// Sets `count` clear bits that have been counted in. By H1 this many are clear at every instant. A
+/// pass misses some only if other agents set and clear bits meanwhile: then one of them has
+/// progressed, so no agent waits here for a stopped one (H4). A pass is two round trips.
 template <fabric::Endpoint E>
 void Heap<E>::collect_bits(std::uint32_t rank, Held& held, std::uint64_t count) {
   const fabric::Address bitmap = geometry_.chunk_bitmap(rank, held.chunk);
@@ -251,7 +251,7 @@ void Heap<E>::each_state(std::uint32_t rank, std::uint64_t from, std::uint64_t t
   const std::uint64_t most = ep_.is_local(rank) ? kScanWords : kRemoteScanWords;
   for (std::uint64_t at = from; at < to; at += most) {
     const std::uint64_t n = std::min(most, to - at);
-    // Word by word when local, so that the read races with nobody; in bulk when remote.
+    // Word by word when local, so that the read is no data race; in bulk when remote.
     if (ep_.is_local(rank)) {
       for (std::uint64_t i = 0; i < n; ++i) {
         words[i] = ep_.load(fabric::cpu, geometry_.chunk_state(rank, at + i));

@@ -2,8 +2,8 @@
 //
 // When an allocation finds no room though enough bytes are free, the agent that asked chooses
 // chunks by a MovePlan and takes their free blocks (H7). Its session walks the table, and moves
-// whatever it meets in these chunks to blocks of the same class elsewhere. A walk costs about the
-// same for one chunk and for many, so it empties many.
+// every block that it meets in these chunks to blocks of the same class elsewhere. A walk costs
+// about the same for one chunk and for many, so it empties many.
 #pragma once
 
 #include <algorithm>
@@ -16,11 +16,11 @@ namespace keyway::store {
 
 using fabric::rma;
 
-/// Chunks that one plan looks at, which bounds its memory: 1 GiB of heap. A larger heap is looked
-/// at part by part, until a plan finds something.
+/// Chunks that one plan examines, which bounds its memory: 1 GiB of heap. A larger heap is examined
+/// part by part, until a plan finds something.
 inline constexpr std::uint64_t kMaxPlanned = 1 << 16;
 /// Plans pass over the chunks that walks have not emptied. begin_move() forgets these chunks if
-/// they are more than this, so the heap notes at most so many and those of one plan.
+/// they are more than this, so the heap notes at most this many and those of one plan.
 inline constexpr std::size_t kMaxPinned = 64;
 
 /// Chooses among the candidates from number `first` on. If no place is wide enough for all that is
@@ -39,7 +39,7 @@ std::optional<Shortage> Heap<E>::take_shortage() {
   return std::exchange(shortage_, std::nullopt);
 }
 
-/// Plans a move out of chunks from `from` to `to`. Candidates that were chosen in vain come last.
+/// Plans a move out of chunks from `from` to `to`. Candidates that gained nothing before come last.
 template <fabric::Endpoint E>
 MovePlan::Choice Heap<E>::plan_move(const Shortage& lacking, std::uint64_t from, std::uint64_t to) {
   std::vector<ChunkState> states;
@@ -55,7 +55,7 @@ MovePlan::Choice Heap<E>::plan_move(const Shortage& lacking, std::uint64_t from,
   const MovePlan plan(states);
   const std::uint64_t first = std::exchange(passed_over_, 0);
   MovePlan::Choice choice = choose(plan, lacking, first);
-  // Candidates that no plan has looked at come before those that were in vain.
+  // Candidates that no plan has examined come before those that gained nothing.
   const bool again = choice.chunks.empty() && choice.next == 0 && first != 0;
   if (again) choice = choose(plan, lacking, 0);
   if (!choice.chunks.empty() || choice.next != 0 || pinned_.empty()) return choice;
@@ -84,7 +84,7 @@ bool Heap<E>::begin_move(const Shortage& lacking) {
       pass_over();
       return false;
     }
-    // H5: what follows allocates nothing.
+    // H5: the code below does not allocate.
     auto move = std::make_unique<Move>();
     move->lacking = {lacking.rank, choice.width};
     move->from = from;
@@ -108,8 +108,8 @@ bool Heap<E>::begin_move(const Shortage& lacking) {
 }
 
 /// Takes what is free of as many chunks as are lacking, from `first` on. A run is made of the free
-/// chunks among them, so they are claimed at once; nobody finds a head to them yet. False when a
-/// run has come between, so that a walk would be in vain.
+/// chunks among them, so they are claimed at once; no agent finds a head to them yet. False if a
+/// run was allocated in between, so that a walk would gain nothing.
 template <fabric::Endpoint E>
 bool Heap<E>::take_window(std::uint64_t first) {
   move_->first = first;
@@ -205,8 +205,8 @@ void Heap<E>::pass_over() {
   if (plan_from_ >= geometry_.chunks()) plan_from_ = 0;
 }
 
-/// A chunk of which all blocks are ours becomes `into`: one step, so that nobody comes between. H1:
-/// the bits first. H2: nobody else changes the state of such a chunk.
+/// A chunk of which all blocks are ours becomes `into`: one atomic step, without a state in
+/// between. H1: the bits first. H2: no other agent changes the state of such a chunk.
 template <fabric::Endpoint E>
 void Heap<E>::close_chunk(std::uint32_t rank, Held& held, ChunkState into) {
   clear_bits(rank, held, held.count);

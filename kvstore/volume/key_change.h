@@ -1,4 +1,4 @@
-// KeyChange: what one change of one key consists of, as every change passes one place.
+// KeyChange: the parts of one change of one key, as every change passes one place.
 //
 // *Thread safety.* Views that end with the call that is shown it; the key's stripe is locked.
 #pragma once
@@ -14,7 +14,7 @@ namespace keyway::store {
 struct KeyChange {
   const Location& location;
   std::string_view key;
-  const Found& before;    // whose `at` is 0 where the key is new
+  const Found& before;    // its `at` is 0 if the key is new
   const Decision* after;  // kWrite or kOverwrite; null: the element goes
 };
 

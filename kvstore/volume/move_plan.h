@@ -1,9 +1,8 @@
 // MovePlan: which chunks of a heap to empty, so that they become free for any class.
 //
-// *What.* One live block pins a chunk to its class. From the state words of a heap's chunks, as one
-// look has found them, this chooses sparse chunks whose blocks fit into other chunks. heap_move.h
-// and kvstore/room carry the plan out. It reads nothing else, so a plan is a function of the
-// states.
+// *What.* One live block pins a chunk to its class. From the state words of a heap's chunks, as
+// read once, this chooses sparse chunks with blocks that fit into other chunks. heap_move.h and
+// kvstore/room carry the plan out. It reads nothing else, so a plan is a function of the states.
 // *Thread safety.* None.
 // *Invariants.*
 //   M1  By the states given, what the chosen chunks hold fits elsewhere. The blocks of single
@@ -29,11 +28,11 @@ namespace keyway::store {
 
 class MovePlan {
  public:
-  /// An operation that finds the heap full pays for a walk of the table and for the moves. So many
-  /// moves take about as long as a walk of the table of a default store.
+  /// An operation that finds the heap full pays for a walk of the table and for the moves. This
+  /// many moves take about as long as a walk of the table of a default store.
   static constexpr std::uint64_t kMaxBlocks = 8192;
   static constexpr std::uint64_t kMaxBytes = 8 << 20;
-  /// Windows whose blocks are compared, class by class, with the room elsewhere.
+  /// The number of windows with blocks that are compared, class by class, with the room elsewhere.
   static constexpr std::uint64_t kMaxTried = 64;
 
   explicit MovePlan(std::span<const ChunkState> states);
@@ -41,11 +40,11 @@ class MovePlan {
   /// The numbers of the chosen chunks, or the first chunk of one window; none if nothing fits.
   struct Choice {
     std::vector<std::uint64_t> chunks;
-    std::uint64_t width = 1;  // of the window
+    std::uint64_t width = 1;  // width of the window
     std::uint64_t next = 0;   // the candidate behind the last one; 0: there is none
   };
   /// Single chunks, those with the fewest live bytes first. Candidates before number `from` are
-  /// left out: an earlier plan has chosen them in vain.
+  /// left out: an earlier plan has chosen them and gained nothing.
   Choice chunks(std::uint64_t from) const;
   /// `width` neighbours without a run among them, those with the fewest live bytes; `from` as
   /// above.

@@ -1,4 +1,4 @@
-// OperationClock<E>: the time of the operation under way, and whose clock it comes from.
+// OperationClock<E>: the time of the current operation, and the clock that it comes from.
 //
 // *What.* The time is read when the first element with an expiry is met: operations on elements
 // without one read no clock. Example: a get of a remote key reads the two words of the owner's
@@ -29,7 +29,7 @@ class OperationClock {
   OperationClock(const OperationClock&) = delete;
   OperationClock& operator=(const OperationClock&) = delete;
 
-  /// An operation on keys of this rank begins: what has been read of clocks is forgotten.
+  /// An operation on keys of this rank begins: readings of clocks are forgotten.
   [[gnu::always_inline]] void begin(std::uint32_t rank) {
     if (pins_ != 0) return;
     if (owners_.size() != 1) owners_.resize(1);
@@ -48,19 +48,19 @@ class OperationClock {
     }
     forget();
   }
-  /// Until unpin(), all that happens is one operation: of several keys, or of the whole store.
+  /// Until unpin(), everything belongs to one operation: on several keys, or on the whole store.
   void pin() { ++pins_; }
   void unpin() { --pins_; }
 
-  /// T1: the time of the operation under way, the latest of its owners'. The locks are held. The
+  /// T1: the time of the current operation, the latest of its owners'. The locks are held. The
   /// words of remote owners are read in one round trip each, unless they have come with an element.
   std::uint64_t now();
   /// The time for a key of this rank, within an operation or outside of one.
   std::uint64_t now_at(std::uint32_t rank);
-  /// T2. Costs a look where the word is late enough already: a load on this host, and of a remote
-  /// volume nothing where the operation has read the word.
+  /// T2. If the word is late enough already it costs only a read: a load on this host, and nothing
+  /// for a remote volume whose word the operation has already read.
   void raise(std::uint32_t rank, std::uint64_t ms);
-  /// Whether an expiry has come for the operation under way.
+  /// Whether an expiry has come for the current operation.
   bool has_come(std::uint64_t expires_at_ms) {
     return expires_at_ms != kNoExpiry && expires_at_ms <= now();
   }
@@ -97,9 +97,9 @@ class OperationClock {
   E& ep_;
   const Geometry& geometry_;
   LocalClock clock_;
-  std::vector<std::uint32_t> owners_;  // of the operation's keys, each once
+  std::vector<std::uint32_t> owners_;  // owners of the operation's keys, each once
   std::uint64_t now_ms_ = 0;           // 0: not read yet
-  ClockWords words_;                   // of its one owner, where they came with an element
+  ClockWords words_;                   // words of its one owner, if they came with an element
   std::uint32_t pins_ = 0;
   bool words_read_ = false;
   bool expects_expiry_ = false;
@@ -113,13 +113,13 @@ PostedClockWords OperationClock<E>::post_words(std::uint32_t rank) {
           ep_.post_load(fabric::rma, header + kClockOffset)};
 }
 
-/// The time of a volume of this host: its wall clock, after whatever the words have been told. The
-/// owner's word is refreshed on the way. Its stores are plain ones, of which any may come last: the
-/// word may go back by as much as one store is late, and what has been reported is in `time`.
+/// The time of a volume of this host: its wall clock, but not before the words' times. The owner's
+/// word is refreshed as well. Its stores are plain, and any may come last: the word may go back by
+/// the delay of one store; reported times are in `time`.
 template <fabric::Endpoint E>
 std::uint64_t OperationClock<E>::local_time(std::uint32_t rank) {
   const fabric::Address header = geometry_.header(rank);
-  // acquire: by the raise that T3 orders before an answer, which whoever runs this may know of.
+  // acquire: pairs with the raise that T3 orders before an answer, which this agent may have seen.
   const std::uint64_t time = ep_.load(fabric::cpu, header + kTimeOffset);
   const std::uint64_t shown = ep_.load(fabric::cpu, header + kClockOffset);
   clock_.advance_to(std::max(time, shown));
@@ -170,12 +170,12 @@ void OperationClock<E>::raise(std::uint32_t rank, std::uint64_t ms) {
     seen = words_read_ ? words_.time : ep_.load(fabric::rma, word);
   }
   while (seen < ms) {
-    // release: whoever is told what this operation answers, and then reads the word, finds it
+    // release: an agent that learns this operation's answer, and then reads the word, finds it
     // raised.
     const std::uint64_t before = ep_.compare_swap(fabric::rma, word, seen, ms);
     seen = before == seen ? ms : before;
   }
-  words_.time = seen;  // of a remote volume: as far as this operation knows
+  words_.time = seen;  // for a remote volume: as far as this operation knows
 }
 
 template <fabric::Endpoint E>

@@ -1,4 +1,4 @@
-// VolumeCounters<E>: what is counted of a volume, and when its stripes' elements expire next.
+// VolumeCounters<E>: the counters of a volume, and the next expiries of its stripes.
 //
 // *What.* Each stripe counts its elements and the turns of its lines' versions (K6), and has a word
 // of its next expiry (K7). Each volume counts its elements with an expiry and keeps the length of
@@ -27,7 +27,7 @@ namespace keyway::store {
 template <fabric::Endpoint E>
 class VolumeCounters {
  public:
-  /// Stripes whose words are read at once.
+  /// The number of stripes with words that are read at once.
   static constexpr std::uint64_t kStripesAhead = 32;
 
   VolumeCounters(E& ep, const Geometry& geometry)
@@ -40,19 +40,19 @@ class VolumeCounters {
   void count(const KeyChange& change);
   /// Counts the elements that have come and gone in a stripe since the last call.
   void settle(const Location& location);
-  /// K6: the version of a bucket's first line begins anew.
+  /// K6: the version of a bucket's first line wraps around.
   void count_turn(const Location& location) { add_at(location, kTurnsOffset, 1); }
   /// Raises the mark of the longest chain. The mark is a figure: it publishes nothing, and no
   /// access depends on its order.
   void note_chain(std::uint32_t rank, std::uint64_t lines);
 
-  /// Asks for a remote stripe's next expiry along with the bucket's line, if this session's last
-  /// write gave an expiry: whoever flushes reads both. Whether it has asked.
+  /// Posts a read of a remote stripe's next expiry along with the bucket's line, if this session's
+  /// last write set an expiry: one flush completes both. Returns whether it has.
   bool post_next_expiry(const Location& location);
   /// The stripe is locked for writing.
   void set_next_expiry(std::uint32_t rank, std::uint64_t stripe, std::uint64_t at_ms);
-  /// Of consecutive stripes, kStripesAhead at most, in one round trip. They are not locked: what is
-  /// written meanwhile may be missed, and is met by the next sweep.
+  /// For consecutive stripes, kStripesAhead at most, in one round trip. They are not locked:
+  /// concurrent writes may be missed, and the next sweep finds them.
   void read_next_expiries(std::uint32_t rank, std::uint64_t stripe, std::span<std::uint64_t> out);
 
   /// Elements of a rank. On a remote one it costs a round trip for kStripesAhead stripes.
@@ -81,7 +81,7 @@ class VolumeCounters {
   std::int64_t elements_ = 0;  // not settled yet
   // By rank: a lower bound of the volume's mark of the longest chain.
   std::vector<std::uint64_t> noted_chain_;
-  // Of a remote stripe under change: the word of its next expiry, read with the bucket's line.
+  // For a remote stripe under change: the word of its next expiry, read with the bucket's line.
   std::uint64_t next_expiry_ = 0;
   bool next_expiry_posted_ = false;
   bool writes_expiry_ = false;  // the last write gave an expiry, so the next one may as well
@@ -95,7 +95,7 @@ inline void VolumeCounters<E>::count(const KeyChange& change) {
   const bool expires = expiry != kNoExpiry;
   if (!goes) {
     const bool another = expires && expiry != before.head.expires_at_ms;
-    // A change of a part gives the expiry that the element has: that tells nothing of the next one.
+    // A change of a part sets the element's present expiry: this says nothing about the next write.
     writes_expiry_ = another || (expires && change.after->action == Decision::Action::kWrite);
     if (another) note_expiry(change.location, expiry);
   }

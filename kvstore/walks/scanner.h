@@ -108,9 +108,9 @@ void Scanner<E>::collect_unshown(std::uint64_t from_tag) {
   std::make_heap(unshown_.begin(), unshown_.end(), std::greater<>());
 }
 
-/// Copies the element of an entry into scanned_, which has been peeked at as the i-th: what a scan
-/// shows of it, unless it is past. `before` elements are of other buckets; those behind them come
-/// before the key `from`, where this is it, and are left out.
+/// Copies the element of an entry into scanned_, which has been peeked at as the i-th: the part of
+/// it that a scan shows, unless it is expired. `before` elements belong to other buckets; those
+/// after them come before the key `from`, if this is it, and are left out.
 template <fabric::Endpoint E>
 template <class Access>
 Code Scanner<E>::copy(Access access, std::uint32_t rank, const Unshown& next, std::size_t i,
@@ -234,7 +234,7 @@ Result<std::uint64_t> Scanner<E>::scan_from(std::string_view key, const Location
   const ScanPlace begin{location.bucket, geometry_.cursor_tag(tag_of(location.hash))};
   std::uint64_t left = limit;
   const auto counted = [&](std::string_view k, std::string_view v) {
-    if (left == 0) return;  // the last place may hold more than was asked for
+    if (left == 0) return;  // the last place may hold more than requested
     --left;
     sink(k, v);
   };

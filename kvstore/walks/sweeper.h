@@ -1,6 +1,6 @@
 // Sweeper<E>: removes elements past their expiry.
 //
-// *What.* A sweep visits only the stripes whose word of next expiries has come (K7), and writes
+// *What.* A sweep visits a stripe only after the time in its word of next expiries (K7), and writes
 // there when the next element of the stripe expires.
 // *Thread safety.* One session's.
 #pragma once
@@ -20,7 +20,7 @@ namespace keyway::store {
 /// In a sweep by parts an expired element stays so long, so that others of its stripe leave by the
 /// same walk.
 inline constexpr std::uint64_t kSweepBatchMs = 400;
-/// A part looks at so many stripes' words at most, so that it is short where none is due.
+/// The maximum number of stripes that a part checks, so that it is short if none is due.
 inline constexpr std::uint64_t kMaxStripesPerPart = 4096;
 
 template <fabric::Endpoint E>
@@ -39,7 +39,7 @@ class Sweeper {
 
   /// A whole rank; returns how many elements it has removed.
   Result<std::uint64_t> sweep(std::uint32_t rank);
-  /// From stripe `from` on, until it has visited so many lines.
+  /// From stripe `from` on, until it has visited `lines` lines.
   Result<SweepPart> sweep_part(std::uint32_t rank, std::uint64_t from, std::uint64_t lines);
 
  private:
@@ -81,7 +81,7 @@ Status Sweeper<E>::sweep_stripe(std::uint32_t rank, std::uint64_t stripe, SweepP
 }
 
 /// Sweeps the stripes from part.next on whose next expiry is not after `due_ms`, until it has
-/// looked at so many stripes or visited so many lines.
+/// checked `most_stripes` stripes or visited `most_lines` lines.
 template <fabric::Endpoint E>
 Status Sweeper<E>::sweep_due(std::uint32_t rank, std::uint64_t due_ms, std::uint64_t most_stripes,
                              std::uint64_t most_lines, SweepPart& part) {
@@ -128,7 +128,7 @@ Result<SweepPart> Sweeper<E>::sweep_part(std::uint32_t rank, std::uint64_t from,
   part.next = from;
   const std::uint64_t due = now - std::min(now, kSweepBatchMs);
   const Status status = sweep_due(rank, due, kMaxStripesPerPart, lines, part);
-  part.skipped = status.ok() ? 0 : 1;  // the round goes on behind it
+  part.skipped = status.ok() ? 0 : 1;  // the round continues after it
   return part;
 }
 

@@ -1,7 +1,7 @@
 // Walker<E>: visits every element of a bucket, a stripe or a volume.
 //
-// *What.* A walk peeks at elements: of each it reads the first bytes, which hold header, expiry and
-// most keys. Only a scan that shows values reads these. It locks one stripe at a time.
+// *What.* A walk reads the first bytes of each element, which contain header, expiry and most keys.
+// Only a scan that shows values reads these. It locks one stripe at a time.
 // *Thread safety.* One session's.
 // *Invariants.* Those of session.h.
 #pragma once
@@ -45,7 +45,7 @@ class Walker {
   Walker(const Walker&) = delete;
   Walker& operator=(const Walker&) = delete;
 
-  /// Locks a stripe in `mode` as an operation of its own, and calls body(), which returns a Status.
+  /// Locks a stripe in `mode` as a separate operation, and calls body(), which returns a Status.
   template <class Body>
   Status in_stripe(std::uint32_t rank, std::uint64_t stripe, locks::Mode mode, Body&& body);
   /// Visits every bucket of a stripe: visit(access, bucket) with the stripe locked in `mode`.
@@ -55,8 +55,8 @@ class Walker {
   /// walk of a whole table is long.
   template <class Visit>
   Status volume(std::uint32_t rank, locks::Mode mode, Visit&& visit);
-  /// Visits the entries of a bucket's chain, without their values. visit(found) returns true to go
-  /// on at the next entry, false when it has removed the one it was shown. The stripe is locked.
+  /// Visits the entries of a bucket's chain, without their values. visit(found) returns true to
+  /// continue at the next entry, false if it has removed this one. The stripe is locked.
   template <class Access, class Visit>
   Status bucket(Access access, std::uint32_t rank, std::uint64_t bucket, Visit&& visit);
   /// Removes the elements of a bucket for which goes(found) is true, and adds their number to
@@ -72,8 +72,8 @@ class Walker {
   /// Counts the elements of a rank and their blocks; the caller adds the table and the heap.
   Result<VolumeReport> report(std::uint32_t rank);
 
-  /// Reads the first bytes of the elements of these entries, kPeeks at most: of another rank all of
-  /// them in one round trip. Local ones are only asked for.
+  /// Reads the first bytes of the elements of these entries, kPeeks at most: on another rank all of
+  /// them in one round trip. Local ones are only prefetched.
   template <class Access>
   void peek(Access access, std::uint32_t rank, std::span<const EntryWord> entries);
   /// The entry of a line at found.at, which has been peeked at as the i-th, with its element but
@@ -93,7 +93,7 @@ class Walker {
    private:
     FreedBlocks<E>& freed_;
   };
-  // So many bytes of an element hold header, expiry, and most keys.
+  // This many bytes of an element contain header, expiry, and most keys.
   static constexpr std::uint64_t kPeekBytes = 64;
 
   std::span<std::byte> peeked_at(std::size_t i, EntryWord entry);
