@@ -44,24 +44,24 @@ std::string fingerprint(const StoreOptions& options);
 /// The options' secret, or else one from the operating system. One process of a job asks, for all.
 Result<store::HashSecret> hash_secret_of(const StoreOptions& options);
 
-/// What a store needs besides its fabric. On the heap: sessions keep references.
+/// The state of a store besides its fabric. On the heap: sessions keep references.
 struct Plan {
   store::Geometry geometry;
   LockPolicy policy;
   StoreOptions options;
 
-  /// For so many ranks, on so many nodes as far as is known. Fails with a sentence on whatever does
-  /// not fit.
+  /// For this many ranks, on this many nodes as far as is known. Fails with a sentence if the
+  /// options do not fit.
   static Result<std::unique_ptr<Plan>> make(StoreOptions options, std::uint32_t ranks,
                                             std::uint32_t nodes, const store::HashSecret& secret);
-  /// What was chosen for each rank, for people.
+  /// The choices for each rank, for people.
   std::string describe() const;
 };
 
 template <class Fabric>
 using StoreSession = store::Session<typename Fabric::Endpoint>;
 
-/// What is collective elsewhere, where there is one process.
+/// The collective functions for one process.
 struct OneProcess {
   std::uint32_t process() const { return 0; }
   std::uint32_t processes() const { return 1; }
@@ -72,7 +72,7 @@ struct OneProcess {
   bool notified() const { return false; }
 };
 
-/// What the back-ends have in common whose sessions access the memory of the ranks.
+/// The common part of the back-ends with sessions that access the memory of the ranks.
 template <class Fabric>
 struct FabricBackend {
   using Session = StoreSession<Fabric>;

@@ -1,9 +1,9 @@
 // Session: the store's operations as requests to a server, Keyway's or Redis'.
 //
-// *What.* Each operation is one request, or several sent at once, wherever the server has a command
-// that does it in one step: these are declared here. The others are those of KeyOperations. Where
-// the caller decides in between (modify, transact), the keys are watched and the step is made again
-// when somebody else was faster (WATCH, MULTI, EXEC).
+// *What.* Each operation is one request, or several sent at once, if the server has a command that
+// does it in one step: these are declared here. The others are those of KeyOperations. If the
+// caller decides in between (modify, transact), the keys are watched and the step is repeated when
+// another client was faster (WATCH, MULTI, EXEC).
 // *Thread safety.* One session's.
 // *Invariants.*
 //   S1  An operation that is atomic on the store's other fabrics is one command here, or one EXEC.
@@ -75,7 +75,7 @@ class Session : public store::KeyOperations<Session> {
   Status clear();
   std::uint64_t size();
 
-  // --- what only those who have the memory can do: kUnsupported
+  // --- functions that need the store's memory: kUnsupported
   Result<std::uint64_t> scan_from(std::string_view, std::uint64_t, const store::ElementSink&);
   Result<std::uint64_t> scan_keys_from(std::string_view, std::uint64_t, const store::KeySink&);
   Result<std::uint64_t> sweep_expired(std::uint32_t);
@@ -98,12 +98,12 @@ class Session : public store::KeyOperations<Session> {
   friend store::KeyOperations<Session>;
   using Operations = store::KeyOperations<Session>;
   using KeyValueView = std::pair<std::string_view, std::string_view>;
-  /// What becomes of keys that are watched: whether to write them as they now are, and what the
-  /// operation returns.
+  /// The result of a body on watched keys: whether to write them as they are now, and the
+  /// operation's return code.
   struct Outcome {
     bool writes = false;
     Code code = Code::kOk;
-    std::vector<bool> leaves = {};  // of each, whether it stays as it is
+    std::vector<bool> leaves = {};  // for each, whether it stays unchanged
   };
   using Elements = std::vector<std::optional<store::Element>>;
   using Step = FunctionRef<Outcome(std::span<std::optional<store::Element>> elements)>;
@@ -143,7 +143,7 @@ class Session : public store::KeyOperations<Session> {
 
   Exchange exchange_;
   bool knows_ifeq_ = true;                                      // until a server says otherwise
-  std::vector<std::string_view> words_;                         // of a request, used again
+  std::vector<std::string_view> words_;                         // words of a request, used again
   std::vector<std::pair<std::string, std::string>> scanned_{};  // a page that is shown
 };
 

@@ -1,4 +1,4 @@
-// Session: what reads one key.
+// Session: reads of one key.
 
 #include <algorithm>
 
@@ -36,7 +36,7 @@ Status Session::get_range(std::string_view key, std::uint64_t offset, std::uint6
   if (Status status = check_key(key); !status.ok()) return status;
   constexpr std::uint64_t kMax = store::kMaxValueBytes;
   const Digits begin(std::min(offset, kMax));
-  // The last byte, not the one behind it. Of no bytes: one before the first, but not -1, the end.
+  // The last byte, not the one after it. For no bytes: one before the first, but not -1, the end.
   const std::uint64_t end = std::min(offset, kMax) + std::min(length, kMax);
   const Digits last(length == 0 ? 0 : end - 1);
   if (length != 0) {

@@ -1,5 +1,5 @@
-// Session: steps of several requests that nobody comes between: MULTI, and WATCH where the caller
-// decides in the middle.
+// Session: atomic steps of several requests: MULTI, and WATCH where the caller decides between the
+// requests.
 
 #include <algorithm>
 #include <utility>
@@ -27,7 +27,7 @@ Status error_in(wire::ReplyView replies, std::string_view server) {
 
 }  // namespace
 
-/// What is added runs between MULTI and EXEC; their replies are shown unless one is an error.
+/// The added requests run between MULTI and EXEC; their replies are shown unless one is an error.
 Status Session::in_one_step(std::string_view key, Effect effect, std::size_t requests,
                             Exchange::Adder add, FunctionRef<void(wire::ReplyView)> take) {
   bool understood = false;
@@ -51,7 +51,7 @@ Status Session::in_one_step(std::string_view key, Effect effect, std::size_t req
   return understood ? inner : exchange_.unexpected("EXEC");
 }
 
-/// From here to the next EXEC the server notes who changes one of the keys.
+/// From here to the next EXEC the server detects changes of the keys.
 Result<wire::Connection*> Session::watch(std::span<const std::string_view> keys,
                                          Elements& elements) {
   Status status;
@@ -84,7 +84,7 @@ Result<wire::Connection*> Session::watch(std::span<const std::string_view> keys,
   return asked;
 }
 
-/// Whether nobody else has changed one of the keys; then, if `writes`, the elements are written.
+/// Whether all keys are unchanged by others; then, if `writes`, the elements are written.
 Result<bool> Session::commit(wire::Connection& connection, std::span<const std::string_view> keys,
                              const Elements& elements, const Outcome& outcome) {
   connection.add({"MULTI"});
@@ -114,7 +114,7 @@ Result<bool> Session::commit(wire::Connection& connection, std::span<const std::
     done = reply->front().kind == Kind::kArray;
   }
   if (!status.ok()) {
-    // Where nothing is written, an EXEC that is lost is none.
+    // If nothing is written, a lost EXEC does not matter.
     return in_doubt(status, outcome.writes ? Effect::kWrites : Effect::kReads,
                     connection.in_doubt(), connection.unsent());
   }

@@ -1,4 +1,4 @@
-// Session: what changes one key.
+// Session: writes of one key.
 
 #include <algorithm>
 #include <limits>
@@ -42,7 +42,7 @@ Status Session::put(std::string_view key, std::string_view value,
 Result<bool> Session::set_if_equal(std::string_view key, std::string_view expected,
                                    std::string_view value, Code& code) {
   constexpr std::string_view kUnknownOption = "ERR syntax error";
-  // With GET the reply is the value as it was: that tells a key that is missing from another value.
+  // With GET the reply is the value as it was: this distinguishes a missing key from another value.
   const auto reply = ask(Effect::kWrites, "SET", key, value, std::string_view("IFEQ"), expected,
                          std::string_view("KEEPTTL"), std::string_view("GET"));
   if (!reply.ok()) {

@@ -8,7 +8,7 @@
 
 namespace keyway {
 
-/// Makes room for this many more. Unlike reserve() it grows by half at least, so repeated small
+/// Makes room for `more` items. Unlike reserve() it grows by half at least, so repeated small
 /// requests copy each item a few times only.
 template <class Items>
 [[gnu::always_inline]] inline void reserve_more(Items& items, std::size_t more) {

@@ -1,4 +1,4 @@
-// KindWord: the lock kind that is active on a stripe.
+// KindWord: names the active lock kind of a stripe.
 //
 // *Thread safety.* A value. The word itself changes under the locks of both kinds (stripe_lock.h).
 #pragma once

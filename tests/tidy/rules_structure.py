@@ -80,7 +80,7 @@ def includes_point_down(tree):
                 yield Finding(file.path, line, f"{own} must not include {target}")
 
 
-# What these headers may bring with them: own headers, and the lines of these.
+# Limits of these headers: the number of our own headers that they include, and their lines.
 LIGHT = {"kvstore/session.h": (30, 2500), "client/client.h": (15, 1000)}
 
 

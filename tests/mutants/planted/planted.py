@@ -115,7 +115,7 @@ def first_failure(output):
 
 
 class Tree:
-    """A copy of the source with a build folder of its own."""
+    """A copy of the source with a separate build folder."""
 
     def __init__(self, folder, jobs):
         self.source = folder / "source"
