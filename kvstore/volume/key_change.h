@@ -14,8 +14,11 @@ namespace keyway::store {
 struct KeyChange {
   const Location& location;
   std::string_view key;
-  const Found& before;    // its `at` is 0 if the key is new
-  const Decision* after;  // kWrite or kOverwrite; null: the element goes
+  /// Its `at` is 0 if the key is new. Sizes and expiry are those before the change; the value may
+  /// show the new bytes already, if a local element changed in place.
+  const Found& before;
+  /// kWrite or kOverwrite; null: the element goes.
+  const Decision* after;
 };
 
 }  // namespace keyway::store
