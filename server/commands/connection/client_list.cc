@@ -210,7 +210,7 @@ CommandRows commands_of_connection_client_list() {
        .flags = kOfConfig,
        .run = run_client_no_evict,
        .arguments = "ON | OFF",
-       .summary = "Whether this connection stays where others are closed for want of memory."},
+       .summary = "Keeps this connection open when others are closed to free memory."},
       {.name = "client|reply",
        .arity = 3,
        .group = Group::kConnection,
