@@ -98,7 +98,7 @@ Status HeldKeys<E>::change(std::span<const Location> locations, const Items& ite
   core_.freed.reserve(locations.size() * FreedBlocks<E>::kMaxOfWrite);
   if (locations.size() > 1) core_.reserve.reads(locations);  // one key fails before it changes
   for (std::size_t i = 0; i < locations.size(); ++i) {
-    fabric::this_fiber::give_turn_if_due(i);
+    fabric::this_fiber::yield_if_due(i);
     Status status = fabric::with_access(core_.ep, locations[i].rank, [&](auto access) {
       return core_.change_locked(access, locations[i], std::invoke(key_of, items[i]),
                                  ValueRange::none(),
@@ -114,7 +114,7 @@ Status HeldKeys<E>::change(std::span<const Location> locations, const Items& ite
 template <fabric::Endpoint E>
 Status HeldKeys<E>::read(std::span<const std::string_view> keys, ElementsReader reader) {
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    fabric::this_fiber::give_turn_if_due(i);
+    fabric::this_fiber::yield_if_due(i);
     if (i % kPrefetchWindow == 0) {
       core_.prefetch_elements(
           locations_.subspan(i, std::min(kPrefetchWindow, locations_.size() - i)));
@@ -129,7 +129,7 @@ Status HeldKeys<E>::read(std::span<const std::string_view> keys, ElementsReader 
       }
       const ElementState state{part.bytes, part.expires_at_ms};
       if (read == Code::kOk) reader(i, found.live() ? &state : nullptr);
-      if (state.value.size() > fabric::kSliceBytes) fabric::this_fiber::give_turn_if_due();
+      if (state.value.size() > fabric::kSliceBytes) fabric::this_fiber::yield_if_due();
       return read;
     });
     if (code != Code::kOk) return Status(code);
@@ -155,7 +155,7 @@ template <fabric::Endpoint E>
 Status HeldKeys<E>::draft(std::span<const std::string_view> keys, std::span<const KeyMark> marks,
                           std::span<ElementDraft> drafts) {
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    fabric::this_fiber::give_turn_if_due(i);
+    fabric::this_fiber::yield_if_due(i);
     const KeyMark* mark = i < marks.size() ? &marks[i] : nullptr;
     const Code code = draft_one(locations_[i], keys[i], mark, drafts[i]);
     if (code == Code::kMismatch) return {code, "a key has changed since it was looked at"};

@@ -76,7 +76,7 @@ void Mover<E>::move_volume(std::uint32_t rank, Deadline until) {
       const StripeGuard<E> held(gate_, rank, stripe, *grant);
       fabric::with_access(ep_, rank, [&](auto access) { move_stripe(access, rank, stripe); });
     }
-    fabric::this_fiber::give_turn();
+    fabric::this_fiber::yield_now();
   }
 }
 

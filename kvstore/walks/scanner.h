@@ -193,7 +193,7 @@ Result<std::uint64_t> Scanner<E>::scan_at(std::uint64_t cursor, std::uint64_t li
   }
   std::uint64_t seen = 0;
   for (bool first = true; seen < limit; first = false) {
-    if (!first) fabric::this_fiber::give_turn();  // an empty table is long, too
+    if (!first) fabric::this_fiber::yield_now();  // an empty table is long, too
     const Status status = scan_stripe(rank, at, limit - seen, std::exchange(from, {}), shown);
     if (!status.ok()) return status;
     const auto batch = std::exchange(scanned_, {});  // the sink may scan, too

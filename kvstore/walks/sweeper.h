@@ -97,7 +97,7 @@ Status Sweeper<E>::sweep_due(std::uint32_t rank, std::uint64_t due_ms, std::uint
       if (ahead[i] == kNoExpiry || ahead[i] > due_ms) continue;
       if (auto status = sweep_stripe(rank, from + i, part); !status.ok()) return status;
       if (part.visited >= most_lines) return {};
-      fabric::this_fiber::give_turn_if_due();
+      fabric::this_fiber::yield_if_due();
     }
   }
   return {};

@@ -234,7 +234,7 @@ Status Walker<E>::volume(std::uint32_t rank, locks::Mode mode, Visit&& visit) {
   Status status;
   for (std::uint64_t stripe = 0; stripe < geometry_.stripes() && status.ok(); ++stripe) {
     status = this->stripe(rank, stripe, mode, visit);
-    fabric::this_fiber::give_turn();
+    fabric::this_fiber::yield_now();
   }
   return status;
 }

@@ -170,18 +170,18 @@ bool yield() {
   return true;
 }
 
-void give_turn() {
+void yield_now() {
   wait_for(Waits::For::kTurn);
   yield();
   ++made_progress.turns;
   wait_for(Waits::For::kLock);
 }
 
-void give_turn_if_due() {
+void yield_if_due() {
   if (current == nullptr) return;
   const std::uint64_t now = steady_ns();
   if (slice_ends_ns == 0) slice_ends_ns = now + slice_ns;
-  if (now >= slice_ends_ns) give_turn();
+  if (now >= slice_ends_ns) yield_now();
 }
 
 void set_slice_ns(std::uint64_t ns) { slice_ns = ns; }

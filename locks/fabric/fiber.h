@@ -53,7 +53,7 @@ bool active();
 /// Lets the siblings run; false, at once, if the caller is not on a fiber.
 bool yield();
 /// The same between two parts of long work: the caller is not waiting (fiber_time.h).
-void give_turn();
+void yield_now();
 
 }  // namespace this_fiber
 

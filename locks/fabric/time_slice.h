@@ -1,7 +1,7 @@
 // Time slices: how long one fiber computes before its siblings have their turn.
 //
 // *What.* A fiber that waits gives way by itself. A fiber that computes for long calls
-// give_turn_if_due() between parts of its work, also while it holds a lock: siblings that want the
+// yield_if_due() between parts of its work, also while it holds a lock: siblings that want the
 // lock retry in their turns, others wait with their deadlines.
 // *Thread safety.* The caller's own fiber.
 #pragma once
@@ -22,12 +22,12 @@ inline constexpr std::size_t kSliceKeys = 16;
 
 namespace this_fiber {
 
-/// Gives a turn (fiber.h) when the caller has run for a slice since its last turn. Off a fiber it
-/// does nothing.
-void give_turn_if_due();
+/// Calls yield_now() (fiber.h) when the caller has run for a slice since its last turn. Off a fiber
+/// it does nothing.
+void yield_if_due();
 /// The same in a loop over keys, before the i-th: few keys cost no reading of the clock.
-inline void give_turn_if_due(std::size_t i) {
-  if (i % kSliceKeys == kSliceKeys - 1) give_turn_if_due();
+inline void yield_if_due(std::size_t i) {
+  if (i % kSliceKeys == kSliceKeys - 1) yield_if_due();
 }
 /// For all fibers of this thread; 0 yields at each call, so that a test can count the calls.
 void set_slice_ns(std::uint64_t ns);
@@ -40,7 +40,7 @@ void set_slice_ns(std::uint64_t ns);
   out.reserve(value.size());
   for (std::size_t at = 0; at < value.size(); at += kSliceBytes) {
     out.append(value.substr(at, kSliceBytes));
-    this_fiber::give_turn_if_due();
+    this_fiber::yield_if_due();
   }
 }
 

@@ -54,7 +54,7 @@ std::uint64_t Sweeper::turn(Session& session) {
     const bool more = part(session, removed);
     share_.spend(Spent::now().since(before));
     if (!more) break;
-    fabric::this_fiber::give_turn();
+    fabric::this_fiber::yield_now();
   }
   return removed;
 }

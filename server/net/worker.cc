@@ -66,26 +66,26 @@ std::size_t Worker::poll_for_a_slice() {
   return handled;
 }
 
-/// Waiting fibers poll at each turn. If no fiber progresses for a while, the agent that they wait
-/// for may need this processor, so the worker sleeps: between all turns while no fiber progresses,
+/// Waiting fibers poll in each round. If no fiber progresses for a while, the agent that they wait
+/// for may need this processor, so the worker sleeps: between all rounds while no fiber progresses,
 /// and now and then otherwise, because a fiber may just be polling a remote lock. Yielding without
 /// sleep does not help if others do the same: since 6.18, Linux deprioritises frequent yielders for
 /// seconds.
 void Worker::step_fibers() {
-  constexpr std::uint32_t kTurns = 32;  // more than a reply over a network takes
+  constexpr std::uint32_t kMaxIdleRounds = 32;  // more than a reply over a network takes
   constexpr std::chrono::microseconds kRest{50};
-  if (poll_for_a_slice() != 0) turns_ = still_turns_ = 0;
-  ++turns_;
-  ++still_turns_;
-  if (still_turns_ > kTurns || turns_ % kTurns == 0) {
+  if (poll_for_a_slice() != 0) idle_rounds_ = stalled_rounds_ = 0;
+  ++idle_rounds_;
+  ++stalled_rounds_;
+  if (stalled_rounds_ > kMaxIdleRounds || idle_rounds_ % kMaxIdleRounds == 0) {
     rest_.expires_after(kRest);
     rest_.wait();
   }
   const fabric::this_fiber::Progress before = fabric::this_fiber::progress();
   fibers_.step();
   const fabric::this_fiber::Progress after = fabric::this_fiber::progress();
-  if (after.network_waits != before.network_waits) still_turns_ = 0;
-  if (!done_.empty() || after.turns != before.turns) turns_ = still_turns_ = 0;
+  if (after.network_waits != before.network_waits) stalled_rounds_ = 0;
+  if (!done_.empty() || after.turns != before.turns) idle_rounds_ = stalled_rounds_ = 0;
 }
 
 /// To sleep and to be woken costs as much as a small request. So if the last wait was short, the

@@ -117,8 +117,8 @@ class Worker final : public Waker {
   std::vector<std::shared_ptr<Connection>> done_;  // by a fiber, since the loop last looked
   bool draining_ = false;
   bool last_wait_was_short_ = false;
-  std::uint32_t turns_ = 0;        // turns of the fibers since an event, or since one made progress
-  std::uint32_t still_turns_ = 0;  // since the end of a wait for the network, too
+  std::uint32_t idle_rounds_ = 0;     // fiber rounds since an event, or since a fiber progressed
+  std::uint32_t stalled_rounds_ = 0;  // since the end of a wait for the network, too
   asio::steady_timer rest_;
   bool looks_ = false;  // times_ is waiting
   asio::steady_timer again_;

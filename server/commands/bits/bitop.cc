@@ -68,7 +68,7 @@ std::string combined(BitOperation operation, const std::vector<std::string_view>
     for (const std::string_view source : sources) {
       const std::string_view part = part_of(source, at, bytes);
       combine(std::exchange(first, false) ? BitOperation::kOr : operation, target, part);
-      fabric::this_fiber::give_turn_if_due();
+      fabric::this_fiber::yield_if_due();
     }
   }
   return result;

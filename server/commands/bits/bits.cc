@@ -94,7 +94,7 @@ std::int64_t count_ones(std::string_view value, const Span& bits) {
     const std::string_view part = between.substr(0, fabric::kSliceBytes);
     ones += count_ones(part);
     between.remove_prefix(part.size());
-    fabric::this_fiber::give_turn_if_due();
+    fabric::this_fiber::yield_if_due();
   }
   return ones;
 }
@@ -105,7 +105,7 @@ std::int64_t find_bit(std::string_view value, const Span& bits, bool one) {
   const std::uint64_t without = one ? 0 : ~std::uint64_t{0};
   for (std::int64_t i = bits.first / 8; i <= last; ++i) {
     if (static_cast<std::size_t>(i) % fabric::kSliceBytes < 8) {
-      fabric::this_fiber::give_turn_if_due();
+      fabric::this_fiber::yield_if_due();
     }
     // Only a part of the first byte and of the last one may belong to the range.
     if (i != bits.first / 8 && i + 8 <= last &&

@@ -58,7 +58,7 @@ struct Call {
   /// Writes the bytes of a value; a large one yields to others meanwhile.
   void value(std::string_view bytes) const {
     if (bytes.size() <= fabric::kSliceBytes) return out.bulk(bytes);
-    out.bulk_in_parts(bytes, fabric::kSliceBytes, [] { fabric::this_fiber::give_turn_if_due(); });
+    out.bulk_in_parts(bytes, fabric::kSliceBytes, [] { fabric::this_fiber::yield_if_due(); });
   }
   void error(std::string_view sentence) const { out.error(sentence); }
   /// Counts keys that were to be read, as there or not.

@@ -28,7 +28,7 @@ void run_del(const Call& call) {
 void run_exists(const Call& call) {
   std::int64_t there = 0;
   for (std::size_t i = 1; i < call.count(); ++i) {
-    fabric::this_fiber::give_turn_if_due(i);
+    fabric::this_fiber::yield_if_due(i);
     const auto info = call.session.info(call.word(i));
     if (!info.ok() && !is_absent(info.status())) return call.failed(info.status());
     call.looked_up(info.ok());

@@ -121,7 +121,7 @@ class LcsRows {
       row[w] = sum | (before & ~meets);
     }
     if (number % (kWordsOfSlice / std::min(words_, kWordsOfSlice)) == 0) {
-      fabric::this_fiber::give_turn_if_due();
+      fabric::this_fiber::yield_if_due();
     }
   }
 
@@ -155,7 +155,7 @@ class LcsTable {
     found.bytes.resize(left);
     std::size_t steps = 0;
     for (std::size_t i = a_.size(), j = b_.size(); left > 0;) {
-      if (++steps % kStepsOfSlice == 0) fabric::this_fiber::give_turn_if_due();
+      if (++steps % kStepsOfSlice == 0) fabric::this_fiber::yield_if_due();
       if (a_[i - 1] == b_[j - 1]) {
         --i;
         --j;

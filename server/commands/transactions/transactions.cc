@@ -99,7 +99,7 @@ class Uncounted {
 void run_all(const Call& exec, CommandSession& session, Queue queue) {
   exec.out.array(queue.size());
   for (const Transaction::Queued& queued : queue) {
-    fabric::this_fiber::give_turn_if_due();
+    fabric::this_fiber::yield_if_due();
     call_command({exec.client, session, exec.service, *queued.command, queued.words, exec.out});
   }
 }

@@ -98,7 +98,7 @@ TEST_CASE("a fiber that computes gives its turn when its slice is over, and not 
   const auto work = [&](std::size_t i) {
     for (int part = 0; part < 3; ++part) {
       trace += static_cast<char>('a' + i);
-      this_fiber::give_turn_if_due();
+      this_fiber::yield_if_due();
     }
   };
   this_fiber::set_slice_ns(std::uint64_t{1} << 40);
@@ -108,7 +108,7 @@ TEST_CASE("a fiber that computes gives its turn when its slice is over, and not 
   this_fiber::set_slice_ns(0);
   run_fibers(2, work);
   CHECK(trace == "ababab");
-  this_fiber::give_turn_if_due();  // off a fiber, nothing
+  this_fiber::yield_if_due();  // off a fiber, nothing
   this_fiber::set_slice_ns(kSliceNs);
 }
 
@@ -149,7 +149,7 @@ TEST_CASE("a pool's fibers know how long they have waited, and what for") {
 TEST_CASE("a fiber that gives its turn in the middle of work does not wait, and gets on") {
   this_fiber::Waited waited;
   FiberPool pool(1, [&](std::size_t) {
-    this_fiber::give_turn();
+    this_fiber::yield_now();
     waited = this_fiber::waited();
     this_fiber::yield();
   });
@@ -163,7 +163,7 @@ TEST_CASE("a fiber that gives its turn in the middle of work does not wait, and 
   pool.step();
   CHECK(this_fiber::progress().turns == before.turns + 1);
   CHECK(this_fiber::progress().network_waits == before.network_waits);
-  this_fiber::give_turn();  // off a fiber there is no sibling to yield to
+  this_fiber::yield_now();  // off a fiber there is no sibling to yield to
 }
 
 // F2: the thread yields between rounds, so a fiber can wait for another thread, also of a machine
