@@ -5,18 +5,19 @@
 namespace keyway::locks {
 namespace {
 
-/// The maximum budget: turns and one bit are a grant's payload, and longer waits serve no purpose.
-constexpr std::uint64_t kMaxTurns = 1'000'000;
+/// The maximum budget: a budget and one bit are a grant's payload, and longer waits serve no
+/// purpose.
+constexpr std::uint64_t kMaxBudget = 1'000'000;
 
 Result<std::uint32_t> take_budget(LockParams& params, const std::string& lever,
                                   std::uint32_t fallback) {
-  auto turns = params.take_number(lever, fallback);
-  if (!turns.ok()) return turns.status();
-  if (*turns == 0 || *turns > kMaxTurns) {
+  auto budget = params.take_number(lever, fallback);
+  if (!budget.ok()) return budget.status();
+  if (*budget == 0 || *budget > kMaxBudget) {
     return Status(Code::kInvalidArgument,
-                  fmt::format("{}={} is out of bounds: give 1 to {}", lever, *turns, kMaxTurns));
+                  fmt::format("{}={} is out of bounds: give 1 to {}", lever, *budget, kMaxBudget));
   }
-  return static_cast<std::uint32_t>(*turns);
+  return static_cast<std::uint32_t>(*budget);
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 // *What.* There are two cohorts: agents that reach the lock's line by the `cpu` class (local), and
 // the other agents (remote). Each cohort has a queue. The agents at the front of both queues, the
 // leaders, decide by Peterson's algorithm which of them enters first, with the queues' tails as its
-// flags. A front passes its queue on with the remaining turns of its cohort. If no turns remain,
+// flags. A front passes its queue on with the remaining budget of its cohort. If no budget remains,
 // the next agent becomes a leader again and yields first.
 // *Words of the line.* 0 local tail, 3 remote tail, 4 victim: the node of the leader that yielded
 // last | its cohort's number in the low bits. 0: no leader.
@@ -12,7 +12,7 @@
 //   A1  A leader enters when the other tail is null or the victim belongs to the other cohort. It
 //       waits while the other cohort is present *and* this leader is the victim. (The paper's
 //       Algorithm 4 prints *or*.)
-//   A2  Budgets are at least 1: a hand-over with no turns left makes a leader. (With a budget of 0
+//   A2  Budgets are at least 1: a hand-over with no budget left makes a leader. (With a budget of 0
 //       the paper passes on -1, its value for waiting.)
 //   A3  Only a leader stores the victim, so this happens after its swap of the tail has completed,
 //       not in one doorbell with it.
@@ -20,16 +20,16 @@
 //       change that tail; the other class only loads it.
 //   A5  Agents never use class `rma` on a local address.
 //   A6  After a leader has yielded, the other cohort gets at most its budget of grants before it:
-//       the rest of the turns in progress, or a full budget if the other leader had yielded
-//       earlier. An agent that has joined its queue and not yet yielded may also be passed by the
-//       turns in progress before it yields.
+//       the rest of the budget in use, or a full budget if the other leader had yielded earlier.
+//       Before an agent that has joined its queue yields, it may also be passed by as many grants
+//       as the budget in use allows.
 //   On a fabric with one class, all agents of the job reach every line by it: all are local, the
 //   remote tail stays null, and A1 always holds, so Peterson's part is left out.
 //   O5 (an rma store that takes effect twice) may undo a local leader's yielding to a remote leader
 //   that was seen while its store was incomplete: the remote leader is the victim then and waits
 //   for one more turn. Both enter by A1 on the final values of the words, so never two at a time.
 // *Source.* SPAA'24, Algorithms 1 to 4, Appendix A; budgets of section 6.1. Ours: agents that
-// leave, and a leader that gives up passes its queue on with no turns left. An uncontended remote
+// leave, and a leader that gives up passes its queue on with no budget left. An uncontended remote
 // acquire is two round trips if the fabric keeps order: the tail's, and victim and other tail in
 // one.
 #pragma once
@@ -61,7 +61,7 @@ struct AlockRules {
 /// The payload of a grant that came from a core.
 struct AlockHold {
   std::uint32_t node = 0;
-  std::uint32_t turns = 0;  // left to the cohort, this one included
+  std::uint32_t budget = 0;  // left to the cohort, this one included
 };
 
 template <fabric::Endpoint E>
@@ -72,8 +72,8 @@ class AlockCore {
   struct Entry {
     Outcome outcome = Outcome::kBusy;
     std::uint32_t node = 0;
-    std::uint32_t turns = 0;  // left to the cohort, this one included
-    bool held_on = false;     // passed on within the cohort, by a holder that set it
+    std::uint32_t budget = 0;  // left to the cohort, this one included
+    bool held_on = false;      // passed on within the cohort, by a holder that set it
   };
 
   AlockCore(const AlockRules& rules, LockAgent<E>& agent, fabric::Address line)
@@ -87,11 +87,12 @@ class AlockCore {
 
   Result<Entry> acquire(Deadline deadline);
   Result<Entry> try_acquire();
-  /// Passes the queue on with one turn less, or leaves it empty; true if an agent was granted.
-  /// Before the lock leaves the cohort it calls close() once, after all posted operations are
-  /// ordered. If close() was not called, `held_on` is passed to the next agent of the cohort.
+  /// Passes the queue on with a budget that is smaller by one, or leaves it empty; true if an agent
+  /// was granted. Before the lock leaves the cohort it calls close() once, after all posted
+  /// operations are ordered. If close() was not called, `held_on` is passed to the next agent of
+  /// the cohort.
   template <class Close>
-  bool release(std::uint32_t node, std::uint32_t turns, bool held_on, Close&& close);
+  bool release(std::uint32_t node, std::uint32_t budget, bool held_on, Close&& close);
 
  private:
   enum Cohort : std::uint64_t { kLocal = 1, kRemote = 2 };  // as in the victim word
@@ -102,7 +103,7 @@ class AlockCore {
     return line_ + (local ? kLocalTailOffset : kRemoteTailOffset);
   }
   Cohort cohort() const { return local_ ? kLocal : kRemote; }
-  std::uint32_t budget() const { return local_ ? rules_.local_budget : rules_.remote_budget; }
+  std::uint32_t full_budget() const { return local_ ? rules_.local_budget : rules_.remote_budget; }
   bool yield(std::uint32_t node);
   bool may_enter();
   bool wait_for_turn(std::uint32_t node, Deadline deadline);
@@ -124,13 +125,13 @@ auto AlockCore<E>::acquire(Deadline deadline) -> Result<Entry> {
   const Entered entered = queue_.enter(*node, deadline);
   if (entered.how != Entered::How::kFirst) ++agent_.stats.contended;
   if (entered.how == Entered::How::kExpired) return Entry{.outcome = Outcome::kExpired};
-  const auto turns = static_cast<std::uint32_t>(entered.payload >> 1);
-  if (turns != 0) return Entry{Outcome::kEntered, *node, turns, (entered.payload & 1) != 0};
+  const auto budget = static_cast<std::uint32_t>(entered.payload >> 1);
+  if (budget != 0) return Entry{Outcome::kEntered, *node, budget, (entered.payload & 1) != 0};
   if (!yield(*node)) [[unlikely]] {
     if (entered.how == Entered::How::kFirst) ++agent_.stats.contended;
     if (!wait_for_turn(*node, deadline)) return Entry{.outcome = Outcome::kExpired};
   }
-  return Entry{Outcome::kEntered, *node, budget()};
+  return Entry{Outcome::kEntered, *node, full_budget()};
 }
 
 /// A leader that has yielded; false, with the queue passed on, if the deadline passes first.
@@ -149,7 +150,7 @@ auto AlockCore<E>::try_acquire() -> Result<Entry> {
     agent_.nodes.give_back(*node);
     return Entry{.outcome = Outcome::kBusy};
   }
-  if (yield(*node) || may_enter()) return Entry{Outcome::kEntered, *node, budget()};
+  if (yield(*node) || may_enter()) return Entry{Outcome::kEntered, *node, full_budget()};
   back_out(*node);
   return Entry{.outcome = Outcome::kBusy};
 }
@@ -183,7 +184,7 @@ void AlockCore<E>::back_out(std::uint32_t node) {
 
 template <fabric::Endpoint E>
 template <class Close>
-bool AlockCore<E>::release(std::uint32_t node, std::uint32_t turns, bool held_on, Close&& close) {
+bool AlockCore<E>::release(std::uint32_t node, std::uint32_t budget, bool held_on, Close&& close) {
   bool open = held_on;
   const auto closing = [&](std::uint64_t payload) {
     if (!open) return payload;
@@ -192,8 +193,8 @@ bool AlockCore<E>::release(std::uint32_t node, std::uint32_t turns, bool held_on
     close();
     return payload & ~std::uint64_t{1};
   };
-  std::uint64_t payload = (std::uint64_t{turns} - 1) << 1 | (held_on ? 1 : 0);
-  if (turns == 1) payload = closing(payload);
+  std::uint64_t payload = (std::uint64_t{budget} - 1) << 1 | (held_on ? 1 : 0);
+  if (budget == 1) payload = closing(payload);
   const bool handed = queue_.pass(node, payload, closing);
   agent_.nodes.give_back(node);
   return handed;

@@ -89,7 +89,7 @@ class ALockRw {
     const Line<E> line(agent.ep, site.line);
     if (grant.mode == Mode::kWrite) {
       const auto hold = grant.payload.as<AlockHold>();
-      return leave_queue(agent, site, hold.node, hold.turns, true);
+      return leave_queue(agent, site, hold.node, hold.budget, true);
     }
     agent.ep.order(site.line.rank());  // L3
     line.count(minus(kInside));
@@ -199,7 +199,7 @@ class ALockRw {
     if (entry->outcome == Outcome::kEntered) {
       if (entry->held_on || begins_phase(agent, line, deadline))
         return exclusive(agent, site, *entry);
-      leave_queue(agent, site, entry->node, entry->turns, false);
+      leave_queue(agent, site, entry->node, entry->budget, false);
     }
     ++agent.stats.timeouts;
     return timed_out(dump(agent, site));
@@ -231,7 +231,7 @@ class ALockRw {
         if (line.nobody(inside)) return exclusive(agent, site, *entry);
         line.lower();
       }
-      leave_queue(agent, site, entry->node, entry->turns, false);
+      leave_queue(agent, site, entry->node, entry->budget, false);
     }
     ++agent.stats.try_failures;
     return Code::kBusy;
@@ -241,10 +241,10 @@ class ALockRw {
   /// `raised`: the write word is 1 and may stay 1 for the cohort's next writer.
   template <fabric::Endpoint E>
   void leave_queue(LockAgent<E>& agent, const LockSite& site, std::uint32_t node,
-                   std::uint32_t turns, bool raised) const {
+                   std::uint32_t budget, bool raised) const {
     const Line<E> line(agent.ep, site.line);
     AlockCore<E> core(rules_, agent, site.line);
-    if (core.release(node, turns, raised, [&] { line.lower(); })) {
+    if (core.release(node, budget, raised, [&] { line.lower(); })) {
       agent.stats.handed_over(agent.ep.is_local(site.line.rank()) ? agent.local_level : 1);
     }
   }
@@ -253,7 +253,7 @@ class ALockRw {
   static Grant exclusive(LockAgent<E>& agent, const LockSite& site,
                          const typename AlockCore<E>::Entry& entry) {
     ++agent.stats.writes;
-    Grant grant{.mode = Mode::kWrite, .payload = AlockHold{entry.node, entry.turns}};
+    Grant grant{.mode = Mode::kWrite, .payload = AlockHold{entry.node, entry.budget}};
     record_grant(agent, site, grant, agent.nodes.address(entry.node).word());
     return grant;
   }

@@ -262,7 +262,7 @@ inline pass(payload) {
     next_turn[me] = 0;
 #endif
     pool[me] = FREE;                               /* give_back(node) */
-    at = 0; nxt = 0; left = false; me = 0; turn = 0; turns = 0
+    at = 0; nxt = 0; left = false; me = 0; turn = 0; budget = 0
   }
 }
 
@@ -300,7 +300,7 @@ inline yield() {
   nxt = 255;
 #endif
   if
-  :: atomic { nxt == 0 -> ghost_enter(); turns = BUDGET }
+  :: atomic { nxt == 0 -> ghost_enter(); budget = BUDGET }
   :: atomic { nxt != 0 -> nxt = 0 };
      do                                            /* retry_until(may_enter) */
      :: MAY_ENTER(tail[1 - c], victim) ->          /* when a poll may differ from the last */
@@ -309,7 +309,7 @@ inline yield() {
            atomic {
              turn = victim;
              if
-             :: MAY_ENTER(nxt, turn) -> nxt = 0; turn = 0; ghost_enter(); turns = BUDGET; break
+             :: MAY_ENTER(nxt, turn) -> nxt = 0; turn = 0; ghost_enter(); budget = BUDGET; break
              :: else -> nxt = 0; turn = 0
              fi
            }
@@ -317,7 +317,7 @@ inline yield() {
            atomic {
              nxt = tail[1 - c];
              if
-             :: MAY_ENTER(nxt, turn) -> nxt = 0; turn = 0; ghost_enter(); turns = BUDGET; break
+             :: MAY_ENTER(nxt, turn) -> nxt = 0; turn = 0; ghost_enter(); budget = BUDGET; break
              :: else -> nxt = 0; turn = 0
              fi
            }
@@ -340,7 +340,7 @@ inline acquire() {
   d_step { take() };
 #if GIVES_UP
   stand[me] = (stand[me] / 4 + 1) * 4 + STAYS;     /* store(cpu, me + kStandOffset), open_turn */
-  turns = stand[me] / 4;
+  budget = stand[me] / 4;
 #endif
 #ifdef DEFECT_VICTIM_WITH_TAIL
   if
@@ -352,7 +352,7 @@ inline acquire() {
   atomic {
     wants[p] = true;                               /* with the swap: no other agent can tell */
     if
-    :: pred == 0 -> turns = 0
+    :: pred == 0 -> budget = 0
     :: else
     fi
   };
@@ -360,21 +360,21 @@ inline acquire() {
   :: pred == 0
   :: pred != 0 ->
 #if GIVES_UP
-     atomic { assert(pool[pred] != FREE); next_turn[pred] = turns };  /* store(predecessor + kNextTurnOffset), order() */
+     atomic { assert(pool[pred] != FREE); next_turn[pred] = budget };  /* store(predecessor + kNextTurnOffset), order() */
 #endif
      d_step {
        assert(pool[pred] != FREE);                 /* N1 */
        next[pred] = me;                            /* store(predecessor + kNextOffset, me) */
        pred = 0;
-       turns = 0
+       budget = 0
      };
      if
      :: atomic { grant[me] != 0 ->                 /* wait_until(me + kGrantOffset) */
-                 turns = grant[me];
+                 budget = grant[me];
                  grant[me] = 0;                    /* store(cpu, me + kGrantOffset, 0), P3: its agent's alone now */
-                 turns--;
+                 budget--;
                  if
-                 :: turns != 0 -> ghost_enter()
+                 :: budget != 0 -> ghost_enter()
                  :: else
                  fi }
 #if GIVES_UP
@@ -384,14 +384,14 @@ inline acquire() {
      fi
   fi;
   if
-  :: me == 0 || turns != 0
+  :: me == 0 || budget != 0
   :: else ->
 #ifdef DEFECT_VICTIM_WITH_TAIL
      nxt = tail[1 - c];
      if
-     :: atomic { nxt == 0 || victim != 1 + c -> nxt = 0; ghost_enter(); turns = BUDGET }
+     :: atomic { nxt == 0 || victim != 1 + c -> nxt = 0; ghost_enter(); budget = BUDGET }
      :: atomic { nxt != 0 && victim == 1 + c -> nxt = 0 };
-        atomic { MAY_ENTER(tail[1 - c], victim) -> ghost_enter(); turns = BUDGET }
+        atomic { MAY_ENTER(tail[1 - c], victim) -> ghost_enter(); budget = BUDGET }
      fi
 #else
      yield()
@@ -415,10 +415,10 @@ inline leave() {
   :: atomic { grant[me] != 0 -> skip };            /* the same: the grant came first */
      stand[me] = stand[me] - LEAVING;              /* store(cpu, me + kStandOffset, kStays) */
      atomic {
-       turns = grant[me] - 1;
+       budget = grant[me] - 1;
        grant[me] = 0;                              /* store(cpu, me + kGrantOffset, 0), P3 */
        if
-       :: turns != 0 -> ghost_enter()
+       :: budget != 0 -> ghost_enter()
        :: else
        fi
      }
@@ -443,7 +443,7 @@ inline hold() {
 active [AGENTS] proctype agent() {
   byte p = _pid - FIRST_AGENT;
   byte c = (p < LOCALS -> 0 : 1);
-  byte me, pred, at, nxt, turns, turn, round, given_up;
+  byte me, pred, at, nxt, budget, turn, round, given_up;
   bool left;
   do
 #ifdef ROUNDS
@@ -460,9 +460,9 @@ active [AGENTS] proctype agent() {
         hold();
         inside--;
 #ifdef DEFECT_NO_BUDGET
-        pass(turns)
+        pass(budget)
 #else
-        pass(turns - 1)
+        pass(budget - 1)
 #endif
      fi
   od;
