@@ -42,7 +42,7 @@ class HeldKeys {
     stripes_.release();
     core_.freed.collect();
     core_.heap.trim();
-    core_.give_back_buffers();
+    core_.shrink_buffers();
   }
 
   /// Before all else; the others need its success.

@@ -71,9 +71,9 @@ struct SessionCore {
   template <class Access, class Mutate>
   Status change_locked(Access access, const Location& location, std::string_view key,
                        ValueRange range, Mutate&& mutate, const Bucket* first = nullptr);
-  void give_back_buffers() {
-    reader.give_back_buffers();
-    chain.give_back_buffers();
+  void shrink_buffers() {
+    reader.shrink_buffers();
+    chain.shrink_buffers();
   }
 
   E ep;
@@ -178,7 +178,7 @@ Status SessionCore<E>::read_at(const Location& location, std::string_view key, R
       }
     }
     leave(location);
-    if constexpr (std::is_same_v<decltype(access), fabric::RmaClass>) give_back_buffers();
+    if constexpr (std::is_same_v<decltype(access), fabric::RmaClass>) shrink_buffers();
     if (code != Code::kOk) return Status(code);
     return found.live() ? Status() : Status(Code::kNotFound);
   });
@@ -204,7 +204,7 @@ Status SessionCore<E>::change(const Location& location, std::string_view key, Va
     });
   };
   Status status = room.with_room(std::span(&location, 1), once);
-  if (!ep.is_local(location.rank) || chain.has_built()) give_back_buffers();
+  if (!ep.is_local(location.rank) || chain.has_built()) shrink_buffers();
   return status;
 }
 

@@ -97,7 +97,7 @@ Result<KeyMark> Session<E>::mark_once(std::string_view key, bool& past) {
       mark = core.chain.mark(access, location, found);
     }
     core.leave(location);
-    core.give_back_buffers();
+    core.shrink_buffers();
     if (code != Code::kOk) return Status(code);
     past = found.expired;
     return mark;

@@ -10,7 +10,7 @@
 #include "keyway/kvstore/resp/line_words.h"
 #include "keyway/kvstore/resp/numbers.h"
 #include "keyway/locks/base/check.h"
-#include "keyway/locks/base/give_back.h"
+#include "keyway/locks/base/clear_and_shrink.h"
 
 namespace keyway::resp {
 namespace {
@@ -38,8 +38,8 @@ std::uint32_t take_count(const char*& at, const char* end) {
 }  // namespace
 
 void RequestParser::start_anew() {
-  give_back(pieces_, kKeptWords);
-  give_back(line_, kKeptWords);
+  clear_and_shrink(pieces_, kKeptWords);
+  clear_and_shrink(line_, kKeptWords);
   left_ = 0;
   word_ = kUnknown;
 }
@@ -77,7 +77,7 @@ bool RequestParser::take_whole(std::string_view bytes, const RequestLimits& limi
 
 RequestParser::Step RequestParser::parse(std::string_view bytes, const RequestLimits& limits) {
   KW_CHECK(error_.empty());
-  give_back(words_, kKeptWords);
+  clear_and_shrink(words_, kKeptWords);
   missing_ = 0;
   if (consumed_ != 0) {  // has been dropped
     for (Piece& piece : pieces_) piece.at -= consumed_;
@@ -85,7 +85,7 @@ RequestParser::Step RequestParser::parse(std::string_view bytes, const RequestLi
     searched_ -= consumed_;
     consumed_ = 0;
   }
-  give_back(line_, kKeptWords);
+  clear_and_shrink(line_, kKeptWords);
   while (at_ < bytes.size()) {
     if (left_ == 0 && take_whole(bytes, limits)) {
       consumed_ = at_;

@@ -29,7 +29,7 @@
 #include "keyway/kvstore/volume/heap.h"
 #include "keyway/kvstore/volume/key_change.h"
 #include "keyway/kvstore/volume/volume_counters.h"
-#include "keyway/locks/base/give_back.h"
+#include "keyway/locks/base/clear_and_shrink.h"
 #include "keyway/locks/fabric/endpoint.h"
 
 namespace keyway::store {
@@ -107,9 +107,9 @@ class BucketChain {
   /// Makes room for an element that is written to a remote rank (K3).
   void reserve_composed(std::uint64_t bytes) { composed_.reserve(bytes); }
   /// Buffers that one large value needed are not kept for the next operation.
-  void give_back_buffers() {
-    give_back(built_, kMaxKept);
-    give_back(composed_, kMaxKept);
+  void shrink_buffers() {
+    clear_and_shrink(built_, kMaxKept);
+    clear_and_shrink(composed_, kMaxKept);
   }
   /// Whether the last change has built a value here.
   bool has_built() const { return !built_.empty(); }

@@ -18,7 +18,7 @@
 #include "keyway/kvstore/types/types.h"
 #include "keyway/kvstore/volume/found.h"
 #include "keyway/kvstore/volume/operation_clock.h"
-#include "keyway/locks/base/give_back.h"
+#include "keyway/locks/base/clear_and_shrink.h"
 #include "keyway/locks/base/prefetch.h"
 #include "keyway/locks/fabric/endpoint.h"
 
@@ -58,9 +58,9 @@ class ElementReader {
   }
   /// Reserves memory for reads of this many bytes (K3).
   void reserve(std::uint64_t bytes) { fetched_.reserve(bytes); }
-  void give_back_buffers() {
-    give_back(fetched_, kMaxKept);
-    give_back(part_, kMaxKept);
+  void shrink_buffers() {
+    clear_and_shrink(fetched_, kMaxKept);
+    clear_and_shrink(part_, kMaxKept);
   }
 
  private:

@@ -147,7 +147,7 @@ auto AlockCore<E>::try_acquire() -> Result<Entry> {
   auto node = agent_.nodes.take();
   if (!node.ok()) return node.status();
   if (!queue_.try_enter(*node)) {
-    agent_.nodes.give_back(*node);
+    agent_.nodes.recycle(*node);
     return Entry{.outcome = Outcome::kBusy};
   }
   if (yield(*node) || may_enter()) return Entry{Outcome::kEntered, *node, full_budget()};
@@ -179,7 +179,7 @@ template <fabric::Endpoint E>
 void AlockCore<E>::back_out(std::uint32_t node) {
   queue_.pass(node, 0, [](std::uint64_t payload) { return payload; });
   ep_.store(fabric::cpu, agent_.nodes.address(node) + kStatusOffset, kNodeIdle);
-  agent_.nodes.give_back(node);
+  agent_.nodes.recycle(node);
 }
 
 template <fabric::Endpoint E>
@@ -196,7 +196,7 @@ bool AlockCore<E>::release(std::uint32_t node, std::uint32_t budget, bool held_o
   std::uint64_t payload = (std::uint64_t{budget} - 1) << 1 | (held_on ? 1 : 0);
   if (budget == 1) payload = closing(payload);
   const bool handed = queue_.pass(node, payload, closing);
-  agent_.nodes.give_back(node);
+  agent_.nodes.recycle(node);
   return handed;
 }
 

@@ -69,7 +69,7 @@ class DMcs {
     auto node = queue.prepare();
     if (!node.ok()) return node.status();
     if (queue.try_enter(*node)) return granted(agent, mode, *node);
-    agent.nodes.give_back(*node);
+    agent.nodes.recycle(*node);
     ++agent.stats.try_failures;
     return Code::kBusy;
   }
@@ -79,7 +79,7 @@ class DMcs {
     agent.ep.flush(site.line.rank());  // L3
     const auto node = grant.payload.as<std::uint32_t>();
     if (queue_of(agent, site).pass(agent.nodes.address(node), 0)) agent.stats.handed_over(1);
-    agent.nodes.give_back(node);
+    agent.nodes.recycle(node);
   }
 
   template <fabric::Endpoint E>

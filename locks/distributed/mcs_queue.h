@@ -145,7 +145,7 @@ Entered McsQueue<E, Access>::enter(std::uint32_t node, Deadline deadline) {
   const fabric::WaitResult before =
       swap_tail(ep, OfClass{ep, access_}, rules_.tail, tail_, me.word(), deadline);
   if (before.expired) {
-    agent_.nodes.give_back(node);
+    agent_.nodes.recycle(node);
     return {.how = Entered::How::kExpired};
   }
   stands_behind(me, before.value);

@@ -38,7 +38,7 @@ Result<Grant> McsWp::acquire_read(LockAgent<E>& agent, const LockSite& site,
     return timed_out(dump(agent, site));
   }
   grant_next(agent, site, next);
-  agent.nodes.give_back(*taken);  // the granter was the last to access it
+  agent.nodes.recycle(*taken);  // the granter was the last to access it
   return granted_read(agent);
 }
 

@@ -36,7 +36,7 @@ Result<Grant> McsWp::try_write(LockAgent<E>& agent, const LockSite& site) {
     if (enter_free(agent, site)) return granted_write(agent, *taken);
     queue.pass(agent.nodes.address(*taken), kTheFront);  // another writer may have joined behind us
   }
-  agent.nodes.give_back(*taken);
+  agent.nodes.recycle(*taken);
   ++agent.stats.try_failures;
   return Code::kBusy;
 }
@@ -54,7 +54,7 @@ void McsWp::release_write(LockAgent<E>& agent, const LockSite& site, std::uint32
       let_readers_in(agent, site);
     }
   }
-  agent.nodes.give_back(node);
+  agent.nodes.recycle(node);
 }
 
 template <fabric::Endpoint E>
@@ -108,7 +108,7 @@ bool McsWp::withdraw(LockAgent<E>& agent, const LockSite& site, std::uint32_t no
     let_readers_in(agent, site);
   }
   ep.store(fabric::rma, me + kStatusOffset, kNodeIdle);
-  agent.nodes.give_back(node);
+  agent.nodes.recycle(node);
   return true;
 }
 

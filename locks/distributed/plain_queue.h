@@ -118,7 +118,7 @@ Entered PlainQueue<E>::enter(std::uint32_t node, Deadline& deadline) {
   if (before.value == 0 && !before.expired) [[likely]]
     return {};
   if (before.expired) {
-    agent_.nodes.give_back(node);
+    agent_.nodes.recycle(node);
     return {.how = Entered::How::kExpired};
   }
   return wait_behind(fabric::Address::from_word(before.value), node, turn, deadline);

@@ -120,7 +120,7 @@ class NodePool {
     free_.pop_back();
     return index;
   }
-  void give_back(std::uint32_t index) { free_.push_back(index); }
+  void recycle(std::uint32_t index) { free_.push_back(index); }
   /// Its agent gave up waiting, and has marked it so; N1.
   void abandon(std::uint32_t index) { limbo_.push_back(index); }
   /// Its agent leaves it in a queue for others to release, and has marked it so; N1.

@@ -194,7 +194,7 @@ template <RootPolicy P>
 Result<TreeHold> QueueTree<E>::try_climb(P&& policy) {
   const auto enter = [&](auto& queue, std::uint32_t node) {
     if (queue.try_enter(node)) return Entered();
-    agent_.nodes.give_back(node);
+    agent_.nodes.recycle(node);
     return Entered{.how = Entered::How::kExpired};
   };
   return climb_by(Code::kBusy, enter,
@@ -236,7 +236,7 @@ void QueueTree<E>::back_out(std::uint32_t step, const Nodes& nodes) {
     at(step, [&](auto queue, auto) {
       queue.pass(agent_.nodes.address(nodes[step]), step == 0 ? kModeChange : kAcquireParent);
     });
-    agent_.nodes.give_back(nodes[step]);
+    agent_.nodes.recycle(nodes[step]);
   }
 }
 
@@ -345,7 +345,7 @@ void QueueTree<E>::retire(const Front& front) {
     return;
   }
   if (front.marked) agent_.ep.store(fabric::cpu, front.node + kStatusOffset, kNodeIdle);
-  agent_.nodes.give_back(front.index);
+  agent_.nodes.recycle(front.index);
 }
 
 template <fabric::Endpoint E>

@@ -105,7 +105,7 @@ class RwTicket {
       if (no_reader_inside(agent, site)) return granted_write(agent, *node);
       pass(agent, site, *node);  // an agent may have come behind this one
     } else {
-      agent.nodes.give_back(*node);
+      agent.nodes.recycle(*node);
     }
     ++agent.stats.try_failures;
     return Code::kBusy;
@@ -153,7 +153,7 @@ class RwTicket {
   template <fabric::Endpoint E>
   static void pass(LockAgent<E>& agent, const LockSite& site, std::uint32_t node) {
     if (queue_of(agent, site).pass(agent.nodes.address(node), 0)) agent.stats.handed_over(1);
-    agent.nodes.give_back(node);
+    agent.nodes.recycle(node);
   }
 
   /// A reader at the front.

@@ -33,7 +33,7 @@ class AgentSlots {
     }
     return std::nullopt;
   }
-  void give_back(std::uint32_t slot) {
+  void release(std::uint32_t slot) {
     const MutexLock guard(mutex_);
     taken_[slot] = false;
   }
@@ -65,7 +65,7 @@ class SlotHold {
 
  private:
   void release() {
-    if (slots_ != nullptr) slots_->give_back(slot_);
+    if (slots_ != nullptr) slots_->release(slot_);
     slots_ = nullptr;
   }
   AgentSlots* slots_ = nullptr;

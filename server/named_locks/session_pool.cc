@@ -16,7 +16,7 @@ Result<SessionPool::Held> SessionPool::take() {
   return Held(*this, std::move(*opened));
 }
 
-void SessionPool::give_back(Session session) {
+void SessionPool::release(Session session) {
   const MutexLock lock(mutex_);
   free_.push_back(std::move(session));
 }

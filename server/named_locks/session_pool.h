@@ -26,7 +26,7 @@ class SessionPool {
         : pool_(std::exchange(other.pool_, nullptr)), session_(std::move(other.session_)) {}
     Held& operator=(Held&&) = delete;
     ~Held() {
-      if (pool_ != nullptr) pool_->give_back(std::move(session_));
+      if (pool_ != nullptr) pool_->release(std::move(session_));
     }
     Session* operator->() { return &session_; }
     Session& operator*() { return session_; }
@@ -42,7 +42,7 @@ class SessionPool {
   Result<Held> take();
 
  private:
-  void give_back(Session session);
+  void release(Session session);
 
   Store& store_;
   Mutex mutex_;

@@ -2,7 +2,7 @@
 #include <asio/post.hpp>
 #include <new>
 
-#include "keyway/locks/base/give_back.h"
+#include "keyway/locks/base/clear_and_shrink.h"
 #include "keyway/locks/fabric/time_slice.h"
 #include "keyway/server/net/connection.h"
 #include "keyway/server/net/worker.h"
@@ -82,7 +82,7 @@ bool Connection::run_batch(Session& session, const Batch& batch) {
                                     client_.statistics->now_ns() >= slice_ends_ns_);
     if (enough) state_.stop_early();
     if (replies.is_dropped()) {
-      give_back(out_, 0);  // as Redis does: no word about it
+      clear_and_shrink(out_, 0);  // as Redis does: no word about it
       client_.closing = true;
       state_.cut_off();
     }

@@ -5,7 +5,7 @@
 #include <system_error>
 
 #include "keyway/locks/base/check.h"
-#include "keyway/locks/base/give_back.h"
+#include "keyway/locks/base/clear_and_shrink.h"
 #include "keyway/server/net/connection.h"
 #include "keyway/server/net/tls.h"
 #include "keyway/server/net/worker.h"
@@ -17,7 +17,7 @@ namespace keyway::server {
 std::size_t Connection::make_room() {
   if (begin_ == end_) {
     begin_ = end_ = 0;
-    if (in_.capacity() > kKept) give_back(in_, 0);
+    if (in_.capacity() > kKept) clear_and_shrink(in_, 0);
   }
   const std::size_t held = end_ - begin_;
   // A client that sends a few bytes at a time does not need a larger buffer after each of them.

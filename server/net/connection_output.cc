@@ -4,7 +4,7 @@
 #include <new>
 #include <system_error>
 
-#include "keyway/locks/base/give_back.h"
+#include "keyway/locks/base/clear_and_shrink.h"
 #include "keyway/server/net/connection.h"
 #include "keyway/server/net/process_memory.h"
 #include "keyway/server/net/tls.h"
@@ -30,7 +30,7 @@ bool Connection::send() {
       return false;
     }
     if (sent == out_.size()) {
-      give_back(out_, kKept);
+      clear_and_shrink(out_, kKept);
       if (told_ != 0) tell_output();  // it was a long reply
       return true;
     }

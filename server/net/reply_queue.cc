@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "keyway/locks/base/give_back.h"
+#include "keyway/locks/base/clear_and_shrink.h"
 
 namespace keyway::server {
 
@@ -23,7 +23,7 @@ void ReplyQueue::taken(std::size_t sent, std::size_t kept) {
   sent_ += sent;
   if (sent_ != front_.size()) return;  // R1
   sent_ = 0;
-  if (rest_.empty()) return give_back(front_, kept);
+  if (rest_.empty()) return clear_and_shrink(front_, kept);
   front_ = std::move(rest_.front());
   rest_.pop_front();
 }

@@ -261,7 +261,7 @@ inline pass(payload) {
 #if GIVES_UP
     next_turn[me] = 0;
 #endif
-    pool[me] = FREE;                               /* give_back(node) */
+    pool[me] = FREE;                               /* recycle(node) */
     at = 0; nxt = 0; left = false; me = 0; turn = 0; budget = 0
   }
 }

@@ -269,7 +269,7 @@ inline release() {
      :: else -> at = nxt
      fi
   od;
-  atomic { left = false; nxt = 0; at = 0; pool[me] = FREE; me = 0 }  /* nodes.give_back(grant.node) */
+  atomic { left = false; nxt = 0; at = 0; pool[me] = FREE; me = 0 }  /* nodes.recycle(grant.node) */
 }
 
 inline acquire() {
@@ -348,7 +348,7 @@ inline try_acquire() {
      atomic {
        if
        :: tail == 0 -> tail = me; ghost_enter()    /* compare_swap(rma, site.line, 0, me) */
-       :: else -> pool[me] = FREE; me = 0          /* nodes.give_back(*taken) */
+       :: else -> pool[me] = FREE; me = 0          /* nodes.recycle(*taken) */
        fi
      }
   fi

@@ -144,7 +144,7 @@ inline take(node) {
 }
 
 inline clear(node) { next[node] = 0; status[node] = IDLE; parent[node] = 0 }
-inline give_back(node) { clear(node); pool[node] = FREE }
+inline recycle(node) { clear(node); pool[node] = FREE }
 
 /* McsQueue::prepare. */
 inline prepare(node) {
@@ -277,7 +277,7 @@ inline climb() {
         hand_over(leaf, ACQUIRE_PARENT);
         finish(1 + e, leaf, ACQUIRE_PARENT);
         atomic {
-          give_back(leaf);
+          recycle(leaf);
           handed = false; at = 0; leaf = 0; root = 0; climbed = false
         }
      fi
@@ -311,7 +311,7 @@ inline leave_root() {
   atomic {
     handed = false;
     if
-    :: climbed -> give_back(root)                  /* store(root + kStatusOffset, kNodeIdle) where marked */
+    :: climbed -> recycle(root)                    /* store(root + kStatusOffset, kNodeIdle) where marked */
 #ifdef DEFECT_LENT_STAYS
     :: else
 #else
@@ -390,7 +390,7 @@ inline descend() {
 #endif
   fi;
   atomic {
-    give_back(leaf);
+    recycle(leaf);
     leaf = 0; root = 0; at = 0; nxt = 0; last = 0; told = 0; climbed = false
   }
 }

@@ -581,7 +581,7 @@ inline release_write() {
      finish(MODE_CHANGE)
 #endif
   fi;
-  d_step { i = 0; turn = 0; taken[me] = false; status[me] = IDLE }  /* give_back(grant.node) */
+  d_step { i = 0; turn = 0; taken[me] = false; status[me] = IDLE }  /* recycle(grant.node) */
 }
 
 /* The user: one word read, its successor written back with a post. L3: the previous holder's

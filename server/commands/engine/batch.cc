@@ -1,6 +1,6 @@
 #include "keyway/server/commands/engine/batch.h"
 
-#include "keyway/locks/base/give_back.h"
+#include "keyway/locks/base/clear_and_shrink.h"
 #include "keyway/server/commands/engine/command.h"
 #include "keyway/server/commands/engine/table.h"
 
@@ -8,7 +8,7 @@ namespace keyway::server {
 
 void Batch::clear() {
   rows_.clear();
-  give_back(words_, kKeptWords);  // T2
+  clear_and_shrink(words_, kKeptWords);  // T2
 }
 
 bool Batch::add(std::span<const std::string_view> words, std::size_t end) {

@@ -5,7 +5,7 @@
 #include <new>
 #include <optional>
 
-#include "keyway/locks/base/give_back.h"
+#include "keyway/locks/base/clear_and_shrink.h"
 #include "keyway/locks/base/words.h"
 #include "keyway/server/commands/engine/arguments.h"
 #include "keyway/server/commands/engine/command.h"
@@ -74,7 +74,7 @@ bool has_memory(Client& client, resp::ReplyWriter& out, Body&& body) {
     body();
     return true;
   } catch (const std::bad_alloc&) {
-    give_back(client.value, 0);
+    clear_and_shrink(client.value, 0);
     out.back_to(before);
     out.error(kOutOfMemory);
     return false;
@@ -168,7 +168,7 @@ bool run_or_refuse(Client& client, Session& session, Service& service, const Com
     call_command({client, outside, service, *command, words, out});
   });
   if (!ran) stop_waiting(client, service);
-  if (client.value.capacity() > kMaxKept) give_back(client.value, 0);
+  if (client.value.capacity() > kMaxKept) clear_and_shrink(client.value, 0);
   return ran;
 }
 

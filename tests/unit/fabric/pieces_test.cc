@@ -70,7 +70,7 @@ TEST_CASE("agent slots: lowest first, none twice, back after use") {
     CHECK_FALSE(slots.take().has_value());  // a move gives nothing back
     moved = SlotHold();
     CHECK(slots.take() == 1u);
-    slots.give_back(1);
+    slots.release(1);
   }
   CHECK(slots.take() == 1u);  // and the holds' ends gave nothing back twice
   CHECK_FALSE(slots.take().has_value());

@@ -22,7 +22,7 @@ std::vector<Taken> take_all(HeapAgent& agent, std::uint64_t bytes) {
   while (auto block = agent.heap.allocate(0, bytes)) taken.push_back({*block, bytes});
   return taken;
 }
-void give_back(HeapAgent& agent, std::vector<Taken>& taken) {
+void free_all(HeapAgent& agent, std::vector<Taken>& taken) {
   for (const Taken& t : taken) agent.heap.free(0, t.block, t.bytes);
   taken.clear();
 }
@@ -84,7 +84,7 @@ TEST_CASE("heap: blocks never overlap, lie in the heap, and add up (H3), for eve
     REQUIRE(taken.back().block.offset + class_bytes(c) <= lab.geometry.segment_bytes());
     REQUIRE(spans(*agent, taken) == lab.geometry.heap_bytes());
     REQUIRE(agent->heap.report(0).free_bytes == 0);
-    give_back(*agent, taken);
+    free_all(*agent, taken);
     agent->heap.return_all();
     // H2: every chunk is free again, for the next class
     REQUIRE(agent->heap.report(0).free_chunks == lab.geometry.chunks());
@@ -112,11 +112,11 @@ TEST_CASE("heap: what one agent hoards in other classes it gives back when it ne
   HeapLab lab;
   auto agent = lab.agent();
   auto taken = take_all(*agent, 64);
-  give_back(*agent, taken);  // keeps a chunk's worth
+  free_all(*agent, taken);  // keeps a chunk's worth
   CHECK(agent->heap.leased_bytes(0) > 0);
   auto large = take_all(*agent, kChunkBytes);
   CHECK(large.size() == lab.geometry.chunks());
-  give_back(*agent, large);
+  free_all(*agent, large);
   const auto run = agent->heap.allocate(0, lab.geometry.heap_bytes());  // every chunk, as one run
   REQUIRE(run);
   CHECK(run->size_class == kRunClass);
@@ -129,7 +129,7 @@ TEST_CASE("heap: no more than a chunk's worth of a class stays with who freed it
   HeapLab lab;
   auto agent = lab.agent();
   auto taken = take_all(*agent, 256);
-  give_back(*agent, taken);
+  free_all(*agent, taken);
   CHECK(agent->heap.leased_bytes(0) <= kChunkBytes);
   CHECK(agent->heap.leased_bytes(0) + agent->heap.report(0).free_bytes ==
         lab.geometry.heap_bytes());

@@ -65,7 +65,7 @@ TEST_CASE("N1: a pool hands out each node once, and an abandoned one when it is 
   ep.store(rma, pool.address(first) + kStatusOffset, kNodeAbandoned);
   pool.abandon(first);
   CHECK_FALSE(pool.take().ok());
-  pool.give_back(second);
+  pool.recycle(second);
   CHECK(*pool.take() == second);
   CHECK_FALSE(pool.take().ok());
   ep.store(rma, pool.address(first) + kStatusOffset, kNodeIdle);  // a releaser stepped over it

@@ -1,21 +1,21 @@
-#include "keyway/locks/base/give_back.h"
+#include "keyway/locks/base/clear_and_shrink.h"
 
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
 
-using keyway::give_back;
+using keyway::clear_and_shrink;
 
-TEST_CASE("give_back: a large buffer's memory goes, a small one's stays, both are empty") {
+TEST_CASE("clear_and_shrink: a large buffer's memory goes, a small one's stays, both are empty") {
   std::string text(1000, 'x');
-  give_back(text, 1000);
+  clear_and_shrink(text, 1000);
   CHECK(text.empty());
   CHECK(text.capacity() >= 1000);
   text.assign(1001, 'x');
-  give_back(text, 1000);
+  clear_and_shrink(text, 1000);
   CHECK(text.empty());
   CHECK(text.capacity() < 100);
   std::vector<int> numbers(1001);
-  give_back(numbers, 1000);
+  clear_and_shrink(numbers, 1000);
   CHECK(numbers.capacity() == 0);
 }
