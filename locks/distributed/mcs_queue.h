@@ -15,9 +15,9 @@
 //   D3  A node becomes idle only after the agent that steps over it has read its link (queue_node.h
 //      N1).
 //   D4  While the queue does not change, a walk from the tail by the words `before` leads to the
-//       front: to a node that has been granted (or lent), or that had no predecessor. Only dumps
-//       read these words. So a grant need not be recorded at the lock's home, and an agent that
-//       receives the lock from a neighbour has nothing in flight to the home.
+//       front: to a node that has been granted (or delegated), or that had no predecessor. Only
+//       dumps read these words. So a grant need not be recorded at the lock's home, and an agent
+//       that receives the lock from a neighbour has nothing in flight to the home.
 // *Source.* HPDC'16 Listings 2 and 3. Deviations: the waiter's flag is set before the tail is
 // swapped (the listing leaves the two Puts unflushed); granting is a compare-and-swap instead of a
 // Put, so that a wait can time out; and a releaser steps over abandoned nodes.
@@ -234,7 +234,7 @@ fabric::Address dump_queue(LockAgent<E>& agent, fabric::Address tail,
     const auto node = fabric::Address::from_word(word);
     word = agent.ep.load(fabric::rma, node + kBeforeOffset);
     const auto state = node_state(agent.ep.load(fabric::rma, node + kStatusOffset));
-    if (state == kNodeGranted || state == kNodeLent || word == 0) {
+    if (state == kNodeGranted || state == kNodeDelegated || word == 0) {
       std::reverse(waiting.begin() + behind, waiting.end());
       return node;
     }

@@ -12,17 +12,17 @@
 //   5  grant      1 + payload, by the granter; back to 0 by the granted agent, or by the agent that
 //                 steps over it
 //   6  next turn  the successor's turn, if that may leave. By the successor, before the link
-//   7  stand      turn << 8 | kStays, kLeaving or kLeft. By its agent alone. The turn counts the
-//                 uses in which it may leave and is never reset
-// *Leaving.* The granter stores grant, calls order() and loads stand. A leaving agent stores
-// kLeaving, calls fence() and loads grant. By these fences at least one of them sees the other's
-// store. A leaving agent that sees no grant stores kLeft; the granter then reads kLeaving, waits
-// for the decision, and steps over the node. A leaving agent that sees the grant takes it and
-// stores kStays; the granter reads kStays, or kLeaving and then kStays, or a later turn: the grant
-// stands. A granted agent may be gone and use its node again before the granter has loaded its
-// stand. Then the turn that the granter reads differs from the one that came with the link, and
-// never repeats (56 bits), or it is the same in a use that does not leave. Both mean that the grant
-// stands.
+//   7  state      turn << 8 | kWaiterStays, kWaiterLeaving or kWaiterLeft. By its agent alone. The
+//                 turn counts the uses in which it may leave and is never reset
+// *Leaving.* The granter stores grant, calls order() and loads state. A leaving agent stores
+// kWaiterLeaving, calls fence() and loads grant. By these fences at least one of them sees the
+// other's store. A leaving agent that sees no grant stores kWaiterLeft; the granter then reads
+// kWaiterLeaving, waits for the decision, and steps over the node. A leaving agent that sees the
+// grant takes it and stores kWaiterStays; the granter reads kWaiterStays, or kWaiterLeaving and
+// then kWaiterStays, or a later turn: the grant stands. A granted agent may be gone and use its
+// node again before the granter has loaded its state. Then the turn that the granter reads differs
+// from the one that came with the link, and never repeats (56 bits), or it is the same in a use
+// that does not leave. Both mean that the grant stands.
 // *Thread safety.* A queue object belongs to its agent; the words are shared.
 // *Invariants.*
 //   P1  For each grant, either the agent takes it or its granter steps over the node; never both.
@@ -30,7 +30,7 @@
 //       N1).
 //   P3  `grant` is 0 in a node that is not in a queue.
 // *Source.* HPDC'16 Listings 2 and 3 and SPAA'24 Algorithm 3; leaving is ours. Dekker's pattern
-// instead of one atomic decides a stand, because SPAA'24 Table 1 leaves only plain 8-byte accesses.
+// instead of one atomic decides a state, because SPAA'24 Table 1 leaves only plain 8-byte accesses.
 #pragma once
 
 #include <chrono>
@@ -43,17 +43,17 @@
 
 namespace keyway::locks {
 
-/// The values of a node's `stand` word.
-enum NodeStand : std::uint64_t {
-  kStays = 0,
-  kLeaving = 1,  // not decided yet
-  kLeft = 2,
+/// The state of a waiter that may leave, in word 7 of its node.
+enum WaiterState : std::uint64_t {
+  kWaiterStays = 0,
+  kWaiterLeaving = 1,  // not decided yet
+  kWaiterLeft = 2,
 };
 inline constexpr std::uint32_t kTurnShift = 8;
 inline constexpr std::uint64_t kMayLeave = 1;  // in a link; nodes are aligned to 64 bytes
 
-constexpr std::uint64_t stand_of(std::uint64_t turn, NodeStand stand) {
-  return turn << kTurnShift | stand;
+constexpr std::uint64_t waiter_word(std::uint64_t turn, WaiterState state) {
+  return turn << kTurnShift | state;
 }
 
 template <fabric::Endpoint E>
@@ -149,8 +149,8 @@ template <fabric::Endpoint E>
 /// The number of a use in which the agent may leave.
 template <fabric::Endpoint E>
 std::uint64_t PlainQueue<E>::open_turn(fabric::Address me) {
-  const std::uint64_t turn = (ep_.load(fabric::cpu, me + kStandOffset) >> kTurnShift) + 1;
-  ep_.store(fabric::cpu, me + kStandOffset, stand_of(turn, kStays));
+  const std::uint64_t turn = (ep_.load(fabric::cpu, me + kWaiterStateOffset) >> kTurnShift) + 1;
+  ep_.store(fabric::cpu, me + kWaiterStateOffset, waiter_word(turn, kWaiterStays));
   return turn;
 }
 
@@ -167,12 +167,13 @@ void PlainQueue<E>::link(fabric::Address predecessor, fabric::Address me, std::u
 /// True when the agent has left; false when it has been granted before.
 template <fabric::Endpoint E>
 bool PlainQueue<E>::leave(fabric::Address me, std::uint64_t turn) {
-  ep_.store(fabric::cpu, me + kStandOffset, stand_of(turn, kLeaving));
+  ep_.store(fabric::cpu, me + kWaiterStateOffset, waiter_word(turn, kWaiterLeaving));
   ep_.fence();
   const bool granted = ep_.load(fabric::cpu, me + kGrantOffset) != 0;
-  // Before the stand is decided: the agent that steps over the node makes it idle, and not earlier.
+  // Before the state is decided: the agent that steps over the node makes it idle, and not earlier.
   if (!granted) ep_.store(fabric::cpu, me + kStatusOffset, kNodeAbandoned);
-  ep_.store(fabric::cpu, me + kStandOffset, stand_of(turn, granted ? kStays : kLeft));
+  ep_.store(fabric::cpu, me + kWaiterStateOffset,
+            waiter_word(turn, granted ? kWaiterStays : kWaiterLeft));
   return !granted;
 }
 
@@ -248,13 +249,14 @@ bool PlainQueue<E>::grant(const Link& next, std::uint64_t payload) {
     return true;
   }
   ep_.order(rank);
-  const fabric::Pending looked = words_.post_load(next.node + kStandOffset);
-  std::uint64_t stand = looked.value(ep_.flush(rank));
-  const std::uint64_t undecided = stand_of(next.turn, kLeaving);
-  if (stand == undecided) {
-    stand = wait_for(next.node + kStandOffset, [=](std::uint64_t s) { return s != undecided; });
+  const fabric::Pending looked = words_.post_load(next.node + kWaiterStateOffset);
+  std::uint64_t state = looked.value(ep_.flush(rank));
+  const std::uint64_t undecided = waiter_word(next.turn, kWaiterLeaving);
+  if (state == undecided) {
+    state =
+        wait_for(next.node + kWaiterStateOffset, [=](std::uint64_t s) { return s != undecided; });
   }
-  return stand != stand_of(next.turn, kLeft);
+  return state != waiter_word(next.turn, kWaiterLeft);
 }
 
 template <fabric::Endpoint E>

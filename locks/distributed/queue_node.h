@@ -7,8 +7,8 @@
 // *Invariants.*
 //   N1  A node that another agent may still touch is never handed out: a waiter that gives up
 //       leaves its node `abandoned`, and only the releaser that steps over it makes it `idle`. A
-//       node that its agent leaves in a queue on behalf of others is `lent`, and the agent that
-//       releases that queue makes it `idle`.
+//       node that its agent leaves in a queue on behalf of others is `delegated`, and the agent
+//       that releases that queue makes it `idle`.
 //   N2  N1 also holds when the agent's slot goes to a new agent: the status is in the segment.
 // *Source.* HPDC'16 section 2.4 (NEXT and WAIT); giving up follows the skipping of Scott and
 // Scherer's timed queue locks (PPoPP'01), with the node kept out of use instead of unlinked.
@@ -26,14 +26,14 @@
 namespace keyway::locks {
 
 /// States of a node. The state is in bits 7..0 of its status word; the 56 bits above are the
-/// granter's payload for the agent that it grants. A lent node keeps the payload for the agent that
-/// releases it.
+/// granter's payload for the agent that it grants. A delegated node keeps the payload for the agent
+/// that releases it.
 enum NodeState : std::uint64_t {
   kNodeIdle = 0,       // no other agent refers to it
   kNodeWaiting = 1,    // its agent waits to be granted
   kNodeGranted = 2,    // its agent holds the queue
   kNodeAbandoned = 3,  // its agent gave up; the next releaser steps over it
-  kNodeLent = 4,       // its agent has gone, and the node still holds the queue for others
+  kNodeDelegated = 4,  // its agent has gone, and the node still holds the queue for others
 };
 inline constexpr std::uint32_t kPayloadShift = 8;
 inline constexpr std::uint64_t kMaxPayload = (1ULL << (64 - kPayloadShift)) - 1;
@@ -45,8 +45,8 @@ constexpr std::uint64_t node_payload(std::uint64_t status) { return status >> kP
 constexpr std::uint64_t granted_with(std::uint64_t payload) {
   return payload << kPayloadShift | kNodeGranted;
 }
-constexpr std::uint64_t lent_with(std::uint64_t payload) {
-  return payload << kPayloadShift | kNodeLent;
+constexpr std::uint64_t delegated_with(std::uint64_t payload) {
+  return payload << kPayloadShift | kNodeDelegated;
 }
 static_assert(node_payload(granted_with(kMaxPayload)) == kMaxPayload);
 static_assert(node_state(granted_with(kMaxPayload)) == kNodeGranted);
@@ -59,7 +59,7 @@ inline constexpr std::uint64_t kBeforeOffset = 24;
 // Words 5 to 7 belong to plain_queue.h, between uses of the node as well.
 inline constexpr std::uint64_t kGrantOffset = 40;
 inline constexpr std::uint64_t kNextTurnOffset = 48;
-inline constexpr std::uint64_t kStandOffset = 56;
+inline constexpr std::uint64_t kWaiterStateOffset = 56;
 /// The name of a node's word, by its offset, for people.
 constexpr const char* node_word_name(std::uint64_t offset) {
   switch (offset) {
@@ -68,7 +68,7 @@ constexpr const char* node_word_name(std::uint64_t offset) {
     case kBeforeOffset: return "before";
     case kGrantOffset: return "grant";
     case kNextTurnOffset: return "next turn";
-    case kStandOffset: return "stand";
+    case kWaiterStateOffset: return "waiter state";
     default: return "unused";
   }
 }
@@ -124,7 +124,7 @@ class NodePool {
   /// Its agent gave up waiting, and has marked it so; N1.
   void abandon(std::uint32_t index) { limbo_.push_back(index); }
   /// Its agent leaves it in a queue for others to release, and has marked it so; N1.
-  void lend(std::uint32_t index) { limbo_.push_back(index); }
+  void delegate(std::uint32_t index) { limbo_.push_back(index); }
 
   fabric::Address address(std::uint32_t index) const { return first_ + index * kNodeBytes; }
   /// For checks: the nodes that no agent may touch, and those that others have yet to leave.
@@ -138,7 +138,7 @@ class NodePool {
     return is_in_use(ep_.load(fabric::cpu, address(index) + kStatusOffset));
   }
   static bool is_in_use(std::uint64_t status) {
-    return node_state(status) == kNodeAbandoned || node_state(status) == kNodeLent;
+    return node_state(status) == kNodeAbandoned || node_state(status) == kNodeDelegated;
   }
   /// Other agents have written both words, and their stores must be over before the agent's own
   /// next store. So it reads the words by a wait that returns at once (ORDERING.md, O5).

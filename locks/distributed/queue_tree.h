@@ -15,12 +15,12 @@
 //   T2  An element is in its parent's queue with at most one node, the node of the agent that
 //       climbed. That node's parent link (word 2) is set before it is needed: an agent finds its
 //       own nodes from the leaf up.
-//   T3  An agent that leaves while its element keeps the parent lends its nodes above: it marks
-//       each `lent`, with the payload that it received in that queue, and stores its address in the
-//       element's `up` word, all before it passes the element on. So `up` names the element's node
-//       whenever the front of its queue has not climbed itself.
-//   T4  The agent that releases a queue with a lent node in it makes that node idle, after it has
-//       passed the queue on; from then on only the node's owner touches it.
+//   T3  An agent that leaves while its element keeps the parent delegates its nodes above: it marks
+//       each `delegated`, with the payload that it received in that queue, and stores its address
+//       in the element's `up` word, all before it passes the element on. So `up` names the
+//       element's node whenever the front of its queue has not climbed itself.
+//   T4  The agent that releases a queue with a delegated node in it makes that node idle, after it
+//       has passed the queue on; from then on only the node's owner touches it.
 //   T5  The parent is passed on or emptied before the element's next agent receives kAcquireParent,
 //       so that the lock moves on at once. A front that receives it, or comes first, does not read
 //       `up`.
@@ -79,7 +79,7 @@ template <class P>
 concept RootPolicy = requires(P& policy, RootArrival arrival, Deadline deadline,
                               std::uint64_t count) {
   // Whether goes_on() reads its count. If not, the tree does not count: a count costs a read of a
-  // lent node, and an unbounded count prevents states from repeating in exploration.
+  // delegated node, and an unbounded count prevents states from repeating in exploration.
   {std::bool_constant<std::remove_reference_t<P>::kCounts>()};
   // Begins the write phase. False when the deadline passed first, with nothing left behind.
   { policy.seize(arrival, deadline) } -> std::same_as<bool>;
@@ -132,12 +132,12 @@ class QueueTree {
   fabric::Address dump(std::vector<fabric::AgentId>& queue);
 
  private:
-  /// The node by which a queue is held: one of this agent's own, or a lent one.
+  /// The node by which a queue is held: one of this agent's own, or a delegated one.
   struct Front {
     fabric::Address node;
     bool own = true;
     std::uint32_t index = 0;  // index of this agent's node
-    bool marked = false;      // it was marked lent, but is not lent
+    bool marked = false;      // it was marked delegated, but is not delegated
     std::uint64_t count = 0;
   };
   using Nodes = std::array<std::uint32_t, Topology::kMaxLevels>;
@@ -165,7 +165,7 @@ class QueueTree {
   Front parent(std::uint32_t step, const TreeHold& hold, const Front& front, bool marked,
                bool counts);
   std::uint32_t mark_above(std::uint32_t step, const TreeHold& hold, fabric::Address node,
-                           Nodes& lent);
+                           Nodes& delegated);
   void retire(const Front& front);
 
   LockAgent<E>& agent_;
@@ -257,18 +257,18 @@ void QueueTree<E>::leave(std::uint32_t step, const TreeHold& hold, const Front& 
   if (step == 0) return leave_root(front, policy);
   at(step, [&](auto queue, auto) {
     fabric::Address last = front.node;
-    Nodes lent{};
+    Nodes delegated{};
     std::uint32_t marked = 0;
     if (front.count < most_passings_[path_.steps[step].level]) {  // T7
       const fabric::Address next = queue.linked(front.node);
       if (!next.is_null()) {
-        if (front.own) marked = mark_above(step, hold, front.node, lent);  // T3
+        if (front.own) marked = mark_above(step, hold, front.node, delegated);  // T3
         last = queue.hand_over(front.node, next, front.count + 1);
       }
     }
     if (last.is_null()) {
       agent_.stats.handed_over(path_.steps[step].level);
-      for (std::uint32_t i = 0; i < marked; ++i) agent_.nodes.lend(lent[i]);
+      for (std::uint32_t i = 0; i < marked; ++i) agent_.nodes.delegate(delegated[i]);
     } else {
       const bool counts = step > 1 || P::kCounts;
       const bool was_marked = marked != 0 || front.marked;  // from here, or from further below
@@ -310,29 +310,29 @@ auto QueueTree<E>::parent(std::uint32_t step, const TreeHold& hold, const Front&
             .marked = marked,
             .count = step - 1 == hold.top ? count_of(hold.payload) : 0};
   }
-  Front lent{.own = false};
-  lent.node = at(step, [&](auto, auto access) {
+  Front delegated{.own = false};
+  delegated.node = at(step, [&](auto, auto access) {
     return fabric::Address::from_word(ep.load(access, up(path_, step)));
   });
-  if (!counts) return lent;
-  lent.count = count_of(node_payload(ByClass(ep).load(lent.node + kStatusOffset)));
-  return lent;
+  if (!counts) return delegated;
+  delegated.count = count_of(node_payload(ByClass(ep).load(delegated.node + kStatusOffset)));
+  return delegated;
 }
 
 /// T3: marks this agent's nodes above its node at `step`, and stores where they are. Returns how
 ///     many.
 template <fabric::Endpoint E>
 std::uint32_t QueueTree<E>::mark_above(std::uint32_t step, const TreeHold& hold,
-                                       fabric::Address node, Nodes& lent) {
+                                       fabric::Address node, Nodes& delegated) {
   E& ep = agent_.ep;
   std::uint32_t marked = 0;
   for (; step > hold.top; --step) {
     const auto index = static_cast<std::uint32_t>(ep.load(fabric::cpu, node + kParentOffset));
     node = agent_.nodes.address(index);
     const std::uint64_t count = step - 1 == hold.top ? count_of(hold.payload) : 0;
-    ep.store(fabric::cpu, node + kStatusOffset, lent_with(count));
+    ep.store(fabric::cpu, node + kStatusOffset, delegated_with(count));
     at(step, [&](auto, auto access) { ep.store(access, up(path_, step), node.word()); });
-    lent[marked++] = index;
+    delegated[marked++] = index;
   }
   return marked;
 }
@@ -353,7 +353,7 @@ fabric::Address QueueTree<E>::dump(std::vector<fabric::AgentId>& queue) {
   std::array<std::vector<fabric::AgentId>, Topology::kMaxLevels> waiting;
   fabric::Address front = dump_queue(agent_, site_.line, waiting[0]);
   std::uint32_t step = 0;
-  while (!front.is_null()) {  // own or lent, by an agent of the element in that queue
+  while (!front.is_null()) {  // own or delegated, by an agent of the element in that queue
     const TreePath path = TreePath::of(agent_.ep, front.rank());
     if (++step >= path.depth) break;
     const TreePath::Step& below = path.steps[step];

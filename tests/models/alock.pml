@@ -41,10 +41,10 @@ byte next[NODES + 1], grant[NODES + 1];
 #if GIVES_UP
 #define IDLE 0
 #define ABANDONED 1
-#define STAYS 0                     /* NodeStand; a stand is turn * 4 + one of these */
+#define STAYS 0                     /* WaiterState; a waiter's word is turn * 4 + one of these */
 #define LEAVING 1
 #define LEFT 2
-byte status[NODES + 1], next_turn[NODES + 1], stand[NODES + 1];
+byte status[NODES + 1], next_turn[NODES + 1], waiter[NODES + 1];
 #endif
 
 bool card;                          /* the card is between an rma operation's read and its write */
@@ -223,18 +223,18 @@ inline pass(payload) {
 #if GIVES_UP
 #ifdef DEFECT_STEPS_OVER_LEAVING
         if
-        :: atomic { stand[nxt] == turn * 4 + STAYS || stand[nxt] / 4 != turn -> left = true }
-        :: atomic { stand[nxt] / 4 == turn && stand[nxt] % 4 != STAYS -> skip }
+        :: atomic { waiter[nxt] == turn * 4 + STAYS || waiter[nxt] / 4 != turn -> left = true }
+        :: atomic { waiter[nxt] / 4 == turn && waiter[nxt] % 4 != STAYS -> skip }
         fi;
 #elif defined(DEFECT_LEAVING_STAYS)
         if
-        :: atomic { stand[nxt] != turn * 4 + LEFT -> left = true }
-        :: atomic { stand[nxt] == turn * 4 + LEFT -> skip }
+        :: atomic { waiter[nxt] != turn * 4 + LEFT -> left = true }
+        :: atomic { waiter[nxt] == turn * 4 + LEFT -> skip }
         fi;
 #else
-        if                                         /* load(next + kStandOffset), wait_for it */
-        :: atomic { stand[nxt] != turn * 4 + LEAVING && stand[nxt] != turn * 4 + LEFT -> left = true }
-        :: atomic { stand[nxt] == turn * 4 + LEFT -> skip }
+        if                                         /* load(next + kWaiterStateOffset), wait_for it */
+        :: atomic { waiter[nxt] != turn * 4 + LEAVING && waiter[nxt] != turn * 4 + LEFT -> left = true }
+        :: atomic { waiter[nxt] == turn * 4 + LEFT -> skip }
         fi;
 #endif
 #else
@@ -339,8 +339,8 @@ inline yield() {
 inline acquire() {
   d_step { take() };
 #if GIVES_UP
-  stand[me] = (stand[me] / 4 + 1) * 4 + STAYS;     /* store(cpu, me + kStandOffset), open_turn */
-  budget = stand[me] / 4;
+  waiter[me] = (waiter[me] / 4 + 1) * 4 + STAYS;     /* store(cpu, me + kWaiterStateOffset), open_turn */
+  budget = waiter[me] / 4;
 #endif
 #ifdef DEFECT_VICTIM_WITH_TAIL
   if
@@ -402,18 +402,18 @@ inline acquire() {
 #if GIVES_UP
 /* PlainQueue::leave. */
 inline leave() {
-  stand[me] = stand[me] + LEAVING;                 /* store(cpu, me + kStandOffset, kLeaving), fence() */
+  waiter[me] = waiter[me] + LEAVING;                 /* store(cpu, me + kWaiterStateOffset, kWaiterLeaving), fence() */
   if
   :: atomic { grant[me] == 0 -> skip };            /* load(cpu, me + kGrantOffset) */
      status[me] = ABANDONED;                       /* store(cpu, me + kStatusOffset, kNodeAbandoned) */
      atomic {
        pool[me] = LIMBO;                           /* nodes.abandon(node) */
        wants[p] = false;
-       stand[me] = stand[me] - LEAVING + LEFT;     /* store(cpu, me + kStandOffset, kLeft) */
+       waiter[me] = waiter[me] - LEAVING + LEFT;     /* store(cpu, me + kWaiterStateOffset, kWaiterLeft) */
        me = 0
      }
   :: atomic { grant[me] != 0 -> skip };            /* the same: the grant came first */
-     stand[me] = stand[me] - LEAVING;              /* store(cpu, me + kStandOffset, kStays) */
+     waiter[me] = waiter[me] - LEAVING;              /* store(cpu, me + kWaiterStateOffset, kWaiterStays) */
      atomic {
        budget = grant[me] - 1;
        grant[me] = 0;                              /* store(cpu, me + kGrantOffset, 0), P3 */

@@ -39,7 +39,7 @@
 #define IDLE 0
 #define WAITING 1
 #define ABANDONED 2
-#define LENT 3
+#define DELEGATED 3
 #define GRANTED 4
 #define ACQUIRE_PARENT (T_L + 1)    /* kAcquireParent: above all counts */
 #define ROOT 0                      /* the payload in the root's queue: a count or kModeChange */
@@ -57,7 +57,7 @@ byte data_of[AGENTS];               /* the value that it stores to data */
 #define FLUSHED(p) skip
 #endif
 
-/* NodePool: free_, in use, limbo_ (abandoned or lent). Private to its agent; global so that
+/* NodePool: free_, in use, limbo_ (abandoned or delegated). Private to its agent; global so that
  * others' steps can be checked against it (N1). */
 #define FREE 0
 #define TAKEN 1
@@ -121,7 +121,7 @@ inline ghost_finish() {
      od;
      at = 1;
      do
-     :: at <= NODES -> assert(status[at] != ABANDONED && status[at] != LENT); at++
+     :: at <= NODES -> assert(status[at] != ABANDONED && status[at] != DELEGATED); at++
      :: else -> break
      od;
      at = 0
@@ -132,7 +132,7 @@ inline ghost_finish() {
 /* NodePool::take, in `node`; two nodes are enough for an agent that never gives up. It reclaims first,
  * while the source does so only when nothing is free: the same nodes are out of use. */
 #define MINE(i) (p * NODES_EACH + 1 + i)
-#define RECLAIMABLE(n) (pool[n] == LIMBO && status[n] != ABANDONED && status[n] != LENT)
+#define RECLAIMABLE(n) (pool[n] == LIMBO && status[n] != ABANDONED && status[n] != DELEGATED)
 inline take(node) {
   node = MINE(0);
   do
@@ -294,14 +294,14 @@ inline climb() {
 
 /* T3: the element keeps the root by the node of the agent that leaves. */
 inline mark_above() {
-  status[root] = LENT;                             /* store(cpu, root + kStatusOffset, lent_with(count)) */
+  status[root] = DELEGATED;                        /* store(cpu, root + kStatusOffset, delegated_with(count)) */
 #ifndef DEFECT_UP_NOT_SET
   up[e] = root;                                    /* store(up, root) */
 #endif
   skip
 }
 
-/* The root, by `root`: our own, or one that was lent to the element. */
+/* The root, by `root`: our own, or one that was delegated to the element. */
 inline leave_root() {
   at = root;
   nxt = next[root];                                /* linked(root) */
@@ -312,7 +312,7 @@ inline leave_root() {
     handed = false;
     if
     :: climbed -> recycle(root)                    /* store(root + kStatusOffset, kNodeIdle) where marked */
-#ifdef DEFECT_LENT_STAYS
+#ifdef DEFECT_DELEGATED_STAYS
     :: else
 #else
     :: else -> clear(root); up[e] = 0              /* store(root + kStatusOffset, kNodeIdle), T4 */
@@ -362,10 +362,10 @@ inline descend() {
 #endif
      d_step {
        if
-#ifdef DEFECT_LENT_REUSED
+#ifdef DEFECT_DELEGATED_REUSED
        :: climbed -> pool[root] = FREE
 #else
-       :: climbed -> pool[root] = LIMBO            /* nodes.lend(root) */
+       :: climbed -> pool[root] = LIMBO            /* nodes.delegate(root) */
 #endif
        :: else
        fi;

@@ -67,11 +67,11 @@ TEST_CASE("explore: one agent with a deadline among patient ones, every kind", "
 }
 
 // T3, N2. The second agent of a node gives up behind the first one, which has marked its nodes
-// above lent by then: at three levels one of them went back to its pool marked so.
-TEST_CASE("explore: RMA-MCS, a node that was not lent after all goes back unmarked") {
+// above delegated by then: at three levels one of them went back to its pool marked so.
+TEST_CASE("explore: RMA-MCS, a node that was not delegated after all goes back unmarked") {
   require_clean("rma-mcs:t_l=1", kThreeLevels, {kWait, kTimed});
 }
 
-TEST_CASE("explore: RMA-RW, a writer's node that was not lent after all", "[.long][mixed]") {
+TEST_CASE("explore: RMA-RW, a writer's node that was not delegated after all", "[.long][mixed]") {
   require_clean("rma-rw:t_r=1,t_l1=1,t_l=1", kThreeLevels, {kWait, kTimed});
 }

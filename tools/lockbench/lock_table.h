@@ -25,7 +25,7 @@ inline constexpr std::uint64_t kTouchedOffset = 24;
 class LockTable {
  public:
   /// An agent holds one lock at a time, for which it needs at most a node per level; more for the
-  /// acquires that it gave up, and for nodes that it has lent.
+  /// acquires that it gave up, and for nodes that it has delegated.
   static constexpr std::uint32_t kNodesPerAgent = 4 * Topology::kMaxLevels;
 
   explicit LockTable(const Plan& plan)

@@ -236,9 +236,10 @@ class LockProgram final : public fabric::sim::Program {
     for (const std::uint32_t index : agents_[i]->nodes.free_nodes()) {
       const fabric::Address status = agents_[i]->nodes.address(index) + locks::kStatusOffset;
       const std::uint64_t state = locks::node_state(execution_->memory().load(status));
-      if (state != locks::kNodeAbandoned && state != locks::kNodeLent) continue;
-      execution_->fail(i, fmt::format("N2: agent {}'s node {} goes back to its pool marked {}", i,
-                                      index, state == locks::kNodeLent ? "lent" : "abandoned"));
+      if (state != locks::kNodeAbandoned && state != locks::kNodeDelegated) continue;
+      execution_->fail(
+          i, fmt::format("N2: agent {}'s node {} goes back to its pool marked {}", i, index,
+                         state == locks::kNodeDelegated ? "delegated" : "abandoned"));
     }
   }
 

@@ -199,10 +199,10 @@ std::string LockWatch::touches_node(std::uint32_t agent, const Operation& op, st
     if (status && writes && given_up) agents_[agent].dumps = true;
     return {};
   }
-  // plain_queue.h: the granter of a node reads its stand; the turn in it tells whether the node's
-  // agent has continued.
-  const bool stand = word_of_node(op.at) == locks::kStandOffset;
-  if (stand && !writes) return {};
+  // plain_queue.h: the granter of a node reads its waiter state; the turn in it tells whether the
+  // node's agent has continued.
+  const bool waiter_state = word_of_node(op.at) == locks::kWaiterStateOffset;
+  if (waiter_state && !writes) return {};
   if (!published(op.at) && (writes || !agents_[agent].dumps)) {
     return fmt::format("N1: touch of a released node: agent {} {} {}, which nobody may know", agent,
                        writes ? "writes" : "reads", name(op.at));
@@ -224,9 +224,9 @@ Sight LockWatch::sight(std::uint32_t agent, const Operation& op) const {
   }
   if (shape_.timed()) return Sight::kSeen;
   const bool own = in_nodes(op.at) && owner(op.at) == agent && !published(op.at);
-  const bool stand = word_of_node(op.at) == locks::kStandOffset;
+  const bool waiter_state = word_of_node(op.at) == locks::kWaiterStateOffset;
   const bool names = op.kind != OpKind::kLoad && in_nodes(Address::from_word(op.operand));
-  return own && !stand && !names ? Sight::kOwn : Sight::kSeen;
+  return own && !waiter_state && !names ? Sight::kOwn : Sight::kSeen;
 }
 
 std::string LockWatch::raises_token(std::uint32_t agent, std::uint64_t old, std::uint64_t left) {

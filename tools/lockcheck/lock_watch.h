@@ -76,7 +76,8 @@ class LockWatch {
 
   /// Lets an exploration leave out orders. Not kSeen are:
   ///   A node of the agent that is not published: an agent that touches it violates N1. This does
-  ///   not hold for its stand, which others may read, nor if time-outs make dumps that read it.
+  ///   not hold for its waiter state, which others may read, nor if time-outs make dumps that read
+  ///   it.
   ///   The holder's name that is posted, if kept() makes it always the same. (If the store is
   ///   waited for, the agent enters after it, in a separate step.)
   ///   A reader's first read of the record: an agent that stores to it later is inside as well
