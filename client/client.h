@@ -291,7 +291,7 @@ class Inspector {
   StripePlace stripe_of(std::string_view key);
   /// How many stripes of a rank are guarded by which lock kind.
   std::vector<LockKindReport> lock_kinds(std::uint32_t rank);
-  /// Why the lock of one of these stripes is as it is: kind, switches, what visitors do.
+  /// Why the lock of one of these stripes is as it is: kind, switches and workload.
   StripeReport stripe_report(std::uint32_t rank, std::uint64_t stripe);
   /// Activates a kind of lock=auto on one stripe, for all sessions; operations continue meanwhile.
   /// kInvalidArgument if the store has no such kind or stripe.

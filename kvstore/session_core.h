@@ -155,7 +155,7 @@ Result<locks::StripeGrant> SessionCore<E>::enter(const Location& location, locks
   };
   const std::uint64_t contended = gate.contended();
   auto grant = gate.acquire_and_read(location.rank, location.stripe, mode, read_line);
-  if (grant.ok()) advisor.visited(location, mode, gate.contended() != contended);
+  if (grant.ok()) advisor.acquired(location, mode, gate.contended() != contended);
   return grant;
 }
 

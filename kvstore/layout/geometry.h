@@ -44,7 +44,7 @@ struct GeometryOptions {
 };
 
 /// A stripe's place: a lock line of each kind and, on the next line, its counters.
-///   word 0  elements in the stripe      words 1..5  samples of its visits (stripe_monitor.h)
+///   word 0  elements in the stripe      words 1..5  samples of its acquisitions (stripe_monitor.h)
 ///   word 6  turns of versions           word 7      free
 /// The words that name the active kinds are a separate array, eight to a line: they hardly ever
 /// change, so every reader keeps them cached. The words of next expiries (K7) are a separate array,

@@ -23,7 +23,7 @@ struct KindPolicy {
 };
 
 /// `hinted` and `costs` decide on the first kind alone, so they must be the same in all processes.
-/// `agents`: those that may be about to visit a lock that is left, see KindChoice.
+/// `agents`: those that may be about to acquire a lock that is left, see KindChoice.
 Result<KindPolicy> automatic_policy(const locks::Workload& hinted,
                                     const locks::PrimitiveCosts& costs, double agents);
 

@@ -1,7 +1,7 @@
-// LockAdvisor<E>: samples the visits of stripes, and switches a stripe's lock when that is due.
+// LockAdvisor<E>: samples the acquisitions of stripes, and switches a stripe's lock when due.
 //
-// *What.* visited() records a sample of about each kSampleEvery-th visit; when due(), review()
-// reads the stripe's window of samples and compares the kinds (stripe_monitor.h).
+// *What.* acquired() records a sample of about each kSampleEvery-th acquisition; when due(),
+// review() reads the stripe's window of samples and compares the kinds (stripe_monitor.h).
 // *Thread safety.* One session's. The counters of stripes are shared.
 #pragma once
 
@@ -34,7 +34,7 @@ class LockAdvisor {
   LockAdvisor& operator=(const LockAdvisor&) = delete;
 
   /// The stripe is locked in that mode, after a wait or without one.
-  [[gnu::always_inline]] void visited(const Location& location, locks::Mode mode, bool waited) {
+  [[gnu::always_inline]] void acquired(const Location& location, locks::Mode mode, bool waited) {
     if (choice_ != nullptr && --until_sample_ == 0) leave_sample(location, mode, waited);
   }
   bool due() const { return until_look_ == 0; }
@@ -50,7 +50,7 @@ class LockAdvisor {
   StripeCounters counters_of(std::uint32_t rank, std::uint64_t stripe);
   StripeView view(const StripeCounters& counters, locks::KindIndex in_force) const {
     return view_of(counters.local(), counters.remote(), choice_->kinds[in_force]->readers_share,
-                   counters.others());
+                   counters.contenders());
   }
 
   E& ep_;
@@ -73,7 +73,7 @@ void LockAdvisor<E>::leave_sample(const Location& location, locks::Mode mode, bo
   } else {
     ep_.post_fetch_add(fabric::rma, line + kRemoteSamplesOffset, one);
   }
-  // Not every n-th visit: a program that does things in turn would show the same thing always.
+  // Not every n-th acquisition: a program that works in turn would always show the same thing.
   until_sample_ = static_cast<std::uint32_t>(1 + sampling_.below(2 * kSampleEvery - 1));
   if (until_look_ > 0) --until_look_;
 }
@@ -108,7 +108,8 @@ void LockAdvisor<E>::review(std::uint32_t rank, std::uint64_t stripe) {
     return verdict.due ? counters.words[word]
                        : Samples::half_way(counters.words[word + 2], counters.words[word]);
   };
-  const std::uint64_t window[] = {begin(1), begin(2), LastOthers::word(seen.workload.others)};
+  const std::uint64_t window[] = {begin(1), begin(2),
+                                  LastContenders::word(seen.workload.contenders)};
   fabric::with_access(ep_, rank, [&](auto access) {
     for (std::size_t i = 0; i < std::size(window); ++i) {
       ep_.store(access, line + kWindowOffset + i * 8, window[i]);
@@ -131,7 +132,7 @@ StripeReport LockAdvisor<E>::report(std::uint32_t rank, std::uint64_t stripe) {
   if (seen.samples == 0) return report;
   report.reads = seen.workload.reads;
   report.local = seen.workload.local;
-  report.others = seen.workload.others;
+  report.contenders = seen.workload.contenders;
   report.why = locks::why(choice_->kinds, seen.workload, choice_->costs);
   return report;
 }

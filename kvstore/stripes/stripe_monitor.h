@@ -1,21 +1,22 @@
-// StripeMonitor: samples of the visits to a stripe, and the decision to switch its lock kind.
+// StripeMonitor: samples of the acquisitions of a stripe, and the decision to switch its lock kind.
 //
-// *What.* One visit in about kSampleEvery leaves a sample in the stripe's line of counters; now and
-// then an agent that did so reads the samples of the stripe's window, and compares the kinds.
-// Regret is the time that the visits of the window would have saved under the best kind. A switch
-// is due once the regret exceeds the cost of a switch and the effect of chance on so few samples.
+// *What.* One acquisition in about kSampleEvery leaves a sample in the stripe's line of counters;
+// now and then an agent that did so reads the samples of the stripe's window, and compares the
+// kinds. Regret is the time that the acquisitions of the window would have saved under the best
+// kind. A switch is due once the regret exceeds the cost of a switch and the effect of chance on so
+// few samples.
 // So a changing workload costs at most about twice the better of its kinds (the ski-rental rule),
 // and kinds that are about equal do not alternate. Each switch starts a new window; a window that
 // has grown long forgets half.
 //   word 0  elements (the store's)
-//   word 1  samples of local visitors, of class `cpu`; word 2 of remote ones, of class `rma`:
+//   word 1  samples of local agents, of class `cpu`; word 2 of remote ones, of class `rma`:
 //           bits 20..0 reads, 41..21 writes, 62..42 those of them that had to wait; each modulo
 //           2^21
 //   word 3, 4  words 1 and 2 at the start of the window
-//   word 5  bits 15..0 others at the lock, in 1/256, as of the last time that they were known
+//   word 5  bits 15..0 contenders, in 1/256, as of the last time that they were known
 //   word 6  turns: wrap-arounds of a line's version (the store's; session.h, K6)
-// *Others.* Under a lock that excludes, the share that waits tells how many there are. Readers that
-// share do not wait for one another, and give no information: then the last estimate remains.
+// *Contenders.* Under a lock that excludes, the share that waits tells how many there are. Readers
+// that share do not wait for one another, and give no information: then the last estimate remains.
 // *Thread safety.* Words 1 and 2 change by atomics of one class each. A reviewing agent writes
 // words 3 to 5 without a lock: one of two concurrent reviews is lost, which costs a few samples.
 // *Source.* Ski rental: Karlin, Manasse, Rudolph, Sleator, Algorithmica'88.
@@ -32,7 +33,7 @@
 
 namespace keyway::store {
 
-inline constexpr std::uint32_t kSampleEvery = 32;  // visits of an agent, on average
+inline constexpr std::uint32_t kSampleEvery = 32;  // acquisitions of an agent, on average
 inline constexpr std::uint32_t kLookEvery = 4;     // samples of an agent
 inline constexpr std::uint64_t kMinSamples = 8;    // minimum samples of a window for a review
 inline constexpr std::uint64_t kMaxSamples = 128;  // a window with more forgets half
@@ -50,7 +51,7 @@ struct Samples {
   std::uint64_t writes = 0;
   std::uint64_t waited = 0;
 
-  /// The addition of a visitor to its word. An overflowing field carries one into the next.
+  /// The addition of one sample to its word. An overflowing field carries one into the next.
   static constexpr std::uint64_t one(bool reads, bool waits) {
     return (reads ? 1 : 1ULL << kBits) + (waits ? 1ULL << 2 * kBits : 0);
   }
@@ -69,10 +70,10 @@ struct Samples {
 };
 
 /// Word 5.
-struct LastOthers {
+struct LastContenders {
   static double from_word(std::uint64_t word) { return static_cast<double>(word & kMax) / kUnit; }
-  static std::uint64_t word(double others) {
-    return static_cast<std::uint64_t>(std::min(others * kUnit, double{kMax}));
+  static std::uint64_t word(double contenders) {
+    return static_cast<std::uint64_t>(std::min(contenders * kUnit, double{kMax}));
   }
 
  private:
@@ -94,7 +95,7 @@ struct StripeCounters {
 
   Samples local() const { return Samples::between(words[3], words[1]); }
   Samples remote() const { return Samples::between(words[4], words[2]); }
-  double others() const { return LastOthers::from_word(words[5]); }
+  double contenders() const { return LastContenders::from_word(words[5]); }
 };
 
 /// The results of a review of a stripe.
@@ -105,7 +106,7 @@ struct StripeView {
 
 /// `shares`: whether readers share under the active kind.
 inline StripeView view_of(const Samples& local, const Samples& remote, bool shares,
-                          double others_before) {
+                          double contenders_before) {
   StripeView view;
   view.samples = local.all() + remote.all();
   if (view.samples == 0) return view;
@@ -114,35 +115,35 @@ inline StripeView view_of(const Samples& local, const Samples& remote, bool shar
   view.workload.local = static_cast<double>(local.all()) / n;
   const double waited = std::min(1.0, static_cast<double>(local.waited + remote.waited) / n);
   const double telling = shares ? 1 - view.workload.reads * view.workload.reads : 1;
-  // The share of visitors in conflict that found the lock busy; at 1 the number of others would be
-  // arbitrary.
+  // The share of conflicting acquisitions that found the lock busy; at 1 the number of contenders
+  // would be arbitrary.
   const double busy = telling > 0 ? std::min(waited / telling, 1 - 1 / (n + 1)) : 0;
-  view.workload.others = telling * (busy / (1 - busy)) + (1 - telling) * others_before;
+  view.workload.contenders = telling * (busy / (1 - busy)) + (1 - telling) * contenders_before;
   return view;
 }
 
-/// The cost of a switch: both locks, the word, and each agent's visit to the old lock.
+/// The cost of a switch: both locks, the word, and each agent's acquisition of the old lock.
 inline double switch_ns(const locks::Footprint& from, const locks::Footprint& to,
                         const locks::Workload& workload, const locks::PrimitiveCosts& costs,
                         double agents) {
   locks::Workload write = workload;
   write.reads = 0;
-  return (1 + agents) * locks::visit_ns(from, write, costs) + locks::visit_ns(to, write, costs) +
-         costs.rma_atomic_ns;
+  return (1 + agents) * locks::acquisition_ns(from, write, costs) +
+         locks::acquisition_ns(to, write, costs) + costs.rma_atomic_ns;
 }
 
 /// The decision of a review.
 struct Verdict {
   locks::KindIndex best = 0;
-  double regret_ns = 0;  // the time that the window's visits would have saved under it
+  double regret_ns = 0;  // the time that the window's acquisitions would have saved under it
   double doubt_ns = 0;   // the effect of chance with this number of samples
   bool due = false;      // a switch to it
 };
 
-/// Standard deviation, over one visit, of the time that `to` saves against `from`: there are four
-/// types of visits, and the window has counted each. One additional sample, shared equally by all
-/// types, represents visits that have not occurred. The other agents at the lock are the same for
-/// both kinds, and are left out.
+/// Standard deviation, over one acquisition, of the time that `to` saves against `from`: there are
+/// four types of acquisitions, and the window has counted each. One additional sample, shared
+/// equally by all types, represents acquisitions that have not occurred. The contenders are the
+/// same for both kinds, and are left out.
 inline double saving_deviation(const locks::Footprint& from, const locks::Footprint& to,
                                const StripeView& view, const locks::PrimitiveCosts& costs) {
   const locks::Workload& w = view.workload;
@@ -155,7 +156,8 @@ inline double saving_deviation(const locks::Footprint& from, const locks::Footpr
           (read != 0 ? w.reads : 1 - w.reads) * (local != 0 ? w.local : 1 - w.local);
       const double weight = (n * share + 0.25) / (n + 1);
       const locks::Workload sort{.reads = read, .local = local};
-      const double saved = locks::visit_ns(from, sort, costs) - locks::visit_ns(to, sort, costs);
+      const double saved =
+          locks::acquisition_ns(from, sort, costs) - locks::acquisition_ns(to, sort, costs);
       mean += weight * saved;
       square += weight * saved * saved;
     }
@@ -172,9 +174,9 @@ inline Verdict weigh(const KindChoice& choice, locks::KindIndex in_force, const 
   if (&best == &now) return verdict;
   const auto n = static_cast<double>(view.samples);
   verdict.regret_ns = n * kSampleEvery *
-                      (locks::visit_ns(now, view.workload, choice.costs) -
-                       locks::visit_ns(best, view.workload, choice.costs));
-  // A sample stands for the visits since the one before, so they are the random draw.
+                      (locks::acquisition_ns(now, view.workload, choice.costs) -
+                       locks::acquisition_ns(best, view.workload, choice.costs));
+  // A sample stands for the acquisitions since the one before, so they are the random draw.
   verdict.doubt_ns =
       kDoubt * std::sqrt(n) * kSampleEvery * saving_deviation(now, best, view, choice.costs);
   verdict.due = verdict.regret_ns >=

@@ -245,9 +245,9 @@ struct StripeReport {
   std::string kind;
   std::uint64_t switches = 0;
   std::uint64_t samples = 0;  // since the last evaluation; 0: the shares are not known
-  double reads = 0;           // share of visits that read
-  double local = 0;           // share of visits from the owner's node
-  double others = 0;          // agents at the lock as one comes, estimated
+  double reads = 0;           // share of acquisitions that read
+  double local = 0;           // share of acquisitions from the owner's node
+  double contenders = 0;      // average agents at the lock on arrival, estimated
   std::string why;            // the costs of the kinds
 };
 

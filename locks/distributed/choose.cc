@@ -18,16 +18,17 @@ double sweep_ns(const PrimitiveCosts& costs) {
   return far_ns(costs) + costs.counters * costs.posted_ns;
 }
 
-double uncontended_ns(const Visit& visit, const PrimitiveCosts& costs) {
+double uncontended_ns(const Acquisition& acquisition, const PrimitiveCosts& costs) {
   const double order = costs.nodes > 1 ? costs.order_ns : 0;
-  return visit.cpu * costs.cpu_atomic_ns + visit.near_rma * costs.loopback_ns +
-         visit.far_rma * far_ns(costs) + visit.orders * order + visit.sweeps * sweep_ns(costs);
+  return acquisition.cpu * costs.cpu_atomic_ns + acquisition.near_rma * costs.loopback_ns +
+         acquisition.far_rma * far_ns(costs) + acquisition.orders * order +
+         acquisition.sweeps * sweep_ns(costs);
 }
 
 /// How long a holder keeps a contender out: about two dependent accesses to the guarded data. A
 /// writer's sweeps count as well. If readers share, a conflicting holder is a writer in 1 of 1 +
 /// reads cases.
-double stay_ns(const Footprint& kind, const Workload& workload, const PrimitiveCosts& costs) {
+double hold_ns(const Footprint& kind, const Workload& workload, const PrimitiveCosts& costs) {
   return 2 * (workload.local * costs.cpu_atomic_ns + (1 - workload.local) * far_ns(costs)) +
          kind.remote_write.sweeps * sweep_ns(costs) / (1 + workload.reads);
 }
@@ -38,8 +39,8 @@ double handover_ns(const Footprint& kind, const Workload& workload, const Primit
   const double once = workload.local * near + (1 - workload.local) * far_ns(costs);
   switch (kind.waiting) {
     case Waiting::kQueue: return once;
-    case Waiting::kBackoff: return once + (stay_ns(kind, workload, costs) + once) / 2;
-    case Waiting::kPoll: return once * (1 + workload.others);
+    case Waiting::kBackoff: return once + (hold_ns(kind, workload, costs) + once) / 2;
+    case Waiting::kPoll: return once * (1 + workload.contenders);
   }
   return once;
 }
@@ -54,27 +55,28 @@ std::vector<const Footprint*> candidates() {
   return kinds;
 }
 
-double visit_ns(const Footprint& kind, const Workload& workload, const PrimitiveCosts& costs) {
+double acquisition_ns(const Footprint& kind, const Workload& workload,
+                      const PrimitiveCosts& costs) {
   const double reads = workload.reads;
   const double writes = 1 - reads;
-  const auto placed = [&](const Visit& near, const Visit& far) {
+  const auto placed = [&](const Acquisition& near, const Acquisition& far) {
     return workload.local * uncontended_ns(near, costs) +
            (1 - workload.local) * uncontended_ns(far, costs);
   };
   const double alone = reads * placed(kind.local_read, kind.remote_read) +
                        writes * placed(kind.local_write, kind.remote_write);
   const double in_conflict = kind.readers_share ? 1 - reads * reads : 1;
-  return alone + workload.others * in_conflict *
-                     (stay_ns(kind, workload, costs) + handover_ns(kind, workload, costs));
+  return alone + workload.contenders * in_conflict *
+                     (hold_ns(kind, workload, costs) + handover_ns(kind, workload, costs));
 }
 
 const Footprint& choose(std::span<const Footprint* const> among, const Workload& workload,
                         const PrimitiveCosts& costs) {
   KW_CHECK(!among.empty());
-  return **std::min_element(among.begin(), among.end(),
-                            [&](const Footprint* a, const Footprint* b) {
-                              return visit_ns(*a, workload, costs) < visit_ns(*b, workload, costs);
-                            });
+  return **std::min_element(
+      among.begin(), among.end(), [&](const Footprint* a, const Footprint* b) {
+        return acquisition_ns(*a, workload, costs) < acquisition_ns(*b, workload, costs);
+      });
 }
 
 std::string describe(const PrimitiveCosts& costs) {
@@ -88,16 +90,16 @@ std::string why(std::span<const Footprint* const> among, const Workload& workloa
                 const PrimitiveCosts& costs) {
   std::vector<const Footprint*> by_cost(among.begin(), among.end());
   std::stable_sort(by_cost.begin(), by_cost.end(), [&](const Footprint* a, const Footprint* b) {
-    return visit_ns(*a, workload, costs) < visit_ns(*b, workload, costs);
+    return acquisition_ns(*a, workload, costs) < acquisition_ns(*b, workload, costs);
   });
   std::string text;
   for (const Footprint* kind : by_cost) {
     text += fmt::format("{}{} {:.0f}{}", text.empty() ? "" : ", ", kind->kind,
-                        visit_ns(*kind, workload, costs), text.empty() ? " ns a visit" : "");
+                        acquisition_ns(*kind, workload, costs), text.empty() ? " ns a visit" : "");
   }
   return fmt::format(
       "{} ({:.0f}% reads, {:.0f}% local, {:.1f} others at the lock; costs in ns: {})", text,
-      100 * workload.reads, 100 * workload.local, workload.others, describe(costs));
+      100 * workload.reads, 100 * workload.local, workload.contenders, describe(costs));
 }
 
 }  // namespace keyway::locks

@@ -2,9 +2,9 @@
 // primitives.
 //
 // *What.* A kind is described by its footprint (footprint.h). A workload is a share of reads, a
-// share of visits by agents of the owner's node, and the average number of other agents that a
-// visitor finds at the lock. The cost of a visit is
-//   uncontended  +  others in conflict * (their hold + a hand-over)
+// share of acquisitions by agents of the owner's node, and the average number of contenders: the
+// other agents that an agent finds at the lock. The cost of an acquisition is
+//   uncontended  +  contenders in conflict * (their hold + a hand-over)
 // averaged over the workload. Two readers are in conflict if the kind does not let them share; a
 // hold includes the time in which a writer keeps the readers out. The model has no thresholds: the
 // choice follows from the costs alone.
@@ -36,17 +36,17 @@ struct PrimitiveCosts {
 };
 
 struct Workload {
-  double reads = 0.95;  // share of visits that read
-  double local = 1;     // share of visits from the owner's node
-  double others = 0;    // average number of agents at the lock on arrival
+  double reads = 0.95;    // share of acquisitions that read
+  double local = 1;       // share of acquisitions from the owner's node
+  double contenders = 0;  // average number of agents at the lock on arrival
 };
 
 /// The kinds from which a store chooses (AnyLock::kFootprints), in tie-breaking order.
 std::span<const Footprint> footprints();
 std::vector<const Footprint*> candidates();
 
-/// The model's cost of a visit in ns.
-double visit_ns(const Footprint& kind, const Workload& workload, const PrimitiveCosts& costs);
+/// The model's cost of an acquisition in ns.
+double acquisition_ns(const Footprint& kind, const Workload& workload, const PrimitiveCosts& costs);
 
 /// The cheapest; `among` is not empty.
 const Footprint& choose(std::span<const Footprint* const> among, const Workload& workload,

@@ -1,9 +1,9 @@
-// Footprint: the cost of a visit to a lock of a kind, in operations. Each kind's header has its
-// own.
+// Footprint: the cost of acquiring and releasing a lock of a kind, in operations. Each kind's
+// header has its own.
 //
-// *What.* The number of atomics of each type in an uncontended visit, for local and remote readers
-// and writers, and how agents wait. choose.h computes times from it. `lock=auto` does not choose a
-// kind without a footprint.
+// *What.* The number of atomics of each type in an uncontended acquisition, for local and remote
+// readers and writers, and how agents wait. choose.h computes times from it. `lock=auto` does not
+// choose a kind without a footprint.
 // *Thread safety.* Plain data.
 // *Source.* Design section 6.
 #pragma once
@@ -13,8 +13,8 @@
 
 namespace keyway::locks {
 
-/// The operations of one uncontended visit, acquire and release.
-struct Visit {
+/// The operations of one uncontended acquisition, acquire and release.
+struct Acquisition {
   double cpu = 0;       // atomics by the processor
   double near_rma = 0;  // atomics of class `rma` on the agent's own node
   double far_rma = 0;   // on another node, if there is one
@@ -34,7 +34,7 @@ struct Footprint {
   std::string_view text;  // with the levers that a store uses
   bool readers_share = false;
   Waiting waiting = Waiting::kQueue;
-  Visit local_read, remote_read, local_write, remote_write;
+  Acquisition local_read, remote_read, local_write, remote_write;
 };
 
 }  // namespace keyway::locks

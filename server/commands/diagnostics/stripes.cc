@@ -35,7 +35,7 @@ std::vector<Stripe> most_contended(Session& session, std::uint32_t rank, std::si
   std::stable_sort(all.begin(), all.end(), [](const Stripe& a, const Stripe& b) {
     const StripeReport& x = a.report;
     const StripeReport& y = b.report;
-    return x.others != y.others ? x.others > y.others : x.samples > y.samples;
+    return x.contenders != y.contenders ? x.contenders > y.contenders : x.samples > y.samples;
   });
   if (all.size() > most) all.resize(most);
   return all;
@@ -72,7 +72,7 @@ void reply_stripe(resp::ReplyWriter& out, std::uint32_t rank, const Stripe& stri
   integer("switches", report.switches);
   share("reads", report.reads);
   share("local", report.local);
-  share("others", report.others);
+  share("others", report.contenders);
   out.bulk("why");
   out.bulk(report.why);
 }

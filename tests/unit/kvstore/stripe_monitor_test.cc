@@ -58,10 +58,10 @@ TEST_CASE("monitor: a window that has grown long forgets half of everything") {
   }
 }
 
-TEST_CASE("monitor: the word of the others keeps what it holds") {
-  CHECK(LastOthers::from_word(LastOthers::word(0)) == 0);
-  CHECK(LastOthers::from_word(LastOthers::word(2.5)) == 2.5);
-  CHECK(LastOthers::from_word(LastOthers::word(1e9)) > 255);
+TEST_CASE("monitor: the word of the contenders keeps what it holds") {
+  CHECK(LastContenders::from_word(LastContenders::word(0)) == 0);
+  CHECK(LastContenders::from_word(LastContenders::word(2.5)) == 2.5);
+  CHECK(LastContenders::from_word(LastContenders::word(1e9)) > 255);
 }
 
 TEST_CASE("monitor: what waits tells how many are there, where it can") {
@@ -69,14 +69,14 @@ TEST_CASE("monitor: what waits tells how many are there, where it can") {
   const StripeView alone = view_of(half, {}, false, 9);
   CHECK(alone.workload.reads == 0.5);
   CHECK(alone.workload.local == 1);
-  CHECK(alone.workload.others == Approx(1));  // busy half of the time
+  CHECK(alone.workload.contenders == Approx(1));  // busy half of the time
   CHECK(view_of({}, half, false, 9).workload.local == 0);
   // Readers that share do not detect one another.
   const Samples readers{.reads = 100};
-  CHECK(view_of(readers, {}, true, 9).workload.others == Approx(9));
-  CHECK(view_of(readers, {}, false, 9).workload.others == Approx(0));
+  CHECK(view_of(readers, {}, true, 9).workload.contenders == Approx(9));
+  CHECK(view_of(readers, {}, false, 9).workload.contenders == Approx(0));
   const Samples stuck{.writes = 100, .waited = 100};
-  CHECK(view_of(stuck, {}, false, 0).workload.others > 10);
+  CHECK(view_of(stuck, {}, false, 0).workload.contenders > 10);
   CHECK(view_of({}, {}, true, 3).samples == 0);
 }
 

@@ -40,17 +40,17 @@ std::string chosen(const Workload& workload, const PrimitiveCosts& costs) {
 
 constexpr double kReads[] = {0, 0.5, 0.95, 1};
 constexpr double kLocal[] = {0, 0.5, 0.9, 1};
-constexpr double kOthers[] = {0, 0.5, 4, 100};
+constexpr double kContenders[] = {0, 0.5, 4, 100};
 
 template <class Check>
 void for_each_workload(Check&& check) {
   for (const double reads : kReads) {
     for (const double local : kLocal) {
-      for (const double others : kOthers) {
-        CAPTURE(reads, local, others);
+      for (const double contenders : kContenders) {
+        CAPTURE(reads, local, contenders);
         for (const Footprint& kind : footprints()) {
           CAPTURE(kind.kind);
-          check(kind, Workload{reads, local, others});
+          check(kind, Workload{reads, local, contenders});
         }
       }
     }
@@ -62,25 +62,25 @@ void for_each_workload(Check&& check) {
 TEST_CASE("choose: the extremes") {
   for (const PrimitiveCosts& costs : {kCluster, kSharedNodes}) {
     // Read from everywhere, hardly ever written: a reader's word is near to it.
-    CHECK(chosen({.reads = 1, .local = 1.0 / 16, .others = 2}, costs) == "rma-rw");
-    CHECK(chosen({.reads = 0.998, .local = 1.0 / 16, .others = 8}, costs) == "rma-rw");
+    CHECK(chosen({.reads = 1, .local = 1.0 / 16, .contenders = 2}, costs) == "rma-rw");
+    CHECK(chosen({.reads = 0.998, .local = 1.0 / 16, .contenders = 8}, costs) == "rma-rw");
     // Written at its owner: the network is kept out of it.
-    CHECK(chosen({.reads = 0, .local = 1, .others = 0}, costs) == "alock");
-    CHECK(chosen({.reads = 0, .local = 1, .others = 8}, costs) == "alock");
+    CHECK(chosen({.reads = 0, .local = 1, .contenders = 0}, costs) == "alock");
+    CHECK(chosen({.reads = 0, .local = 1, .contenders = 8}, costs) == "alock");
     // Written from everywhere, one at a time: the fewest round trips.
-    CHECK(chosen({.reads = 0, .local = 0, .others = 0}, costs) == "gbh");
+    CHECK(chosen({.reads = 0, .local = 0, .contenders = 0}, costs) == "gbh");
     // Written from everywhere, by many at once: a queue.
-    const std::string crowded = chosen({.reads = 0, .local = 0, .others = 20}, costs);
+    const std::string crowded = chosen({.reads = 0, .local = 0, .contenders = 20}, costs);
     CHECK((crowded == "d-mcs" || crowded == "alock"));
   }
   // One node, one class: nothing is near or far, and two atomics are the fewest.
   const PrimitiveCosts one_node{};
-  CHECK(chosen({.reads = 0, .local = 1, .others = 0}, one_node) == "gbh");
+  CHECK(chosen({.reads = 0, .local = 1, .contenders = 0}, one_node) == "gbh");
 }
 
 TEST_CASE("choose: whatever costs more, costs no kind less") {
   for_each_workload([](const Footprint& kind, const Workload& workload) {
-    const double base = visit_ns(kind, workload, kCluster);
+    const double base = acquisition_ns(kind, workload, kCluster);
     CHECK(base > 0);
     for (double PrimitiveCosts::*cost :
          {&PrimitiveCosts::cpu_atomic_ns, &PrimitiveCosts::loopback_ns,
@@ -88,11 +88,11 @@ TEST_CASE("choose: whatever costs more, costs no kind less") {
           &PrimitiveCosts::counters}) {
       PrimitiveCosts dearer = kCluster;
       dearer.*cost *= 2;
-      CHECK(visit_ns(kind, workload, dearer) >= base);
+      CHECK(acquisition_ns(kind, workload, dearer) >= base);
     }
     Workload crowded = workload;
-    crowded.others += 1;
-    CHECK(visit_ns(kind, crowded, kCluster) >= base);
+    crowded.contenders += 1;
+    CHECK(acquisition_ns(kind, crowded, kCluster) >= base);
   });
 }
 
@@ -105,18 +105,19 @@ TEST_CASE("choose: what a kind is good at moves the choice towards it, never awa
     }
     REQUIRE(mine != nullptr);
     for (const Footprint& each : footprints()) {
-      cheaper += visit_ns(each, workload, kCluster) < visit_ns(*mine, workload, kCluster);
+      cheaper +=
+          acquisition_ns(each, workload, kCluster) < acquisition_ns(*mine, workload, kCluster);
     }
     return cheaper;
   };
-  for (const double others : kOthers) {
+  for (const double contenders : kContenders) {
     for (std::size_t i = 1; i < std::size(kReads); ++i) {  // remote: more reads, better for readers
-      CHECK(rank_of("rma-rw", {kReads[i], 0, others}) <=
-            rank_of("rma-rw", {kReads[i - 1], 0, others}));
+      CHECK(rank_of("rma-rw", {kReads[i], 0, contenders}) <=
+            rank_of("rma-rw", {kReads[i - 1], 0, contenders}));
     }
     for (std::size_t i = 1; i < std::size(kLocal); ++i) {  // writes: nearer is better for alock
-      CHECK(rank_of("alock", {0, kLocal[i], others}) <=
-            rank_of("alock", {0, kLocal[i - 1], others}));
+      CHECK(rank_of("alock", {0, kLocal[i], contenders}) <=
+            rank_of("alock", {0, kLocal[i - 1], contenders}));
     }
   }
 }

@@ -14,7 +14,7 @@ using namespace keyway::server;
 namespace {
 
 struct Row {
-  double others = 0;
+  double contenders = 0;
   std::int64_t samples = 0;
   std::int64_t stripe = 0;
   std::string kind;
@@ -59,8 +59,8 @@ TEST_CASE("server: stripes that were visited are told, the most contended first"
   const auto rows = rows_of(peer.ask("KW.STRIPES COUNT 100"));
   REQUIRE(rows.size() > 1);
   for (std::size_t i = 1; i < rows.size(); ++i) {
-    CHECK(rows[i - 1].others >= rows[i].others);
-    if (rows[i - 1].others == rows[i].others) CHECK(rows[i - 1].samples >= rows[i].samples);
+    CHECK(rows[i - 1].contenders >= rows[i].contenders);
+    if (rows[i - 1].contenders == rows[i].contenders) CHECK(rows[i - 1].samples >= rows[i].samples);
     CHECK_FALSE(rows[i].kind.empty());
   }
   const auto one = rows_of(peer.ask("kw.stripes count 1"));

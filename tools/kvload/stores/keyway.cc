@@ -112,7 +112,7 @@ std::string json_of(std::uint32_t rank, const NumberedReport& of) {
                                 {"samples", of.report.samples},
                                 {"reads", of.report.reads},
                                 {"local", of.report.local},
-                                {"others", of.report.others},
+                                {"others", of.report.contenders},
                                 {"why", of.report.why}}
       .dump();
 }
