@@ -102,7 +102,7 @@ void LockAdvisor<E>::review(std::uint32_t rank, std::uint64_t stripe) {
   const locks::KindIndex in_force = gate_.kind_of(rank, stripe).kind();
   const StripeView seen = view(counters, in_force);
   if (seen.samples < kMinSamples) return;
-  const Verdict verdict = weigh(*choice_, in_force, seen);
+  const Verdict verdict = review_lock_kind(*choice_, in_force, seen);
   if (!verdict.due && seen.samples < kMaxSamples) return;
   const auto begin = [&](std::size_t word) {
     return verdict.due ? counters.words[word]

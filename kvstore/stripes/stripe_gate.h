@@ -46,7 +46,7 @@ class StripeGate {
   Result<locks::StripeGrant> acquire_and_read(std::uint32_t rank, std::uint64_t stripe,
                                               locks::Mode mode, PostFirst&& post_first) {
     return lock_.acquire(agent_, geometry_.stripe_site(rank, stripe), mode, deadline_,
-                         known(rank, stripe), post_first);
+                         cached_kind(rank, stripe), post_first);
   }
   Result<locks::StripeGrant> acquire(std::uint32_t rank, std::uint64_t stripe, locks::Mode mode,
                                      Deadline deadline);
@@ -65,7 +65,7 @@ class StripeGate {
   void prefetch(const Location& location) {
     prefetch_line<PrefetchFor::kWrite>(
         agent_.ep.view(geometry_.stripe_site(location.rank, location.stripe)
-                           .of(known(location.rank, location.stripe))
+                           .of(cached_kind(location.rank, location.stripe))
                            .line));
   }
   /// Acquires that had to wait.
@@ -80,10 +80,10 @@ class StripeGate {
   Status switch_to(std::uint32_t rank, std::uint64_t stripe, std::string_view kind);
 
  private:
-  [[gnu::always_inline]] locks::KindIndex& known(std::uint32_t rank, std::uint64_t stripe) {
-    if (lock_.kinds() == 1) return only_;
-    if (known_.empty()) known_.resize(agent_.ep.ranks());
-    auto& of_rank = known_[rank];
+  [[gnu::always_inline]] locks::KindIndex& cached_kind(std::uint32_t rank, std::uint64_t stripe) {
+    if (lock_.kinds() == 1) return only_kind_;
+    if (cached_kinds_.empty()) cached_kinds_.resize(agent_.ep.ranks());
+    auto& of_rank = cached_kinds_[rank];
     if (of_rank.empty()) of_rank.resize(geometry_.stripes());
     return of_rank[stripe];
   }
@@ -93,9 +93,9 @@ class StripeGate {
   const locks::StripeLock& lock_;
   const Deadline deadline_;
   bool holds_all_ = false;
-  locks::KindIndex only_ = 0;  // if the store has one kind
+  locks::KindIndex only_kind_ = 0;  // if the store has one kind
   // Otherwise the kind that each stripe had when it was last read; by rank, allocated at first use.
-  std::vector<std::vector<locks::KindIndex>> known_;
+  std::vector<std::vector<locks::KindIndex>> cached_kinds_;
 };
 
 /// One stripe's lock, released when this goes, also by an exception.
@@ -170,7 +170,7 @@ Result<locks::StripeGrant> StripeGate<E>::acquire(std::uint32_t rank, std::uint6
                                                   locks::Mode mode, Deadline deadline) {
   if (holds_all_) return locks::StripeGrant();
   return lock_.acquire(agent_, geometry_.stripe_site(rank, stripe), mode, deadline,
-                       known(rank, stripe));
+                       cached_kind(rank, stripe));
 }
 
 template <fabric::Endpoint E>
@@ -209,7 +209,7 @@ Status StripeGate<E>::switch_to(std::uint32_t rank, std::uint64_t stripe, locks:
   }
   if (holds_all_) return {Code::kBusy, "a session that is alone in the store holds all its locks"};
   return lock_.switch_to(agent_, geometry_.stripe_site(rank, stripe), target, deadline_,
-                         known(rank, stripe));
+                         cached_kind(rank, stripe));
 }
 
 template <fabric::Endpoint E>

@@ -165,8 +165,9 @@ inline double saving_deviation(const locks::Footprint& from, const locks::Footpr
   return std::sqrt(std::max(0.0, square - mean * mean));
 }
 
-/// Weighs the kinds for what a window shows.
-inline Verdict weigh(const KindChoice& choice, locks::KindIndex in_force, const StripeView& view) {
+/// Compares the kinds by what a window shows.
+inline Verdict review_lock_kind(const KindChoice& choice, locks::KindIndex in_force,
+                                const StripeView& view) {
   const locks::Footprint& now = *choice.kinds[in_force];
   const locks::Footprint& best = locks::choose(choice.kinds, view.workload, choice.costs);
   const auto at = std::find(choice.kinds.begin(), choice.kinds.end(), &best);

@@ -85,11 +85,11 @@ TEST_CASE("monitor: a switch is due once it would have paid, and not before") {
   const auto gbh = index_of(choice, "gbh");
   const auto due_after = [&](const KindChoice& among) {
     StripeView view{.workload = {.reads = 0, .local = 1}, .samples = 1};
-    while (!weigh(among, gbh, view).due) ++view.samples;
+    while (!review_lock_kind(among, gbh, view).due) ++view.samples;
     return view.samples;
   };
   StripeView view{.workload = {.reads = 0, .local = 1}, .samples = due_after(choice)};
-  const Verdict verdict = weigh(choice, gbh, view);
+  const Verdict verdict = review_lock_kind(choice, gbh, view);
   CHECK(verdict.best == index_of(choice, "alock"));
   CHECK(verdict.regret_ns >= switch_ns(*choice.kinds[gbh], *choice.kinds[verdict.best],
                                        view.workload, choice.costs, choice.agents));
@@ -100,7 +100,7 @@ TEST_CASE("monitor: a switch is due once it would have paid, and not before") {
 TEST_CASE("monitor: the best kind has no regret") {
   const KindChoice choice = choice_of();
   const StripeView local_writes{.workload = {.reads = 0, .local = 1}, .samples = 1'000'000};
-  const Verdict verdict = weigh(choice, index_of(choice, "alock"), local_writes);
+  const Verdict verdict = review_lock_kind(choice, index_of(choice, "alock"), local_writes);
   CHECK_FALSE(verdict.due);
   CHECK(verdict.regret_ns == 0);
 }
@@ -113,9 +113,9 @@ TEST_CASE("monitor: what chance may have made calls for no switch, and what it c
   double local = 1;
   while (locks::choose(choice.kinds, {0, local, 0}, choice.costs).kind != "gbh") local -= 0.01;
   for (std::uint64_t n = kMinSamples; n <= kMaxSamples; ++n) {
-    due += weigh(choice, alock, {{.reads = 0, .local = local}, n}).due;
+    due += review_lock_kind(choice, alock, {{.reads = 0, .local = local}, n}).due;
   }
   CHECK(due == 0);
   // If nearly all of them are remote, few samples suffice.
-  CHECK(weigh(choice, alock, {{.reads = 0, .local = 0.05}, kMaxSamples / 2}).due);
+  CHECK(review_lock_kind(choice, alock, {{.reads = 0, .local = 0.05}, kMaxSamples / 2}).due);
 }
