@@ -48,8 +48,8 @@ using store::ElementSink;
 using store::ElementsReader;
 using store::ElementState;
 using store::HeapReport;
-using store::KeyMark;
 using store::KeySink;
+using store::KeyVersion;
 using store::LockKindReport;
 using store::ModifyAllOptions;
 using store::Mutator;
@@ -184,7 +184,7 @@ class Session {
   Status modify_part(std::string_view key, ValueRange range, PartMutator mutate);
   /// Lets modify_all() prove that the key has not changed since; also for a missing key. An element
   /// past its expiry is removed first, so that its end is no later change.
-  Result<KeyMark> mark(std::string_view key);
+  Result<KeyVersion> version_of(std::string_view key);
 
   // --- several keys
   /// A batch of single gets: not atomic as a whole, but their memory accesses overlap. codes[i] is
@@ -209,7 +209,7 @@ class Session {
   /// times: again after room was made in a full heap.
   Status transact(std::span<const std::string_view> keys, const TransactionBody& body);
   /// The same with the elements' expiries, which the body may change as well. kMismatch, and no
-  /// call of the body, when a key has changed since the mark that options give.
+  /// call of the body, when a key has changed since the version that options give.
   Status modify_all(std::span<const std::string_view> keys, ElementsBody body,
                     const ModifyAllOptions& options = {});
 

@@ -134,8 +134,8 @@ Status Session::transact(std::span<const std::string_view> keys, const Transacti
   return impl_->with([&](auto& s) { return s.transact(keys, body); });
 }
 
-Result<KeyMark> Session::mark(std::string_view key) {
-  return impl_->with([&](auto& s) { return s.mark(key); });
+Result<KeyVersion> Session::version_of(std::string_view key) {
+  return impl_->with([&](auto& s) { return s.version_of(key); });
 }
 
 Status Session::modify_all(std::span<const std::string_view> keys, ElementsBody body,

@@ -57,8 +57,8 @@ class HeldKeys {
   Status read(std::span<const std::string_view> keys, ElementsReader reader);
   /// Whether each key is there, or none, as the options of a put want it.
   Code presence(std::span<const PlannedWrite> writes, PutIf when);
-  /// Copies the elements; kMismatch if a key's mark differs from the given one.
-  Status draft(std::span<const std::string_view> keys, std::span<const KeyMark> marks,
+  /// Copies the elements; kMismatch if a key's version differs from the given one.
+  Status draft(std::span<const std::string_view> keys, std::span<const KeyVersion> versions,
                std::span<ElementDraft> drafts);
   /// Writes and erases what the drafts say, all or nothing (K3).
   Status write(std::span<const std::string_view> keys, std::span<const ElementDraft> drafts);
@@ -71,7 +71,7 @@ class HeldKeys {
 
  private:
   static Status half_done(std::size_t done, std::size_t all);
-  Code draft_one(const Location& location, std::string_view key, const KeyMark* mark,
+  Code draft_one(const Location& location, std::string_view key, const KeyVersion* version,
                  ElementDraft& draft);
 
   SessionCore<E>& core_;
@@ -152,12 +152,12 @@ Code HeldKeys<E>::presence(std::span<const PlannedWrite> writes, PutIf when) {
 }
 
 template <fabric::Endpoint E>
-Status HeldKeys<E>::draft(std::span<const std::string_view> keys, std::span<const KeyMark> marks,
-                          std::span<ElementDraft> drafts) {
+Status HeldKeys<E>::draft(std::span<const std::string_view> keys,
+                          std::span<const KeyVersion> versions, std::span<ElementDraft> drafts) {
   for (std::size_t i = 0; i < keys.size(); ++i) {
     fabric::this_fiber::yield_if_due(i);
-    const KeyMark* mark = i < marks.size() ? &marks[i] : nullptr;
-    const Code code = draft_one(locations_[i], keys[i], mark, drafts[i]);
+    const KeyVersion* version = i < versions.size() ? &versions[i] : nullptr;
+    const Code code = draft_one(locations_[i], keys[i], version, drafts[i]);
     if (code == Code::kMismatch) return {code, "a key has changed since it was looked at"};
     if (code != Code::kOk) return Status(code);
   }
@@ -165,13 +165,13 @@ Status HeldKeys<E>::draft(std::span<const std::string_view> keys, std::span<cons
 }
 
 template <fabric::Endpoint E>
-Code HeldKeys<E>::draft_one(const Location& location, std::string_view key, const KeyMark* mark,
-                            ElementDraft& draft) {
+Code HeldKeys<E>::draft_one(const Location& location, std::string_view key,
+                            const KeyVersion* version, ElementDraft& draft) {
   return fabric::with_access(core_.ep, location.rank, [&](auto access) {
     Found found;
     const Code located = core_.chain.locate(access, location, key, found);
     if (located != Code::kOk) return located;
-    if (mark != nullptr && core_.chain.mark(access, location, found) != *mark) {
+    if (version != nullptr && core_.chain.version_of(access, location, found) != *version) {
       return Code::kMismatch;
     }
     if (!found.live()) return Code::kOk;

@@ -15,11 +15,12 @@
 //   K4  A block is freed after the last word that refers to it is gone, and may be reused at once:
 //       readers hold the stripe's lock while they copy.
 //   K5  Several stripes are locked in the order of (rank, stripe), so no cycle can form.
-//   K6  A mark of a key never repeats once the key has changed. A change of an element in place
-//       increments its version. Every other change, and each wrap-around of that version,
-//       increments the version of the bucket's first line; each wrap-around of the line's version
-//       increments the stripe's count of turns, in 64 bits. So between marks with equal turns and
-//       line versions there are only changes in place, too few to wrap around.
+//   K6  Key versions never repeat. A version is (stripe epoch, line version, element version). A
+//       change of an element in place increments the element's version. Every other change, and
+//       each wrap-around of that version, increments the version of the bucket's first line; each
+//       wrap-around of the line's version increments the stripe's epoch, in 64 bits. So between
+//       versions with equal epochs and line versions there are only changes in place, too few to
+//       wrap around.
 //   K7  No element of a stripe expires before the time in its word of next expiries; 0: none does.
 //       A write lowers the word, and only a walk of the whole stripe raises it.
 // *Source.* Design section 6; HPDC'16 section 5.3 (volumes with overflow heaps).
@@ -69,7 +70,7 @@ class Session : public KeyOperations<Session<E>> {
   // --- one key
   Result<ElementInfo> info(std::string_view key);
   Status set_expiry(std::string_view key, std::uint64_t expires_at_ms);
-  Result<KeyMark> mark(std::string_view key);
+  Result<KeyVersion> version_of(std::string_view key);
 
   // --- several keys
   void get_many(std::span<const std::string_view> keys, std::span<std::string> out,
@@ -146,7 +147,7 @@ class Session : public KeyOperations<Session<E>> {
   Status read_key(std::string_view key, Range&& range_of, Use&& use);
   template <class Mutate>
   Status mutate_key(std::string_view key, ValueRange range, Mutate&& mutate);
-  Result<KeyMark> mark_once(std::string_view key, bool& past);
+  Result<KeyVersion> version_once(std::string_view key, bool& past);
 
   std::unique_ptr<SessionCore<E>> core_;
 };

@@ -67,40 +67,40 @@ Status Session<E>::set_expiry(std::string_view key, std::uint64_t expires_at_ms)
   });
 }
 
-/// An element that is past is removed first: no sweep then changes the mark of a key that no client
-/// has touched.
+/// An element that is past is removed first: no sweep then changes the version of a key that no
+/// client has touched.
 template <fabric::Endpoint E>
-Result<KeyMark> Session<E>::mark(std::string_view key) {
+Result<KeyVersion> Session<E>::version_of(std::string_view key) {
   if (auto status = check_key(key); !status.ok()) return status;
   bool past = false;
-  auto mark = mark_once(key, past);
-  if (!mark.ok() || !past) return mark;
+  auto version = version_once(key, past);
+  if (!version.ok() || !past) return version;
   const auto only_look = [](const ElementPart*) { return Decision(); };
   if (auto status = mutate_key(key, ValueRange::none(), only_look); !status.ok()) return status;
-  return mark_once(key, past);
+  return version_once(key, past);
 }
 
 /// `past`: whether the key has an expired element.
 template <fabric::Endpoint E>
-Result<KeyMark> Session<E>::mark_once(std::string_view key, bool& past) {
+Result<KeyVersion> Session<E>::version_once(std::string_view key, bool& past) {
   SessionCore<E>& core = *core_;
   const Location location = core.place(key);
-  return fabric::with_access(core.ep, location.rank, [&](auto access) -> Result<KeyMark> {
+  return fabric::with_access(core.ep, location.rank, [&](auto access) -> Result<KeyVersion> {
     auto grant = core.enter(location, locks::Mode::kRead);
     if (!grant.ok()) return grant.status();
     Found found;
-    KeyMark mark;
+    KeyVersion version;
     Code code = Code::kOk;
     {
       const StripeGuard<E> held(core.gate, location.rank, location.stripe, *grant);
       code = core.chain.locate(access, location, key, found, core.line_of(*grant));
-      mark = core.chain.mark(access, location, found);
+      version = core.chain.version_of(access, location, found);
     }
     core.leave(location);
     core.shrink_buffers();
     if (code != Code::kOk) return Status(code);
     past = found.expired;
-    return mark;
+    return version;
   });
 }
 

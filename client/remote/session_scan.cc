@@ -145,8 +145,8 @@ Result<std::uint64_t> Session::sweep_expired(std::uint32_t) {
   return not_over_a_socket("sweeping what has expired");
 }
 
-Result<store::KeyMark> Session::mark(std::string_view) {
-  return not_over_a_socket("a mark of a key");
+Result<store::KeyVersion> Session::version_of(std::string_view) {
+  return not_over_a_socket("the version of a key");
 }
 
 Status Session::alone(FunctionRef<void()>) { return not_over_a_socket("being alone in the store"); }

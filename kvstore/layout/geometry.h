@@ -45,14 +45,14 @@ struct GeometryOptions {
 
 /// A stripe's place: a lock line of each kind and, on the next line, its counters.
 ///   word 0  elements in the stripe      words 1..5  samples of its acquisitions (stripe_monitor.h)
-///   word 6  turns of versions           word 7      free
+///   word 6  epoch of line versions      word 7      free
 /// The words that name the active kinds are a separate array, eight to a line: they hardly ever
 /// change, so every reader keeps them cached. The words of next expiries (K7) are a separate array,
 /// too: a sweep reads all of them ten times a second, and in the lines of counters they would be
 /// eight times the memory.
 inline constexpr std::uint64_t kStripeCountersBytes = fabric::kCacheLine;
 inline constexpr std::uint64_t kElementsOffset = 0;
-inline constexpr std::uint64_t kTurnsOffset = 48;
+inline constexpr std::uint64_t kEpochOffset = 48;
 
 /// Words of the volume header, which is also the line of the lock group (word 0: foMPI's master).
 inline constexpr std::uint64_t kHeaderBytes = 1024;

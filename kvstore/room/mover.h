@@ -7,7 +7,7 @@
 // *Thread safety.* One session's.
 // *Invariants.* Those of session.h: a move changes lines as a write does, under the stripe's lock
 // (K1), and no element. Until the lines are complete the old block stays as it is (K4). It raises
-// the versions of lines, so a mark of a key may be another one afterwards (K6).
+// the versions of lines, so the version of a key may be another one afterwards (K6).
 #pragma once
 
 #include <cstdint>

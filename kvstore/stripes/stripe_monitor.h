@@ -14,7 +14,7 @@
 //           2^21
 //   word 3, 4  words 1 and 2 at the start of the window
 //   word 5  bits 15..0 contenders, in 1/256, as of the last time that they were known
-//   word 6  turns: wrap-arounds of a line's version (the store's; session.h, K6)
+//   word 6  epoch: wrap-arounds of a line's version (the store's; session.h, K6)
 // *Contenders.* Under a lock that excludes, the share that waits tells how many there are. Readers
 // that share do not wait for one another, and give no information: then the last estimate remains.
 // *Thread safety.* Words 1 and 2 change by atomics of one class each. A reviewing agent writes

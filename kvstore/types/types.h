@@ -202,19 +202,19 @@ class ElementDraft {
 /// say. As a Mutator's call otherwise.
 using ElementsBody = FunctionRef<bool(std::span<ElementDraft> drafts)>;
 
-/// The version of a key at one instant. Two marks of a key are equal only if the key has not
+/// The version of a key at one instant. Two versions of a key are equal only if the key has not
 /// changed between them (session.h, K6); unequal ones may also be due to a key beside it.
-struct KeyMark {
-  std::uint64_t turns = 0;            // wrap-arounds of line versions in the key's stripe
+struct KeyVersion {
+  std::uint64_t epoch = 0;            // wrap-arounds of line versions in the key's stripe
   std::uint32_t line_version = 0;     // version of its bucket's first line
   std::uint16_t element_version = 0;  // 0: not in the heap
   bool there = false;
 
-  bool operator==(const KeyMark&) const = default;
+  bool operator==(const KeyVersion&) const = default;
 };
 
 struct ModifyAllOptions {
-  std::span<const KeyMark> unchanged_since = {};  // marks of the first keys, which must still hold
+  std::span<const KeyVersion> unchanged_since = {};  // versions that the first keys must still have
   bool reads_only = false;  // the body changes nothing: readers of the same keys may run meanwhile
 };
 /// A transaction's body: reads and changes the values in place (nothing: absent, or to be erased);

@@ -83,7 +83,7 @@ class BucketChain {
                const Decision& decision, const Found& found);
   /// For a key that locate() has looked for (K6).
   template <class Access>
-  KeyMark mark(Access access, const Location& location, const Found& found);
+  KeyVersion version_of(Access access, const Location& location, const Found& found);
 
   // --- whole buckets, one after the other
   /// Copies all lines of a bucket. From another node, the own lines of the buckets behind it in its

@@ -224,7 +224,9 @@ void BucketChain<E>::commit(Access access, const Location& location) {
   Line& first = lines_.front();
   first.dirty =
       std::any_of(lines_.begin(), lines_.end(), [](const Line& line) { return line.dirty; });
-  if (first.dirty && first.bucket.version() == Bucket::kMaxVersion) counters_.count_turn(location);
+  if (first.dirty && first.bucket.version() == Bucket::kMaxVersion) {
+    counters_.advance_epoch(location);
+  }
   for (Line& line : lines_) {
     if (!line.dirty) continue;
     line.bucket.raise_version();

@@ -65,8 +65,8 @@ Code BucketChain<E>::locate(Access access, const Location& location, std::string
 
 template <fabric::Endpoint E>
 template <class Access>
-KeyMark BucketChain<E>::mark(Access access, const Location& location, const Found& found) {
-  return {.turns = counters_.turns(access, location),
+KeyVersion BucketChain<E>::version_of(Access access, const Location& location, const Found& found) {
+  return {.epoch = counters_.epoch(access, location),
           .line_version = static_cast<std::uint32_t>(lines_.front().bucket.version()),
           .element_version = found.head.version,
           .there = found.live()};

@@ -1,8 +1,8 @@
 // VolumeCounters<E>: the counters of a volume, and the next expiries of its stripes.
 //
-// *What.* Each stripe counts its elements and the turns of its lines' versions (K6), and has a word
-// of its next expiry (K7). Each volume counts its elements with an expiry and keeps the length of
-// its longest chain.
+// *What.* Each stripe counts its elements and the wrap-arounds of its lines' versions (its epoch,
+// K6), and has a word of its next expiry (K7). Each volume counts its elements with an expiry and
+// keeps the length of its longest chain.
 // *Thread safety.* One session's. A stripe's words change under its lock held for writing, so plain
 // words will do locally; words of the volume are shared by all stripes and change by atomics.
 // *Invariants.* K6 and K7 of session.h.
@@ -41,7 +41,7 @@ class VolumeCounters {
   /// Counts the elements that have come and gone in a stripe since the last call.
   void settle(const Location& location);
   /// K6: the version of a bucket's first line wraps around.
-  void count_turn(const Location& location) { add_at(location, kTurnsOffset, 1); }
+  void advance_epoch(const Location& location) { add_at(location, kEpochOffset, 1); }
   /// Raises the mark of the longest chain. The mark is a figure: it publishes nothing, and no
   /// access depends on its order.
   void note_chain(std::uint32_t rank, std::uint64_t lines);
@@ -63,10 +63,10 @@ class VolumeCounters {
   }
   /// It costs a load for each stripe, whatever the size of the memory.
   VolumeCounts counts(std::uint32_t rank);
-  /// The turns of a stripe, under its lock.
+  /// The epoch of a stripe, under its lock.
   template <class Access>
-  std::uint64_t turns(Access access, const Location& location) {
-    return ep_.load(access, stripe_word(location, kTurnsOffset));
+  std::uint64_t epoch(Access access, const Location& location) {
+    return ep_.load(access, stripe_word(location, kEpochOffset));
   }
 
  private:

@@ -99,7 +99,8 @@ const Operation kOperations[] = {
        CHECK(s.get_range(key, model.size() - 5, 3, out).ok());
        CHECK(out == model.substr(model.size() - 5, 3));
      }},
-    {"mark", [](LazySession& s, std::string_view key, std::string&) { CHECK(s.mark(key)->there); }},
+    {"version",
+     [](LazySession& s, std::string_view key, std::string&) { CHECK(s.version_of(key)->there); }},
 };
 
 }  // namespace
@@ -121,7 +122,7 @@ TEST_CASE("value costs: a part of a large local value is changed without a touch
     CHECK(s.persist("k").ok());
     CHECK(s.info("k")->value_bytes == kLarge + 13);
     CHECK(s.get_range("k", kLarge - 3, 6, out).ok());
-    CHECK(s.mark("k")->there);
+    CHECK(s.version_of("k")->there);
     CHECK(s.put("k", "never", {.when = PutIf::kAbsent}) == Code::kExists);
     CHECK(*s.scan_keys(0, 100, [](std::string_view key) { CHECK(key == "k"); }) == 0);
     CHECK(*s.scan_keys_from("k", 1, [](std::string_view key) { CHECK(key == "k"); }) == 1);

@@ -40,10 +40,11 @@ std::span<const Transaction::Queued> Transaction::queued() {
   return queued_;
 }
 
-bool Transaction::watch(std::string_view key, const store::KeyMark& mark, std::uint64_t limit) {
+bool Transaction::watch(std::string_view key, const store::KeyVersion& version,
+                        std::uint64_t limit) {
   constexpr std::uint64_t kNode = sizeof(Watched::value_type) + 4 * sizeof(void*);
   if (!take(key.size() + kNode, limit)) return false;
-  watched_.emplace(key, mark);
+  watched_.emplace(key, version);
   return true;
 }
 

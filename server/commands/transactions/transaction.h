@@ -5,8 +5,8 @@
 // connection's. *Invariants.*
 //   X3  What it holds is bounded: bytes() never exceeds the limit that is given to add() and
 //       watch().
-//   X4  A watched key that any client has changed since, on any rank, has another mark (K6 of the
-//       store); so EXEC, which compares marks with its keys locked, cannot miss a change.
+//   X4  A watched key that any client has changed since, on any rank, has another version (K6
+//       of the store); so EXEC, which compares versions with its keys locked, cannot miss a change.
 // *Source.* Redis 7.0, multi.c.
 #pragma once
 
@@ -26,7 +26,7 @@ struct Command;
 
 class Transaction {
  public:
-  using Watched = std::map<std::string, store::KeyMark, std::less<>>;
+  using Watched = std::map<std::string, store::KeyVersion, std::less<>>;
   struct Queued {
     const Command* command;
     std::span<const std::string_view> words;
@@ -51,7 +51,7 @@ class Transaction {
 
   bool watches(std::string_view key) const { return watched_.contains(key); }
   /// False, and nothing is kept, where that takes more than `limit` bytes.
-  bool watch(std::string_view key, const store::KeyMark& mark, std::uint64_t limit);
+  bool watch(std::string_view key, const store::KeyVersion& version, std::uint64_t limit);
   const Watched& watched() const { return watched_; }
 
   /// The approximate memory of all of it.

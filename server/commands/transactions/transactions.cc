@@ -17,17 +17,17 @@ using Queue = std::span<const Transaction::Queued>;
 
 /// How EXEC locks what its commands use.
 struct Plan {
-  std::vector<std::string_view> keys;  // each once, those that are watched first
-  std::vector<store::KeyMark> marks;   // for these
-  bool whole = false;                  // the whole store
+  std::vector<std::string_view> keys;       // each once, those that are watched first
+  std::vector<store::KeyVersion> versions;  // for these
+  bool whole = false;                       // the whole store
   bool reads_only = true;
 };
 
 Plan plan_of(const Transaction& transaction, Queue queue) {
   Plan plan;
-  for (const auto& [key, mark] : transaction.watched()) {
+  for (const auto& [key, version] : transaction.watched()) {
     plan.keys.push_back(key);
-    plan.marks.push_back(mark);
+    plan.versions.push_back(version);
   }
   const std::size_t watched = plan.keys.size();  // which are in order
   for (const Transaction::Queued& queued : queue) {
@@ -124,7 +124,7 @@ Status run_on_keys(const Call& exec, const Plan& plan, Queue queue) {
     return true;
   };
   const Status status = store.modify_all(
-      plan.keys, body, {.unchanged_since = plan.marks, .reads_only = plan.reads_only});
+      plan.keys, body, {.unchanged_since = plan.versions, .reads_only = plan.reads_only});
   if (status.ok()) beginning.end();
   return status;
 }
@@ -136,11 +136,11 @@ Status run_alone(const Call& exec, const Plan& plan, Queue queue) {
   Session& store = exec.session.whole();
   Status changed;
   const Status status = store.alone([&] {
-    for (std::size_t i = 0; i < plan.marks.size() && changed.ok(); ++i) {
-      const auto mark = store.mark(plan.keys[i]);
-      if (!mark.ok()) {
-        changed = mark.status();
-      } else if (*mark != plan.marks[i]) {
+    for (std::size_t i = 0; i < plan.versions.size() && changed.ok(); ++i) {
+      const auto version = store.version_of(plan.keys[i]);
+      if (!version.ok()) {
+        changed = version.status();
+      } else if (*version != plan.versions[i]) {
         changed = Status(Code::kMismatch);
       }
     }
@@ -210,9 +210,9 @@ void run_watch(const Call& call) {
   Transaction& transaction = transaction_of(call.client);
   for (const std::string_view key : call.words.subspan(1)) {
     if (!is_storable(key) || transaction.watches(key)) continue;
-    const auto mark = call.session.whole().mark(key);
-    if (!mark.ok()) return call.failed(mark.status());
-    if (!transaction.watch(key, *mark, call.service.transaction_bytes)) {
+    const auto version = call.session.whole().version_of(key);
+    if (!version.ok()) return call.failed(version.status());
+    if (!transaction.watch(key, *version, call.service.transaction_bytes)) {
       return call.error(
           fmt::format("ERR the watched keys take more than {} bytes (--transaction-size)",
                       call.service.transaction_bytes));

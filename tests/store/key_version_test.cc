@@ -1,5 +1,5 @@
-// K6: a key that has changed never has a mark again that it had before; one that has not keeps it
-// as long as nothing beside it changes. And modify_all(), which relies on marks, when it is
+// K6: a key that has changed never has a version again that it had before; one that has not keeps
+// it as long as nothing beside it changes. And modify_all(), which relies on versions, when it is
 // refused.
 //
 // On the fabric with late posted operations; two ranks of three are remote.
@@ -18,15 +18,15 @@
 
 using namespace keyway;
 using namespace keyway::test;
-using store::KeyMark;
+using store::KeyVersion;
 
 namespace {
 
 constexpr std::uint32_t kRanks = 3;
 using Words = std::tuple<std::uint64_t, std::uint32_t, std::uint16_t, bool>;
 
-Words words_of(const KeyMark& mark) {
-  return {mark.turns, mark.line_version, mark.element_version, mark.there};
+Words words_of(const KeyVersion& version) {
+  return {version.epoch, version.line_version, version.element_version, version.there};
 }
 
 struct Lab {
@@ -84,14 +84,14 @@ class Changes {
     }
   }
 
-  /// A mark that was seen before was seen when the key had changed as often.
+  /// A version that was seen before was seen when the key had changed as often.
   void check() {
     for (const auto& key : keys_) {
-      const auto mark = s_.mark(key);
-      REQUIRE(mark.ok());
-      CHECK(mark->there == (present_[key] == 1));
-      const auto [at, fresh] = seen_[key].emplace(words_of(*mark), changes_[key]);
-      CAPTURE(key, mark->turns, mark->line_version, mark->element_version);
+      const auto version = s_.version_of(key);
+      REQUIRE(version.ok());
+      CHECK(version->there == (present_[key] == 1));
+      const auto [at, fresh] = seen_[key].emplace(words_of(*version), changes_[key]);
+      CAPTURE(key, version->epoch, version->line_version, version->element_version);
       REQUIRE(at->second == changes_[key]);
     }
   }
@@ -142,10 +142,10 @@ class Changes {
       if (present_[key] == 1) changed(key, false);
     }
   }
-  /// Operations that only read, or are refused, leave every mark unchanged.
+  /// Operations that only read, or are refused, leave every version unchanged.
   void look(std::span<const std::string_view> keys) {
     std::vector<Words> before;
-    for (const auto& key : keys_) before.push_back(words_of(*s_.mark(key)));
+    for (const auto& key : keys_) before.push_back(words_of(*s_.version_of(key)));
     std::string value;
     (void)s_.get(keys[0], value);
     (void)s_.put(keys[0], "v",
@@ -155,7 +155,7 @@ class Changes {
     REQUIRE(s_.transact(keys, [](auto) { return true; }).ok());
     REQUIRE(s_.modify_all(keys, [](auto) { return true; }, {.reads_only = true}).ok());
     for (std::size_t i = 0; i < keys_.size(); ++i) {
-      CHECK(words_of(*s_.mark(keys_[i])) == before[i]);
+      CHECK(words_of(*s_.version_of(keys_[i])) == before[i]);
     }
   }
 
@@ -168,7 +168,7 @@ class Changes {
 
 }  // namespace
 
-TEST_CASE("marks: a key that has changed never has an old mark again") {  // K6
+TEST_CASE("versions: a key that has changed never has an old version again") {  // K6
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     CAPTURE(seed);
     Lab lab(seed);
@@ -181,66 +181,66 @@ TEST_CASE("marks: a key that has changed never has an old mark again") {  // K6
   }
 }
 
-TEST_CASE("marks: more rewrites in place than an element's version can count") {  // K6
+TEST_CASE("versions: more rewrites in place than an element's version can count") {  // K6
   Lab lab(1);
   for (const std::string_view key : {"a key of the heap 1", "a key of the heap 2", "and a third"}) {
     CAPTURE(key, lab.session.owner_of(key));
     std::set<Words> seen;
     for (int i = 0; i < 70'000; ++i) {
       REQUIRE(lab.session.put(key, "a value of twenty b.", {}).ok());
-      if (!seen.insert(words_of(*lab.session.mark(key))).second) FAIL(i);
+      if (!seen.insert(words_of(*lab.session.version_of(key))).second) FAIL(i);
     }
   }
 }
 
-TEST_CASE("marks: more changes than the version of a line can count") {  // K6
+TEST_CASE("versions: more changes than the version of a line can count") {  // K6
   Lab lab(2);
   for (const std::string_view key : {"a", "b", "c", "d", "e", "f"}) {
     CAPTURE(key, lab.session.owner_of(key));
     REQUIRE(lab.session.put(key, "1", {}).ok());
-    const Words before = words_of(*lab.session.mark(key));
+    const Words before = words_of(*lab.session.version_of(key));
     // 2^24 changes later.
     const auto version = lab.set_line_version(key, store::Bucket::kMaxVersion);
     REQUIRE(lab.session.put(key, "1", {}).ok());
     CHECK(lab.set_line_version(key, version) == 0);
-    CHECK(words_of(*lab.session.mark(key)) != before);
+    CHECK(words_of(*lab.session.version_of(key)) != before);
   }
 }
 
-TEST_CASE("marks: removing what was past already leaves the mark of a key as it was") {
+TEST_CASE("versions: removing what was past already leaves the version of a key as it was") {
   Lab lab(4);
   for (const std::string_view key : {"a", "b", "c", "a key of the heap 1", "a key of the heap 2"}) {
     CAPTURE(key, lab.session.owner_of(key));
     REQUIRE(lab.session.put(key, "v", {.expires_at_ms = 1}).ok());
-    const auto mark = lab.session.mark(key);
-    REQUIRE(mark.ok());
-    CHECK_FALSE(mark->there);
+    const auto version = lab.session.version_of(key);
+    REQUIRE(version.ok());
+    CHECK_FALSE(version->there);
     for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
       REQUIRE(lab.session.sweep_expired(rank).ok());
     }
-    CHECK(words_of(*lab.session.mark(key)) == words_of(*mark));
+    CHECK(words_of(*lab.session.version_of(key)) == words_of(*version));
   }
   check_volumes(lab.session, kRanks);
 }
 
-TEST_CASE("marks: modify_all is refused when a key has changed since, and only then") {
+TEST_CASE("versions: modify_all is refused when a key has changed since, and only then") {
   Lab lab(3);
   LazySession& s = lab.session;
   const std::vector<std::string_view> keys = {"watched", "a watched one in the heap", "absent",
                                               "written"};
   REQUIRE(s.put(keys[0], "1", {}).ok());
   REQUIRE(s.put(keys[1], "2", {}).ok());
-  const auto marked = [&] {
-    std::vector<KeyMark> marks;
-    for (const auto key : std::span(keys).first(3)) marks.push_back(*s.mark(key));
-    return marks;
+  const auto versions_now = [&] {
+    std::vector<KeyVersion> versions;
+    for (const auto key : std::span(keys).first(3)) versions.push_back(*s.version_of(key));
+    return versions;
   };
   int calls = 0;
   const auto write = [&](std::span<store::ElementDraft> drafts) {
     drafts[3].write(std::to_string(++calls), store::kNoExpiry);
     return true;
   };
-  REQUIRE(s.modify_all(keys, write, {.unchanged_since = marked()}).ok());
+  REQUIRE(s.modify_all(keys, write, {.unchanged_since = versions_now()}).ok());
   CHECK(calls == 1);
   const std::vector<std::function<void()>> changes = {
       [&] { REQUIRE(s.put(keys[0], "1", {}).ok()); },
@@ -252,9 +252,9 @@ TEST_CASE("marks: modify_all is refused when a key has changed since, and only t
       [&] { REQUIRE(s.clear().ok()); }};
   for (std::size_t i = 0; i < changes.size(); ++i) {
     CAPTURE(i);
-    const auto marks = marked();
+    const auto versions = versions_now();
     changes[i]();
-    CHECK(s.modify_all(keys, write, {.unchanged_since = marks}) == Code::kMismatch);
+    CHECK(s.modify_all(keys, write, {.unchanged_since = versions}) == Code::kMismatch);
   }
   CHECK(calls == 1);
   std::string value;
