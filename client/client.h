@@ -249,11 +249,11 @@ class Session {
   /// by this session are one step to them. It costs a lock for each stripe of the store, so use it
   /// for operations on all keys; with a queue lock, `locks_per_session` must be at least that
   /// number. Not within itself.
-  Status alone(FunctionRef<void()> body);
+  Status exclusively(FunctionRef<void()> body);
   /// The time that spans of time to live count from, in ms since 1970 UTC: the wall clock of the
   /// key's rank, but it never goes back. It costs a round trip where the key is on another node.
-  /// Within alone() and the body of modify_all() it is the time by which that operation judges
-  /// expiries, whatever the key.
+  /// Within exclusively() and the body of modify_all() it is the time by which that operation
+  /// judges expiries, whatever the key.
   std::uint64_t now_ms(std::string_view key);
 
   /// Reports, locks and administration, by this session.

@@ -143,8 +143,8 @@ Status Session::modify_all(std::span<const std::string_view> keys, ElementsBody 
   return impl_->with([&](auto& s) { return s.modify_all(keys, body, options); });
 }
 
-Status Session::alone(FunctionRef<void()> body) {
-  return impl_->with([&](auto& s) { return s.alone(body); });
+Status Session::exclusively(FunctionRef<void()> body) {
+  return impl_->with([&](auto& s) { return s.exclusively(body); });
 }
 
 Result<std::uint64_t> Session::scan(std::uint64_t cursor, std::uint64_t limit,

@@ -98,7 +98,7 @@ class Session : public KeyOperations<Session<E>> {
   Status clear_rank(std::uint32_t rank);
   /// Calls body() with every stripe of the store held for writing: its operations by this session
   /// take no more locks, and no other session sees them half done. It may not switch locks.
-  Status alone(FunctionRef<void()> body);
+  Status exclusively(FunctionRef<void()> body);
   /// Elements of all ranks, including expired ones that are not swept yet. The sum of counters that
   /// continue to change meanwhile.
   std::uint64_t size();
@@ -137,7 +137,7 @@ class Session : public KeyOperations<Session<E>> {
   const locks::LockTimes* lock_times() const;
   E& endpoint();
   /// The time by which expiries are judged (expiry_clock.h): that of the current operation, within
-  /// the body of one of several keys and within alone(); else that of the key's owner.
+  /// the body of one of several keys and within exclusively(); else that of the key's owner.
   std::uint64_t now_ms(std::string_view key);
 
  private:

@@ -162,7 +162,7 @@ Status Session<E>::clear_rank(std::uint32_t rank) {
 }
 
 template <fabric::Endpoint E>
-Status Session<E>::alone(FunctionRef<void()> body) {
+Status Session<E>::exclusively(FunctionRef<void()> body) {
   SessionCore<E>& core = *core_;
   KW_CHECK(!core.gate.holds_all());
   std::vector<Location> everywhere;

@@ -80,7 +80,7 @@ class Session : public store::KeyOperations<Session> {
   Result<std::uint64_t> scan_keys_from(std::string_view, std::uint64_t, const store::KeySink&);
   Result<std::uint64_t> sweep_expired(std::uint32_t);
   Result<store::KeyVersion> version_of(std::string_view);
-  Status alone(FunctionRef<void()>);
+  Status exclusively(FunctionRef<void()>);
   Result<store::SweepPart> sweep_part(std::uint32_t, std::uint64_t, std::uint64_t);
   Status clear_rank(std::uint32_t);
   std::uint64_t size_of(std::uint32_t) { return 0; }

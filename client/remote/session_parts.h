@@ -32,7 +32,7 @@ class Digits {
 using store::check_key;
 using store::check_value;
 
-inline Status not_over_a_socket(std::string_view what) {
+inline Status unsupported_over_socket(std::string_view what) {
   return {
       Code::kUnsupported,
       fmt::format("{} is for those who share the store's memory (local:, mpi:), not for clients "

@@ -99,13 +99,13 @@ Result<std::uint64_t> Session::scan_keys(std::uint64_t cursor, std::uint64_t lim
 Result<std::uint64_t> Session::scan_rank(std::uint32_t, std::uint64_t cursor, std::uint64_t limit,
                                          const store::ElementSink& sink) {
   if (exchange_.servers() == 1) return scan(cursor, limit, sink);
-  return not_over_a_socket("a scan of one rank");
+  return unsupported_over_socket("a scan of one rank");
 }
 
 Result<std::uint64_t> Session::scan_keys_rank(std::uint32_t, std::uint64_t cursor,
                                               std::uint64_t limit, const store::KeySink& sink) {
   if (exchange_.servers() == 1) return scan_keys(cursor, limit, sink);
-  return not_over_a_socket("a scan of one rank");
+  return unsupported_over_socket("a scan of one rank");
 }
 
 Status Session::clear() {
@@ -131,36 +131,38 @@ std::uint64_t Session::size() {
 
 Result<std::uint64_t> Session::scan_from(std::string_view, std::uint64_t,
                                          const store::ElementSink&) {
-  return not_over_a_socket("a scan from a key on");
+  return unsupported_over_socket("a scan from a key on");
 }
 
-Status Session::clear_rank(std::uint32_t) { return not_over_a_socket("clearing one rank"); }
+Status Session::clear_rank(std::uint32_t) { return unsupported_over_socket("clearing one rank"); }
 
 Result<std::uint64_t> Session::scan_keys_from(std::string_view, std::uint64_t,
                                               const store::KeySink&) {
-  return not_over_a_socket("a scan from a key on");
+  return unsupported_over_socket("a scan from a key on");
 }
 
 Result<std::uint64_t> Session::sweep_expired(std::uint32_t) {
-  return not_over_a_socket("sweeping what has expired");
+  return unsupported_over_socket("sweeping what has expired");
 }
 
 Result<store::KeyVersion> Session::version_of(std::string_view) {
-  return not_over_a_socket("the version of a key");
+  return unsupported_over_socket("the version of a key");
 }
 
-Status Session::alone(FunctionRef<void()>) { return not_over_a_socket("being alone in the store"); }
+Status Session::exclusively(FunctionRef<void()>) {
+  return unsupported_over_socket("exclusive access to the whole store");
+}
 
 Result<store::SweepPart> Session::sweep_part(std::uint32_t, std::uint64_t, std::uint64_t) {
-  return not_over_a_socket("sweeping what has expired");
+  return unsupported_over_socket("sweeping what has expired");
 }
 
 Result<store::VolumeReport> Session::report(std::uint32_t) {
-  return not_over_a_socket("a report on a volume");
+  return unsupported_over_socket("a report on a volume");
 }
 
 Status Session::switch_kind(std::uint32_t, std::uint64_t, std::string_view) {
-  return not_over_a_socket("switching a lock");
+  return unsupported_over_socket("switching a lock");
 }
 
 }  // namespace keyway::remote

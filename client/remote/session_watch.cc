@@ -152,7 +152,7 @@ Status Session::watched(std::span<const std::string_view> keys, Step step) {
 
 Status Session::modify_all(std::span<const std::string_view> keys, store::ElementsBody body,
                            const store::ModifyAllOptions& options) {
-  if (!options.unchanged_since.empty()) return not_over_a_socket("the version of a key");
+  if (!options.unchanged_since.empty()) return unsupported_over_socket("the version of a key");
   for (const std::string_view key : keys) {
     if (Status status = check_key(key); !status.ok()) return status;
   }

@@ -58,14 +58,14 @@ class Crowd {
   bool is_over() const { return done_.load(std::memory_order_relaxed); }
   void push(Session& session) {
     while (!is_over()) {
-      const Status alone = session.alone([this] {
+      const Status status = session.exclusively([this] {
         const std::uint64_t before = timeouts_.load(std::memory_order_relaxed);
         entered_.store(true, std::memory_order_release);
         while (!is_over() && timeouts_.load(std::memory_order_relaxed) == before) {
           std::this_thread::yield();
         }
       });
-      static_cast<void>(alone);  // it may give up, too
+      static_cast<void>(status);  // it may give up, too
     }
   }
 

@@ -225,7 +225,7 @@ TEST_CASE("deferred: a lazy session that is alone finds what it has just written
           for (int j = 0; j < 10; ++j) step();
           look();
         };
-        REQUIRE(s.alone(steps).ok());
+        REQUIRE(s.exclusively(steps).ok());
         look();
       }
       CHECK(s.size() == model.size());

@@ -262,7 +262,7 @@ TEST_CASE("several keys: who is alone in the store is seen at no half", "[memory
         CHECK(seen == 2);
         CHECK(s.put(keys[1], std::to_string(i)).ok());
       };
-      REQUIRE(s.alone(step).ok());
+      REQUIRE(s.exclusively(step).ok());
     }
     reader.request_stop();
     reader.join();
@@ -271,7 +271,7 @@ TEST_CASE("several keys: who is alone in the store is seen at no half", "[memory
       CHECK(s.clear().ok());
       CHECK(s.insert("after", "v").ok());
     };
-    REQUIRE(s.alone(begin_anew).ok());
+    REQUIRE(s.exclusively(begin_anew).ok());
     CHECK(s.size() == 1);
     check_heap(store, s);
   }
@@ -288,7 +288,7 @@ TEST_CASE("several keys: more stripes than a session can hold is an error, not a
   const auto all = s.get_all(keys);
   REQUIRE_FALSE(all.ok());
   CHECK(all.code() == Code::kUnavailable);
-  CHECK(s.alone([] {}) == Code::kUnavailable);
+  CHECK(s.exclusively([] {}) == Code::kUnavailable);
   CHECK(s.put("key 1", "v").ok());  // and releases the locks that it held
   for (const auto key : keys) CHECK((s.get(key).ok() || key != "key 1"));
 }

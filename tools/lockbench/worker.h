@@ -95,14 +95,14 @@ class Worker {
   // --- Operations for benches. One access to memory that the lock guards.
   void touch() {
     const fabric::Address word = table_.record(at_) + kTouchedOffset;
-    if (alone_) return store(word, rng_());
+    if (exclusive_) return store(word, rng_());
     seen_ ^= load(word);
   }
   /// Adds one to a counter that the lock guards; a reader reads it.
   void increment() {
     const fabric::Address word = table_.record(at_) + kCounterOffset;
     const std::uint64_t value = load(word);
-    if (!alone_) return;
+    if (!exclusive_) return;
     store(word, value + 1);
     ++result_.use[at_].increments;
   }
@@ -145,16 +145,16 @@ class Worker {
       return;
     }
     const std::uint64_t granted = timed ? ep.now_ns() : 0;
-    if (timed) record({request, host_.order(granted), at_, alone_});
-    if (host_.entered(at_, alone_)) ++result_.overlap;
+    if (timed) record({request, host_.order(granted), at_, exclusive_});
+    if (host_.entered(at_, exclusive_)) ++result_.overlap;
     inside();
     if (checked) use_record();
     const std::uint64_t leaving = timed && !(empty && !checked) ? ep.now_ns() : granted;
-    host_.left(at_, alone_);
+    host_.left(at_, exclusive_);
     lock_.release(agent_, site, *grant);
     if (timed) count_times(granted - asked, ep.now_ns() - leaving);
-    if (alone_) ++result_.use[at_].exclusive;
-    ++(alone_ ? result_.exclusive : result_.shared);
+    if (exclusive_) ++result_.use[at_].exclusive;
+    ++(exclusive_ ? result_.exclusive : result_.shared);
   }
 
   /// Draws the lock and the mode of the next acquire.
@@ -164,7 +164,7 @@ class Worker {
     const bool drawn = options.roles == "process" ? writer_ : rng_.unit() < options.fw;
     const bool write = filling_ || drawn;
     mode_ = write ? locks::Mode::kWrite : locks::Mode::kRead;
-    alone_ = write || !lock_.traits().readers_share;
+    exclusive_ = write || !lock_.traits().readers_share;
   }
   std::uint64_t draw_key() {
     const std::uint32_t threads = plan_.threads;
@@ -176,7 +176,7 @@ class Worker {
   /// Work that goes wrong when the lock does: a lost update, or two words that differ.
   void use_record() {
     const fabric::Address record = table_.record(at_);
-    if (alone_) {
+    if (exclusive_) {
       increment();
       const std::uint64_t next = result_.use[at_].increments ^ rng_();
       store(record + kFirstOffset, next);
@@ -237,7 +237,7 @@ class Worker {
   bool writer_ = true;                           // under --roles process
   std::uint32_t at_ = 0;                         // the lock of this visit
   locks::Mode mode_ = locks::Mode::kWrite;
-  bool alone_ = true;       // whether this visit is exclusive
+  bool exclusive_ = true;   // whether this visit is exclusive
   std::uint64_t seen_ = 0;  // so that what readers load is used
 };
 

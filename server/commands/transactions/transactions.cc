@@ -132,10 +132,10 @@ Status run_on_keys(const Call& exec, const Plan& plan, Queue queue) {
 /// Commands that read the whole store run on it one by one, exclusively. Room cannot be leased for
 /// all of them in advance: a command that finds none fails, and the effects of those before it
 /// stay.
-Status run_alone(const Call& exec, const Plan& plan, Queue queue) {
+Status run_exclusively(const Call& exec, const Plan& plan, Queue queue) {
   Session& store = exec.session.whole();
   Status changed;
-  const Status status = store.alone([&] {
+  const Status status = store.exclusively([&] {
     for (std::size_t i = 0; i < plan.versions.size() && changed.ok(); ++i) {
       const auto version = store.version_of(plan.keys[i]);
       if (!version.ok()) {
@@ -194,7 +194,8 @@ void run_exec(const Call& call) {
   transaction.begin(call.command);
   const Queue queue = transaction.queued();
   const Plan plan = plan_of(transaction, queue);
-  const Status status = plan.whole ? run_alone(call, plan, queue) : run_on_keys(call, plan, queue);
+  const Status status =
+      plan.whole ? run_exclusively(call, plan, queue) : run_on_keys(call, plan, queue);
   if (status == Code::kMismatch) return call.out.null_array();
   if (status == Code::kOutOfSpace) return abort_of(call, kOutOfMemory);
   if (status == Code::kTimeout) {
