@@ -22,12 +22,14 @@
 //       kMaxAhead; what comes is executed after the request that waits has its reply.
 //   C7  When a connection ends, the locks that its client held or waited for are released.
 //   C8  Replies that wait are bounded: above the limit of one client (output_bytes) the client is
-//       disconnected; above kMuchToWrite, if the memory for all clients is used up (OutputMemory),
-//       the server does not read from it until it has taken some. The same bounds hold while a long
-//       reply is made: if it does not fit, it is dropped, and its client disconnected.
+//       disconnected; above kOutputHighWater, if the memory for all clients is used up
+//       (OutputMemory), the server does not read from it until it has taken some. The same bounds
+//       hold while a long reply is made: if it does not fit, it is dropped, and its client
+//       disconnected.
 //   C9  A stranger makes the server keep little: kStrangersRequest of requests, and replies of
 //       kStrangersPart; nothing more is executed until it has taken these.
-//   C10 A pipeline, however long, is executed a slice (time_slice.h) or kMuchToWrite of replies at
+//   C10 A pipeline, however long, is executed a slice (time_slice.h) or kOutputHighWater of replies
+//   at
 //       a time, and a connection that has been closed executes no further request of it.
 // *Source.* Design section 7.
 #pragma once
@@ -123,10 +125,10 @@ class Connection final : public std::enable_shared_from_this<Connection>,
 
   /// Replies are sent before more of a pipeline is executed. A client may always have this many
   /// waiting.
-  static constexpr std::size_t kMuchToWrite = 256 << 10;
+  static constexpr std::size_t kOutputHighWater = 256 << 10;
   /// One execution may always make this much, without regard to others: a part of many replies, and
   /// a last reply as long as that. Only longer replies meet the limit of OutputMemory.
-  static constexpr std::size_t kFreeToMake = 2 * kMuchToWrite;
+  static constexpr std::size_t kFreeToMake = 2 * kOutputHighWater;
   /// A long reply claims memory in such steps.
   static constexpr std::size_t kClaimed = 1 << 20;
   /// C9. A part holds the replies to a login; the longest reply repeats a word of 16 KiB (HELLO). A

@@ -65,7 +65,7 @@ resp::RequestParser::Step Connection::parse(Batch& batch) {
 /// False if it has stopped before the end: then the remaining requests are parsed again, later.
 bool Connection::run_batch(Session& session, const Batch& batch) {
   resp::ReplyWriter replies = writer();
-  const std::size_t part = is_stranger() ? kStrangersPart : kMuchToWrite;
+  const std::size_t part = is_stranger() ? kStrangersPart : kOutputHighWater;
   for (std::size_t i = 0; i < batch.size(); ++i) {
     const Batch::Request request = batch[i];
     const Outcome outcome = server::execute(client_, session, worker_.service(), request.command,

@@ -55,7 +55,7 @@ void Connection::queue_made(std::size_t sent) {
   }
   if (out_.size() < kLargeBytes) return;
   queue_.push(out_);
-  out_.reserve(kLargeBytes + kMuchToWrite);
+  out_.reserve(kLargeBytes + kOutputHighWater);
 }
 
 void Connection::write_front() {
@@ -90,14 +90,14 @@ bool Connection::may_make_more() const {
   if (queue_.empty()) return true;
   if (is_stranger()) return false;
   const std::size_t kept = queue_.bytes() + out_.size();
-  return kept <= kMuchToWrite || worker_.output().has_room(kept);
+  return kept <= kOutputHighWater || worker_.output().has_room(kept);
 }
 
 void Connection::tell_output() {
   const std::size_t kept = queue_.empty() ? 0 : queue_.bytes() + out_.size();
   // The reply being made has claimed its memory.
   const std::size_t claimed = state_.on_fiber() && allowed_ != 0 ? queue_.bytes() + allowed_ : kept;
-  const std::size_t beyond = claimed > kMuchToWrite ? claimed - kMuchToWrite : 0;
+  const std::size_t beyond = claimed > kOutputHighWater ? claimed - kOutputHighWater : 0;
   if (beyond != told_) worker_.output().tell(told_, beyond);
   told_ = beyond;
   // relaxed: figures by themselves.
@@ -115,7 +115,7 @@ resp::ReplyWriter Connection::writer() {
 /// OutputMemory could grant.
 std::size_t Connection::most() const {
   const std::uint64_t limit = worker_.service().settings.output_bytes;
-  std::uint64_t most = worker_.output().limit() + kMuchToWrite + kFreeToMake;
+  std::uint64_t most = worker_.output().limit() + kOutputHighWater + kFreeToMake;
   if (limit != 0) most = std::min(most, limit);
   if (is_stranger()) most = std::min<std::uint64_t>(most, kStrangersReplies);
   return most - std::min<std::uint64_t>(most, queue_.bytes());
@@ -129,7 +129,7 @@ std::size_t Connection::allow(std::size_t needed) {
   if (needed <= free) return std::min(free, most);
   // Many elements at once, and what is needed where there is no room for as many.
   for (const std::size_t size : {std::min(needed + kClaimed, most), needed}) {
-    const std::size_t beyond = queue_.bytes() + size - kMuchToWrite;
+    const std::size_t beyond = queue_.bytes() + size - kOutputHighWater;
     if (beyond > told_ && !worker_.output().claim(told_, beyond)) continue;
     told_ = std::max(told_, beyond);
     return allowed_ = size;

@@ -80,7 +80,7 @@ void call_command(const Call& call);
 /// Counts the error that was answered at a mark, if it is one.
 void count_error(Client& client, const resp::ReplyWriter& out, std::size_t mark);
 /// Removes the reply that was written from a mark on, if CLIENT REPLY turned replies off.
-void keep_or_leave_out(Client& client, resp::ReplyWriter& out, std::size_t mark);
+void apply_reply_mode(Client& client, resp::ReplyWriter& out, std::size_t mark);
 /// Counts a request that was refused before it ran.
 void count_rejected(Client& client, const Command& command);
 

@@ -180,7 +180,7 @@ void end_pause(Client& client, Service& service) {
   if (client.card) client.card->block.store(BlockState::kNone, std::memory_order_relaxed);
 }
 
-void keep_or_leave_out(Client& client, resp::ReplyWriter& out, std::size_t mark) {
+void apply_reply_mode(Client& client, resp::ReplyWriter& out, std::size_t mark) {
   using Replies = Client::Replies;
   if (client.replies == Replies::kOn) [[likely]]
     return;
@@ -202,7 +202,7 @@ Outcome execute(Client& client, Session& session, Service& service, const Comman
   if (!run_or_refuse(client, session, service, named, words, out)) count_error(client, out, mark);
   if (client.locks.wait) return Outcome::kParked;
   if (client.paused_until_ns != 0) return Outcome::kPaused;
-  keep_or_leave_out(client, out, mark);
+  apply_reply_mode(client, out, mark);
   return Outcome::kReplied;
 }
 

@@ -164,7 +164,7 @@ Outcome resume(Client& client, Service& service, resp::ReplyWriter& out) {
   }
   if (outcome == Outcome::kParked) return outcome;
   count_error(client, out, mark);
-  keep_or_leave_out(client, out, mark);
+  apply_reply_mode(client, out, mark);
   return outcome;
 }
 

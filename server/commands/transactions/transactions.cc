@@ -46,17 +46,17 @@ Plan plan_of(const Transaction& transaction, Queue queue) {
 
 /// The state that commands change besides the store: saved, so that they can run once more from the
 /// beginning, and restored unless they complete.
-class Beginning {
+class RollbackGuard {
  public:
-  explicit Beginning(const Call& exec)
+  explicit RollbackGuard(const Call& exec)
       : exec_(exec),
         written_(exec.out.mark()),
         name_(exec.client.name),
         version_(exec.client.version),
         authenticated_(exec.client.authenticated) {}
-  Beginning(const Beginning&) = delete;
-  Beginning& operator=(const Beginning&) = delete;
-  ~Beginning() {
+  RollbackGuard(const RollbackGuard&) = delete;
+  RollbackGuard& operator=(const RollbackGuard&) = delete;
+  ~RollbackGuard() {
     if (ended_) return;
     restore_rest();
     exec_.client.name.swap(name_);  // which allocates nothing
@@ -84,13 +84,13 @@ class Beginning {
   bool ended_ = false;
 };
 
-/// Commands that run once more have been counted.
-class Uncounted {
+/// Pauses statistics for commands that run once more, which have been counted.
+class StatsPause {
  public:
-  Uncounted(Client& client, bool once_more) : client_(client) { client.uncounted = once_more; }
-  Uncounted(const Uncounted&) = delete;
-  Uncounted& operator=(const Uncounted&) = delete;
-  ~Uncounted() { client_.uncounted = false; }
+  StatsPause(Client& client, bool once_more) : client_(client) { client.uncounted = once_more; }
+  StatsPause(const StatsPause&) = delete;
+  StatsPause& operator=(const StatsPause&) = delete;
+  ~StatsPause() { client_.uncounted = false; }
 
  private:
   Client& client_;
@@ -113,19 +113,19 @@ Status run_on_keys(const Call& exec, const Plan& plan, Queue queue) {
     run_all(exec, outside, queue);
     return {};
   }
-  Beginning beginning(exec);
+  RollbackGuard rollback(exec);
   bool ran = false;
   const auto body = [&](std::span<ElementDraft> drafts) {
-    beginning.restore();  // it may be the second time, after a sweep for room
+    rollback.restore();  // it may be the second time, after a sweep for room
     TransactionKeys keys(plan.keys, drafts, store);
     CommandSession inside(store, &keys);
-    const Uncounted uncounted(exec.client, std::exchange(ran, true));
+    const StatsPause pause(exec.client, std::exchange(ran, true));
     run_all(exec, inside, queue);
     return true;
   };
   const Status status = store.modify_all(
       plan.keys, body, {.unchanged_since = plan.versions, .reads_only = plan.reads_only});
-  if (status.ok()) beginning.end();
+  if (status.ok()) rollback.end();
   return status;
 }
 
