@@ -14,7 +14,7 @@
 
 #include "keyway/locks/base/mutex.h"
 #include "keyway/locks/base/rng.h"
-#include "keyway/server/statistics/top.h"
+#include "keyway/server/statistics/heavy_hitters.h"
 
 namespace keyway::server {
 
@@ -24,7 +24,7 @@ enum class Spot : std::uint8_t { kKey, kStripe };
 
 /// The hottest of one sort, and of how many samples.
 struct HotReport {
-  std::vector<TopEntry> entries;
+  std::vector<HeavyHitter> entries;
   std::uint64_t samples = 0;
 };
 
@@ -57,7 +57,7 @@ class HotSpots {
   std::uint32_t until_ = 1;
   Rng rng_;
   mutable Mutex mutex_;
-  std::array<Top, 4> tops_ KW_GUARDED_BY(mutex_);
+  std::array<HeavyHitters, 4> hitters_ KW_GUARDED_BY(mutex_);
 };
 
 }  // namespace keyway::server

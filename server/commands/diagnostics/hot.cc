@@ -43,7 +43,7 @@ std::optional<HotOptions> hot_options_or_error(const Call& call) {
 struct Shown {
   Access access = Access::kRead;
   double share = 0;
-  TopEntry entry;
+  HeavyHitter entry;
 };
 
 /// The spots of the requested accesses, the hottest first.
@@ -53,7 +53,7 @@ std::vector<Shown> hottest(const Call& call, Spot spot, const HotOptions& option
   for (const Access access : kAccesses) {
     if (!options.takes(access)) continue;
     HotReport report = call.service.statistics.hottest(spot, access, most);
-    for (TopEntry& entry : report.entries) {
+    for (HeavyHitter& entry : report.entries) {
       const double share = static_cast<double>(entry.count) / static_cast<double>(report.samples);
       all.push_back({access, share, std::move(entry)});
     }
@@ -73,7 +73,7 @@ void reply_figures(const Call& call, const Shown& shown) {
   call.out.bulk("samples");
   call.out.integer(static_cast<std::int64_t>(shown.entry.count));
   call.out.bulk("error");
-  call.out.integer(static_cast<std::int64_t>(shown.entry.over));
+  call.out.integer(static_cast<std::int64_t>(shown.entry.max_error));
 }
 
 void run_hotkeys(const Call& call) {

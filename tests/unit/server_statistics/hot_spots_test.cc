@@ -58,7 +58,7 @@ TEST_CASE("hot spots: may be read while they are counted") {
   });
   bool torn = false;
   while (!done.load(std::memory_order_acquire)) {
-    for (const TopEntry& entry : report_of(spots, Spot::kKey, Access::kWrite).entries) {
+    for (const HeavyHitter& entry : report_of(spots, Spot::kKey, Access::kWrite).entries) {
       torn = torn || entry.name != "key" || entry.count > 20'000;
     }
   }
