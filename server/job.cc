@@ -12,7 +12,7 @@
 #include <system_error>
 #include <utility>
 
-#include "keyway/client/program/job_voice.h"
+#include "keyway/client/program/primary_rank.h"
 #include "keyway/server/net/address.h"
 
 namespace keyway::server {

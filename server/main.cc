@@ -9,7 +9,7 @@
 
 #include "facts_of.h"
 #include "job.h"
-#include "keyway/client/program/job_voice.h"
+#include "keyway/client/program/primary_rank.h"
 #include "keyway/server/commands/admin/own_usage.h"
 #include "keyway/server/metrics/exporter.h"
 #include "keyway/server/net/listener.h"
@@ -34,9 +34,9 @@ void say(std::FILE* to, const std::string& sentence) {
   std::fflush(to);
 }
 
-/// `speaks`: ranks that fail alike say so once.
-int fail(const Status& status, bool speaks) {
-  if (speaks) say(stderr, fmt::format("keywayd: {}\n", status.message()));
+/// `is_primary`: ranks that fail alike say so once.
+int fail(const Status& status, bool is_primary) {
+  if (is_primary) say(stderr, fmt::format("keywayd: {}\n", status.message()));
   return status == Code::kInvalidArgument ? kExitUsage : kExitUnavailable;
 }
 
@@ -50,7 +50,7 @@ Result<Store> open_store(const Options& options) {
 }
 
 /// As many files as the clients need, or as many clients as there may be files.
-void allow_files(Options& options, bool speaks) {
+void allow_files(Options& options, bool is_primary) {
   constexpr std::uint64_t kOurOwn = 64;
   rlimit limit{};
   options.clients_limit = options.listener.most_clients;
@@ -65,7 +65,7 @@ void allow_files(Options& options, bool speaks) {
   options.listener.most_clients =
       static_cast<std::uint32_t>(limit.rlim_cur > 2 * kOurOwn ? limit.rlim_cur - kOurOwn : kOurOwn);
   options.clients_limit = options.listener.most_clients;
-  if (!speaks) return;
+  if (!is_primary) return;
   say(stderr, fmt::format("keywayd: this user may open {} files: at most {} clients at one time\n",
                           limit.rlim_cur, options.listener.most_clients));
 }
@@ -181,13 +181,13 @@ Status export_metrics(const Service& service, const Options& options,
 
 int serve(Options options) {
   hold_signals();
-  const bool speaks = !is_of_job(options) || program::speaks_for_job();
-  allow_files(options, speaks);
+  const bool is_primary = !is_of_job(options) || program::is_primary_rank();
+  allow_files(options, is_primary);
   prepare_memory();
   auto store = open_store(options);
-  if (!store.ok()) return fail(store.status(), speaks);
+  if (!store.ok()) return fail(store.status(), is_primary);
   auto lock_store = open_lock_store(options);
-  if (!lock_store.ok()) return fail(lock_store.status(), speaks);
+  if (!lock_store.ok()) return fail(lock_store.status(), is_primary);
   LockService locks(*lock_store, lock_store->process(), options.lock_limits);
   Service service;
   service.password.set(options.password);
@@ -212,7 +212,7 @@ int serve(Options options) {
   std::unique_ptr<Exporter> exporter;
   if (ready.ok()) ready = export_metrics(service, options, exporter);
   auto cluster = meet(*store, options, ready);
-  if (!cluster.ok()) return fail(cluster.status(), speaks);
+  if (!cluster.ok()) return fail(cluster.status(), is_primary);
   service.cluster = std::move(*cluster);
   service.shut_down = [&store] { store->ask_all_to_end(); };
   Periodic pace(events, [&] {
@@ -267,14 +267,14 @@ int serve(Options options) {
 int refuse(const Parsed& parsed) {
   Status why(Code::kInvalidArgument, parsed.error);
   if (program::under_launcher()) why = Store::decline("mpi:", std::move(why));
-  fail(why, program::speaks_for_job());
+  fail(why, program::is_primary_rank());
   return parsed.exit_code;
 }
 
 int main_of(const Parsed& parsed) {
   if (parsed.options) return serve(*parsed.options);
   if (parsed.exit_code != kExitOk) return refuse(parsed);
-  if (program::speaks_for_job()) fmt::print("{}", parsed.out);
+  if (program::is_primary_rank()) fmt::print("{}", parsed.out);
   return kExitOk;
 }
 

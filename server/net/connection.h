@@ -29,8 +29,7 @@
 //   C9  A stranger makes the server keep little: kStrangersRequest of requests, and replies of
 //       kStrangersPart; nothing more is executed until it has taken these.
 //   C10 A pipeline, however long, is executed a slice (time_slice.h) or kOutputHighWater of replies
-//   at
-//       a time, and a connection that has been closed executes no further request of it.
+//       at a time, and a connection that has been closed executes no further request of it.
 // *Source.* Design section 7.
 #pragma once
 

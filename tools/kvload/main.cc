@@ -10,7 +10,7 @@
 
 #include "job.h"
 #include "keyway/client/client.h"
-#include "keyway/client/program/job_voice.h"
+#include "keyway/client/program/primary_rank.h"
 #include "options.h"
 #include "output.h"
 #include "stores/registry.h"
@@ -83,7 +83,7 @@ int main_of(int argc, char** argv, bool show) {
 
 int main(int argc, char** argv) {
   try {
-    const bool show = keyway::program::speaks_for_job();
+    const bool show = keyway::program::is_primary_rank();
     const int code = keyway::kvload::main_of(argc, argv, show);
     if (!show && code != 0) keyway::program::let_rank_0_speak();
     return code;

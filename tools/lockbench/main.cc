@@ -3,8 +3,8 @@
 #include <exception>
 #include <string>
 
-#include "keyway/client/program/job_voice.h"
 #include "keyway/client/program/output_file.h"
+#include "keyway/client/program/primary_rank.h"
 #include "keyway/tools/calibrate/calibrate.h"
 #include "options.h"
 #include "session.h"
@@ -66,7 +66,7 @@ int main_of(int argc, char** argv, bool show) {
 
 int main(int argc, char** argv) {
   try {
-    const bool show = keyway::program::speaks_for_job();
+    const bool show = keyway::program::is_primary_rank();
     const int code = keyway::lockbench::main_of(argc, argv, show);
     if (!show && code != 0) keyway::program::let_rank_0_speak();
     return code;

@@ -19,7 +19,7 @@ namespace keyway::lockbench {
 
 class Session {
  public:
-  /// `show`: whether this process is the one that speaks.
+  /// `show`: whether this process prints (primary_rank.h).
   Session(const Options& options, std::vector<Point> points, bool show);
 
   /// The exit code.

@@ -1,4 +1,4 @@
-#include "keyway/client/program/job_voice.h"
+#include "keyway/client/program/primary_rank.h"
 
 #include <signal.h>
 #include <time.h>
@@ -20,7 +20,7 @@ const char* rank_of_launcher() {
 
 }  // namespace
 
-bool speaks_for_job() {
+bool is_primary_rank() {
   const char* rank = rank_of_launcher();
   return rank == nullptr || std::string_view(rank) == "0";
 }

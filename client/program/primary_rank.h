@@ -5,9 +5,9 @@
 
 namespace keyway::program {
 
-/// Whether this process speaks for its job: under a launcher, only rank 0. Asked before MPI is
+/// Whether this process prints for its job: under a launcher, only rank 0. Asked before MPI is
 /// initialised, because a bad command line must not need it.
-bool speaks_for_job();
+bool is_primary_rank();
 /// Whether a launcher started this process as one of a job.
 bool under_launcher();
 /// A launcher ends the whole job as soon as one process fails, so a process that fails in silence
