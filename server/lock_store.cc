@@ -9,7 +9,7 @@ namespace keyway::server {
 Result<Store> open_lock_store(const Options& options) {
   StoreOptions store;
   store.memory_bytes = options.lock_memory_bytes;
-  store.sessions = options.workers * options.fibers + 1;  // and the poll for mail
+  store.sessions = options.workers * options.fibers + 1;  // and the poll of the mailbox
   store.locks_per_session = 1;
   store.stripes = 1024;
   auto opened = Store::open(store_uri(options), store);
@@ -17,7 +17,7 @@ Result<Store> open_lock_store(const Options& options) {
   return Status(opened.code(), fmt::format("--lock-memory: {}", opened.status().message()));
 }
 
-std::chrono::milliseconds look_for_mail(LockService& locks) {
+std::chrono::milliseconds poll_mailbox(LockService& locks) {
   constexpr std::chrono::milliseconds kWhileSomeWait(2);
   constexpr std::chrono::milliseconds kWhileNoneWaits(20);
   if (locks.waiting() == 0) return kWhileNoneWaits;

@@ -17,6 +17,6 @@ Result<Store> open_lock_store(const Options& options);
 
 /// Wakes clients of this rank that other ranks have granted. Returns the pause until the next poll:
 /// short while any of them waits, so that a grant is reported soon.
-std::chrono::milliseconds look_for_mail(LockService& locks);
+std::chrono::milliseconds poll_mailbox(LockService& locks);
 
 }  // namespace keyway::server

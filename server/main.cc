@@ -223,7 +223,7 @@ int serve(Options options) {
     look_at_volumes(*looks, service.facts, service.volumes);
     return kVolumesApart;
   });
-  Periodic mail(events, [&] { return look_for_mail(locks); });
+  Periodic mailbox(events, [&] { return poll_mailbox(locks); });
   const Ending ending(events, *store, [&] {
     const std::chrono::seconds patience(service.settings.shutdown_s);
     end_within(patience + kGrace,
@@ -231,7 +231,7 @@ int serve(Options options) {
                "their replies");
     pace.stop();
     volumes.stop();
-    mail.stop();
+    mailbox.stop();
     listener.stop();
     locks.end();
     service.pause.end();
@@ -241,7 +241,7 @@ int serve(Options options) {
   });
   pace.start();
   volumes.start();
-  if (store->processes() > 1) mail.start();
+  if (store->processes() > 1) mailbox.start();
   listener.start();
   std::vector<std::jthread> threads;
   for (const auto& worker : workers) {

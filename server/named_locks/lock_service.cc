@@ -47,7 +47,11 @@ TokenFit fit_of(const LockState& lock, bool holds) {
 }  // namespace
 
 LockService::LockService(Store& store, std::uint32_t rank, const LockLimits& limits)
-    : rank_(rank), limits_(limits), sessions_(store), mail_(store), shard_keys_(keys_of_slots()) {}
+    : rank_(rank),
+      limits_(limits),
+      sessions_(store),
+      mailbox_(store),
+      shard_keys_(keys_of_slots()) {}
 
 std::string_view LockService::shard_of(std::string_view name) const {
   return std::string_view(shard_keys_).substr(store::slot_of(name) * kKeyBytes, kKeyBytes);
@@ -167,7 +171,7 @@ void LockService::wake_all(Session& session, const Turn& turn, ClientRef actor) 
     if (who.rank == rank_) {
       wake(who.client);
     } else {
-      static_cast<void>(mail_.send(session, who.rank, who.client));  // S4: it checks anyway
+      static_cast<void>(mailbox_.send(session, who.rank, who.client));  // S4: it checks anyway
     }
   }
 }
@@ -175,10 +179,10 @@ void LockService::wake_all(Session& session, const Turn& turn, ClientRef actor) 
 Result<bool> LockService::collect_mail() {
   auto session = sessions_.take();
   if (!session.ok()) return session.status();
-  const auto letters = mail_.collect(**session, rank_);
-  if (!letters.ok()) return letters.status();
-  for (const std::uint64_t client : letters->clients) wake(client);
-  if (!letters->everybody) return !letters->clients.empty();
+  const auto wakes = mailbox_.collect(**session, rank_);
+  if (!wakes.ok()) return wakes.status();
+  for (const std::uint64_t client : wakes->clients) wake(client);
+  if (!wakes->all_clients) return !wakes->clients.empty();
   const MutexLock guard(mutex_);
   for (const auto& [client, waker] : wakers_) waker->wake(client);
   return true;

@@ -13,7 +13,7 @@
 //   S2  Memory is that of the shards' counts and of what is held and waited for.
 //   S3  Giving up, ending and letting in never fail for lack of memory.
 //   S4  A client that another client's step grants is woken, at once on the same rank, else by
-//       wake_mail.h. A lost wake-up costs no more than the client's own timeout, at which it
+//       wake_mailbox.h. A lost wake-up costs no more than the client's own timeout, at which it
 //       checks.
 // *Time.* A lease ends by the wall clock of the rank that checks: clocks of a job's hosts are
 // assumed to agree to much less than a lease, as for the expiry of keys. Otherwise a lease is
@@ -32,7 +32,7 @@
 #include "keyway/locks/base/mutex.h"
 #include "keyway/server/named_locks/lock_record.h"
 #include "keyway/server/named_locks/session_pool.h"
-#include "keyway/server/named_locks/wake_mail.h"
+#include "keyway/server/named_locks/wake_mailbox.h"
 
 namespace keyway::server {
 
@@ -105,7 +105,7 @@ class LockService {
   std::uint32_t rank_;
   LockLimits limits_;
   SessionPool sessions_;
-  WakeMail mail_;
+  WakeMailbox mailbox_;
   std::string shard_keys_;  // two bytes each
   mutable Mutex mutex_;
   std::unordered_map<std::uint64_t, Waker*> wakers_ KW_GUARDED_BY(mutex_);

@@ -1,4 +1,4 @@
-// WakeMail: how a rank tells another that its clients have got their locks.
+// WakeMailbox: how a rank tells another that its clients have got their locks.
 //
 // *What.* Each rank owns an element of the lock store, in which other ranks write the clients that
 // it must wake. It polls the element, without a message, while any of its clients wait.
@@ -17,18 +17,18 @@
 
 namespace keyway::server {
 
-class WakeMail {
+class WakeMailbox {
  public:
-  explicit WakeMail(const Store& store);
+  explicit WakeMailbox(const Store& store);
 
   Status send(Session& session, std::uint32_t rank, std::uint64_t client) const;
 
-  struct Letters {
+  struct Wakes {
     std::vector<std::uint64_t> clients;
-    bool everybody = false;
+    bool all_clients = false;
   };
   /// Takes the wakes for a rank; creates its element if it is missing.
-  Result<Letters> collect(Session& session, std::uint32_t rank) const;
+  Result<Wakes> collect(Session& session, std::uint32_t rank) const;
 
  private:
   std::vector<std::string> keys_;  // for each rank's element, which it owns

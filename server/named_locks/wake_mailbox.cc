@@ -1,4 +1,4 @@
-#include "keyway/server/named_locks/wake_mail.h"
+#include "keyway/server/named_locks/wake_mailbox.h"
 
 #include <fmt/core.h>
 
@@ -29,7 +29,7 @@ static_assert(sizeof(Box) == 512);
 
 }  // namespace
 
-WakeMail::WakeMail(const Store& store) {
+WakeMailbox::WakeMailbox(const Store& store) {
   for (std::uint32_t rank = 0; rank < store.ranks(); ++rank) {
     std::uint32_t tries = 0;
     std::string key;
@@ -40,7 +40,7 @@ WakeMail::WakeMail(const Store& store) {
   }
 }
 
-Status WakeMail::send(Session& session, std::uint32_t rank, std::uint64_t client) const {
+Status WakeMailbox::send(Session& session, std::uint32_t rank, std::uint64_t client) const {
   KW_CHECK(rank < keys_.size());
   Box box;
   const auto put_in = [&](const ElementState* old) {
@@ -52,11 +52,11 @@ Status WakeMail::send(Session& session, std::uint32_t rank, std::uint64_t client
   return session.modify(keys_[rank], put_in);
 }
 
-Result<WakeMail::Letters> WakeMail::collect(Session& session, std::uint32_t rank) const {
+Result<WakeMailbox::Wakes> WakeMailbox::collect(Session& session, std::uint32_t rank) const {
   Box box;
   const auto look_at = [&](const ElementState& element) { box = Box::of(element.value); };
   const Status seen = session.read(keys_[rank], look_at);
-  if (seen.ok() && box.count == 0) return Letters{};
+  if (seen.ok() && box.count == 0) return Wakes{};
   if (!seen.ok() && !(seen == Code::kNotFound)) return seen;
   const Box empty;
   const auto take_out = [&](const ElementState* old) {
@@ -64,12 +64,12 @@ Result<WakeMail::Letters> WakeMail::collect(Session& session, std::uint32_t rank
     return empty.written();
   };
   if (Status status = session.modify(keys_[rank], take_out); !status.ok()) return status;
-  Letters letters{.clients = {}, .everybody = box.count > kMax};
-  if (!letters.everybody) {
-    letters.clients.assign(box.clients.begin(),
-                           box.clients.begin() + static_cast<std::ptrdiff_t>(box.count));
+  Wakes wakes{.clients = {}, .all_clients = box.count > kMax};
+  if (!wakes.all_clients) {
+    wakes.clients.assign(box.clients.begin(),
+                         box.clients.begin() + static_cast<std::ptrdiff_t>(box.count));
   }
-  return letters;
+  return wakes;
 }
 
 }  // namespace keyway::server
