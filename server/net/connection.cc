@@ -44,26 +44,26 @@ Connection::~Connection() {
 }
 
 /// To CLIENT LIST and CLIENT KILL.
-void Connection::show() {
-  auto card = std::make_shared<ClientCard>();
-  card->id = client_.id;
-  card->address = client_.address;
-  card->local_address = client_.local_address;
-  card->descriptor = client_.descriptor;
-  card->since_ms = client_.since_ms;
-  card->waker = &worker_;
-  card->seen_ns = steady_ns();
-  card->close = [&events = worker_.events(), self = weak_from_this()] {
+void Connection::register_client() {
+  auto info = std::make_shared<ClientInfo>();
+  info->id = client_.id;
+  info->address = client_.address;
+  info->local_address = client_.local_address;
+  info->descriptor = client_.descriptor;
+  info->since_ms = client_.since_ms;
+  info->waker = &worker_;
+  info->seen_ns = steady_ns();
+  info->close = [&events = worker_.events(), self = weak_from_this()] {
     asio::post(events, [self] {
       if (const auto here = self.lock()) here->close();
     });
   };
-  client_.card = card;
-  worker_.service().clients.add(std::move(card));
+  client_.info = info;
+  worker_.service().clients.add(std::move(info));
 }
 
 void Connection::start() {
-  show();
+  register_client();
   if (!tls_) return go_on();
   state_.shake_hands();
   tls_->stream.async_handshake(asio::ssl::stream_base::server,
@@ -119,7 +119,7 @@ void Connection::schedule() {
   if (state_.is_open()) state_.schedule();
   if (!is_stranger()) stranger_s_ = worker_.now_s();  // it may become one again: RESET
   client_.came_ns = client_.statistics->look_at_clock();
-  client_.card->seen_ns.store(client_.came_ns, std::memory_order_relaxed);  // a figure by itself
+  client_.info->seen_ns.store(client_.came_ns, std::memory_order_relaxed);  // a figure by itself
   worker_.schedule(shared_from_this());
 }
 

@@ -86,7 +86,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   using Step = ConnectionState::Step;
 
   void take(Step step);
-  void show();
+  void register_client();
   void go_on();
   void schedule();
 

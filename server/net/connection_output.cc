@@ -101,8 +101,8 @@ void Connection::tell_output() {
   if (beyond != told_) worker_.output().tell(told_, beyond);
   told_ = beyond;
   // relaxed: figures by themselves.
-  client_.card->waiting_bytes.store(kept, std::memory_order_relaxed);
-  client_.card->waiting_pieces.store(queue_.pieces(), std::memory_order_relaxed);
+  client_.info->waiting_bytes.store(kept, std::memory_order_relaxed);
+  client_.info->waiting_pieces.store(queue_.pieces(), std::memory_order_relaxed);
 }
 
 /// For what is executed now: C8 and C9.

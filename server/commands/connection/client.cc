@@ -13,9 +13,9 @@
 namespace keyway::server {
 namespace {
 
-std::string_view flags_of(const ClientCard& card, std::int64_t queued) {
+std::string_view flags_of(const ClientInfo& info, std::int64_t queued) {
   if (queued >= 0) return "x";
-  return card.block.load(std::memory_order_relaxed) == BlockState::kNone ? "N" : "b";
+  return info.block.load(std::memory_order_relaxed) == BlockState::kNone ? "N" : "b";
 }
 
 void run_client_id(const Call& call) {
@@ -37,16 +37,16 @@ void run_client_info(const Call& call) {
   const Client& client = call.client;
   const std::int64_t queued =
       call.in_transaction() ? static_cast<std::int64_t>(client.transaction->size()) : -1;
-  ClientCard card;
-  card.id = client.id;
-  card.address = client.address;
-  card.local_address = client.local_address;
-  card.descriptor = client.descriptor;
-  card.since_ms = client.since_ms;
-  card.name = client.name;
-  card.last = call.in_transaction() ? client.transaction->executed_by() : &call.command;
-  card.version = client.version;
-  call.out.verbatim("txt", client_line(card, wall_ms(), steady_ns(), queued));
+  ClientInfo info;
+  info.id = client.id;
+  info.address = client.address;
+  info.local_address = client.local_address;
+  info.descriptor = client.descriptor;
+  info.since_ms = client.since_ms;
+  info.name = client.name;
+  info.last = call.in_transaction() ? client.transaction->executed_by() : &call.command;
+  info.version = client.version;
+  call.out.verbatim("txt", client_line(info, wall_ms(), steady_ns(), queued));
 }
 
 void run_client_help(const Call& call) {
@@ -93,7 +93,7 @@ void run_client_help(const Call& call) {
 
 void name_client(const Call& call, std::string_view name) {
   call.client.name = name;
-  if (call.client.card != nullptr) call.service.clients.rename(*call.client.card, name);
+  if (call.client.info != nullptr) call.service.clients.rename(*call.client.info, name);
 }
 
 bool is_name_or_error(const Call& call, std::string_view name) {
@@ -111,7 +111,7 @@ bool is_name_or_error(const Call& call, std::string_view name) {
   return true;
 }
 
-std::string client_line(const ClientCard& card, std::uint64_t now_ms, std::uint64_t now_ns,
+std::string client_line(const ClientInfo& info, std::uint64_t now_ms, std::uint64_t now_ns,
                         std::int64_t queued) {
   constexpr std::uint64_t kMsPerS = 1000;
   constexpr std::uint64_t kNsPerS = 1'000'000'000;
@@ -119,17 +119,17 @@ std::string client_line(const ClientCard& card, std::uint64_t now_ms, std::uint6
     return then == 0 || now < then ? 0 : now - then;
   };
   // relaxed: figures by themselves.
-  const Command* last = card.last.load(std::memory_order_relaxed);
+  const Command* last = info.last.load(std::memory_order_relaxed);
   return fmt::format(
       "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db=0 sub=0 psub=0 ssub=0 "
       "multi={} qbuf=0 qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll={} omem={} "
       "tot-mem=0 events=r cmd={} user=default redir=-1 resp={}\n",
-      card.id, card.address, card.local_address, card.descriptor, card.name,
-      since(card.since_ms, now_ms) / kMsPerS,
-      since(card.seen_ns.load(std::memory_order_relaxed), now_ns) / kNsPerS, flags_of(card, queued),
-      queued, card.waiting_pieces.load(std::memory_order_relaxed),
-      card.waiting_bytes.load(std::memory_order_relaxed), last == nullptr ? "NULL" : last->name,
-      static_cast<int>(card.version.load(std::memory_order_relaxed)));
+      info.id, info.address, info.local_address, info.descriptor, info.name,
+      since(info.since_ms, now_ms) / kMsPerS,
+      since(info.seen_ns.load(std::memory_order_relaxed), now_ns) / kNsPerS, flags_of(info, queued),
+      queued, info.waiting_pieces.load(std::memory_order_relaxed),
+      info.waiting_bytes.load(std::memory_order_relaxed), last == nullptr ? "NULL" : last->name,
+      static_cast<int>(info.version.load(std::memory_order_relaxed)));
 }
 
 CommandRows commands_of_connection_client() {

@@ -36,10 +36,10 @@ struct Killed {
   bool of_user = true;
   bool skip_me = true;
 
-  bool takes(const ClientCard& card, std::uint64_t me) const {
-    return (!id || *id == card.id) && (!address || *address == card.address) &&
-           (!local_address || *local_address == card.local_address) && of_type && of_user &&
-           !(skip_me && card.id == me);
+  bool takes(const ClientInfo& info, std::uint64_t me) const {
+    return (!id || *id == info.id) && (!address || *address == info.address) &&
+           (!local_address || *local_address == info.local_address) && of_type && of_user &&
+           !(skip_me && info.id == me);
   }
 };
 
@@ -102,12 +102,12 @@ bool take_kill_option(const Call& call, std::size_t i, Killed& killed) {
 std::int64_t kill(const Call& call, const Killed& killed) {
   const std::uint64_t me = call.client.id;
   const auto those =
-      call.service.clients.those([&](const ClientCard& card) { return killed.takes(card, me); });
-  for (const auto& card : those) {
-    if (card->id == me) {
+      call.service.clients.those([&](const ClientInfo& info) { return killed.takes(info, me); });
+  for (const auto& info : those) {
+    if (info->id == me) {
       call.client.closing = true;
     } else {
-      card->close();
+      info->close();
     }
   }
   return static_cast<std::int64_t>(those.size());
@@ -129,24 +129,24 @@ void reply_list(const Call& call, Takes&& takes) {
   const std::uint64_t now_ms = wall_ms();
   const std::uint64_t now_ns = steady_ns();
   std::string text;
-  call.service.clients.each([&](const ClientCard& card) {
-    if (takes(card)) text += client_line(card, now_ms, now_ns);
+  call.service.clients.each([&](const ClientInfo& info) {
+    if (takes(info)) text += client_line(info, now_ms, now_ns);
   });
   call.out.verbatim("txt", text);
 }
 
 void run_client_list(const Call& call) {
-  if (call.count() == 2) return reply_list(call, [](const ClientCard&) { return true; });
+  if (call.count() == 2) return reply_list(call, [](const ClientInfo&) { return true; });
   if (call.count() == 4 && is_word(call.word(2), "type")) {
     const auto all = is_type_of_all(call.word(3));
     if (!all) return unknown_type(call, call.word(3));
-    return reply_list(call, [&](const ClientCard&) { return *all; });
+    return reply_list(call, [&](const ClientInfo&) { return *all; });
   }
   if (call.count() < 4 || !is_word(call.word(2), "id")) return call.error(kSyntaxError);
   const auto ids = ids_or_error(call, 3);
   if (!ids) return;
-  reply_list(call, [&](const ClientCard& card) {
-    return std::find(ids->begin(), ids->end(), card.id) != ids->end();
+  reply_list(call, [&](const ClientInfo& info) {
+    return std::find(ids->begin(), ids->end(), info.id) != ids->end();
   });
 }
 

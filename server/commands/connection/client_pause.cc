@@ -51,15 +51,15 @@ void run_client_unblock(const Call& call) {
   }
   const auto id = integer_or_error(call, 2);
   if (!id) return;
-  const auto those = call.service.clients.those([&](const ClientCard& card) {
-    return *id > 0 && card.id == static_cast<std::uint64_t>(*id);
+  const auto those = call.service.clients.those([&](const ClientInfo& info) {
+    return *id > 0 && info.id == static_cast<std::uint64_t>(*id);
   });
   bool done = false;
-  for (const auto& card : those) {
+  for (const auto& info : those) {
     BlockState waits = BlockState::kWaits;
     // relaxed: the word alone decides whether this or the awaited event ends the wait.
-    done = card->block.compare_exchange_strong(waits, how, std::memory_order_relaxed);
-    if (done) card->waker->wake(card->id);
+    done = info->block.compare_exchange_strong(waits, how, std::memory_order_relaxed);
+    if (done) info->waker->wake(info->id);
   }
   call.out.integer(done ? 1 : 0);
 }

@@ -2,20 +2,20 @@
 
 namespace keyway::server {
 
-void ClientRegistry::add(std::shared_ptr<ClientCard> card) {
+void ClientRegistry::add(std::shared_ptr<ClientInfo> info) {
   const MutexLock held(mutex_);
-  const std::uint64_t id = card->id;
-  cards_.emplace(id, std::move(card));
+  const std::uint64_t id = info->id;
+  clients_.emplace(id, std::move(info));
 }
 
 void ClientRegistry::remove(std::uint64_t id) {
   const MutexLock held(mutex_);
-  cards_.erase(id);
+  clients_.erase(id);
 }
 
-void ClientRegistry::rename(ClientCard& card, std::string_view name) {
+void ClientRegistry::rename(ClientInfo& info, std::string_view name) {
   const MutexLock held(mutex_);
-  card.name = name;
+  info.name = name;
 }
 
 }  // namespace keyway::server

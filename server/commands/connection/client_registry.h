@@ -1,12 +1,11 @@
 // ClientRegistry: the connected clients, for CLIENT LIST and CLIENT KILL.
 //
-// *What.* Each connection has a card. Each field that changes with every request is an atomic, so
-// that a request pays a store or two, and no thread waits.
-// *Thread safety.* Any thread may call the registry. A card's atomics are written by its
-// connection's thread, its name by that thread through the registry; the rest is set before it is
-// added.
-// *Invariants.* G1: a card is in the registry from the time when its worker can see the connection
-// until the connection has gone; a holder of the card may read it longer.
+// *What.* Each connection has a ClientInfo. Each field that changes with every request is an
+// atomic, so that a request pays a store or two, and no thread waits.
+// *Thread safety.* Any thread may call the registry. The connection's thread writes the atomics of
+// its info, and the name through the registry; the rest is set before the info is added.
+// *Invariants.* G1: an info is in the registry from the time when its worker can see the connection
+// until the connection has gone; a holder of the info may read it longer.
 #pragma once
 
 #include <atomic>
@@ -28,7 +27,7 @@ class Waker;
 /// Whether a client's request waits for a named lock; and which CLIENT UNBLOCK has ended that.
 enum class BlockState : std::uint8_t { kNone, kWaits, kTimedOut, kUnblocked, kPaused };
 
-struct ClientCard {
+struct ClientInfo {
   std::uint64_t id = 0;
   std::string address, local_address;
   int descriptor = -1;
@@ -50,29 +49,29 @@ struct ClientCard {
 
 class ClientRegistry {
  public:
-  void add(std::shared_ptr<ClientCard> card);
+  void add(std::shared_ptr<ClientInfo> info);
   void remove(std::uint64_t id);
-  void rename(ClientCard& card, std::string_view name);
-  /// Calls visit(card) for each, in the order of their ids, under the registry's lock.
+  void rename(ClientInfo& info, std::string_view name);
+  /// Calls visit(info) for each, in the order of their ids, under the registry's lock.
   template <class Visit>
   void each(Visit&& visit) const {
     const MutexLock held(mutex_);
-    for (const auto& [id, card] : cards_) visit(*card);
+    for (const auto& [id, info] : clients_) visit(*info);
   }
-  /// Those that `takes(card)` holds for.
+  /// Those that `takes(info)` holds for.
   template <class Takes>
-  std::vector<std::shared_ptr<ClientCard>> those(Takes&& takes) const {
-    std::vector<std::shared_ptr<ClientCard>> found;
+  std::vector<std::shared_ptr<ClientInfo>> those(Takes&& takes) const {
+    std::vector<std::shared_ptr<ClientInfo>> found;
     const MutexLock held(mutex_);
-    for (const auto& [id, card] : cards_) {
-      if (takes(*card)) found.push_back(card);
+    for (const auto& [id, info] : clients_) {
+      if (takes(*info)) found.push_back(info);
     }
     return found;
   }
 
  private:
   mutable Mutex mutex_;
-  std::map<std::uint64_t, std::shared_ptr<ClientCard>> cards_
+  std::map<std::uint64_t, std::shared_ptr<ClientInfo>> clients_
       KW_GUARDED_BY(mutex_);  // as their names
 };
 

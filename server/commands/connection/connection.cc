@@ -44,8 +44,8 @@ void reply_hello(const Call& call) {
 
 void set_version(const Call& call, resp::Version version) {
   call.client.version = version;
-  if (call.client.card != nullptr) {
-    call.client.card->version.store(version, std::memory_order_relaxed);  // a figure by itself
+  if (call.client.info != nullptr) {
+    call.client.info->version.store(version, std::memory_order_relaxed);  // a figure by itself
   }
   call.out.set_version(version);
 }

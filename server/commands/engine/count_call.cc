@@ -48,9 +48,9 @@ void look_at_keys(const Call& call, HotSpots& spots) {
 }  // namespace
 
 void call_command(const Call& call) {
-  if (call.client.card != nullptr) {
+  if (call.client.info != nullptr) {
     // relaxed: the row is constant.
-    call.client.card->last.store(&call.command, std::memory_order_relaxed);
+    call.client.info->last.store(&call.command, std::memory_order_relaxed);
   }
   WorkerStatistics* statistics = counts_of(call.client);
   if (statistics == nullptr) return call.command.run(call);

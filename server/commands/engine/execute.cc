@@ -140,7 +140,7 @@ bool must_pause(Client& client, Service& service, const Command& command) {
                                client.paused_until_ns)) {
     return false;
   }
-  if (client.card) client.card->block.store(BlockState::kPaused, std::memory_order_relaxed);
+  if (client.info) client.info->block.store(BlockState::kPaused, std::memory_order_relaxed);
   return true;
 }
 
@@ -177,7 +177,7 @@ bool run_or_refuse(Client& client, Session& session, Service& service, const Com
 void end_pause(Client& client, Service& service) {
   service.pause.forget(client.id);
   client.paused_until_ns = 0;
-  if (client.card) client.card->block.store(BlockState::kNone, std::memory_order_relaxed);
+  if (client.info) client.info->block.store(BlockState::kNone, std::memory_order_relaxed);
 }
 
 void apply_reply_mode(Client& client, resp::ReplyWriter& out, std::size_t mark) {

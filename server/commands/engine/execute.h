@@ -71,7 +71,7 @@ struct Client {
   enum class Replies : std::uint8_t { kOn, kOff, kSkipNext, kSkip };
   Replies replies = Replies::kOn;
 
-  std::shared_ptr<ClientCard> card;        // as others see it; null: it is not registered
+  std::shared_ptr<ClientInfo> info;        // as others see it; null: it is not registered
   WorkerStatistics* statistics = nullptr;  // of its worker; null: none
   bool uncounted = false;                  // its commands run once more (transactions.cc)
   std::uint64_t came_ns = 0;  // when what is executed had come, by steady_ns(); 0: not known

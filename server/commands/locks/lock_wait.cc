@@ -66,15 +66,15 @@ void take_back(Service& service, std::string_view name, std::uint64_t client) {
 
 /// The client waits no more. Returns what CLIENT UNBLOCK had made of its wait before.
 BlockState end_block(Client& client) {
-  if (!client.card) return BlockState::kNone;
+  if (!client.info) return BlockState::kNone;
   // relaxed, here and below: the word alone decides which event ends the wait.
-  return client.card->block.exchange(BlockState::kNone, std::memory_order_relaxed);
+  return client.info->block.exchange(BlockState::kNone, std::memory_order_relaxed);
 }
 
 void begin_block(Client& client) {
-  if (!client.card) return;
+  if (!client.info) return;
   BlockState none = BlockState::kNone;
-  client.card->block.compare_exchange_strong(none, BlockState::kWaits, std::memory_order_relaxed);
+  client.info->block.compare_exchange_strong(none, BlockState::kWaits, std::memory_order_relaxed);
 }
 
 /// As by its timeout, or with an error; a lock that was granted meanwhile is released.
@@ -118,7 +118,7 @@ Outcome answer(Client& client, Service& service, const Result<Standing>& result,
 Outcome look_again(Client& client, Service& service, resp::ReplyWriter& out) {
   const LockWait& wait = *client.locks.wait;
   const BlockState block =
-      client.card ? client.card->block.load(std::memory_order_relaxed) : BlockState::kWaits;
+      client.info ? client.info->block.load(std::memory_order_relaxed) : BlockState::kWaits;
   if (service.locks->ending() || block > BlockState::kWaits) {
     const Status left = service.locks->leave(wait.name, client.id);
     return answer(client, service, left.ok() ? Result<Standing>(Standing{}) : left, out);
