@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <thread>
 
-#include "facts_of.h"
 #include "job.h"
 #include "keyway/client/program/primary_rank.h"
 #include "keyway/server/commands/admin/own_usage.h"
@@ -16,6 +15,7 @@
 #include "keyway/server/net/process_memory.h"
 #include "keyway/server/net/tls.h"
 #include "lock_store.h"
+#include "make_server_info.h"
 #include "options.h"
 #include "periodic.h"
 
@@ -167,7 +167,7 @@ void settle(Service& service, const Options& options, const Store& store, std::u
   service.slow_log.set_threshold_us(options.slow_us);
   service.slow_log.set_most_entries(options.most_slow);
   service.latency_events.set_threshold_ms(options.latency_threshold_ms);
-  service.facts = facts_of(options, store);
+  service.server_info = make_server_info(options, store);
 }
 
 /// Does nothing if no metrics are wanted.
@@ -208,7 +208,7 @@ int serve(Options options) {
     workers[0]->sweep(store->process(), options.expire_share);
   }
   settle(service, options, *store, listener.port());
-  if (looks.ok()) look_at_volumes(*looks, service.facts, service.volumes);
+  if (looks.ok()) look_at_volumes(*looks, service.server_info, service.volumes);
   std::unique_ptr<Exporter> exporter;
   if (ready.ok()) ready = export_metrics(service, options, exporter);
   auto cluster = meet(*store, options, ready);
@@ -220,7 +220,7 @@ int serve(Options options) {
     return Pace::kApart;
   });
   Periodic volumes(events, [&] {
-    look_at_volumes(*looks, service.facts, service.volumes);
+    look_at_volumes(*looks, service.server_info, service.volumes);
     return kVolumesApart;
   });
   Periodic mailbox(events, [&] { return poll_mailbox(locks); });

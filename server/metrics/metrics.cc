@@ -174,11 +174,11 @@ void add_hot(Families& families, const Service& service) {
 }
 
 void add_process(Families& families, const Service& service) {
-  const Facts& facts = service.facts;
+  const ServerInfo& server_info = service.server_info;
   Family(families, "keyway_build_info", "1, for the labels.", MetricType::Gauge)
-      .add(1.0, {{"version", facts.version}, {"revision", facts.revision}});
+      .add(1.0, {{"version", server_info.version}, {"revision", server_info.revision}});
   add_gauge(families, "keyway_uptime_seconds", "Since the server began.",
-            static_cast<double>(steady_ns() - facts.begin_ns) / kNsPerS);
+            static_cast<double>(steady_ns() - server_info.begin_ns) / kNsPerS);
   add_gauge(families, "process_resident_memory_bytes", "Memory of the process that is resident.",
             resident_bytes());
   rusage used{};

@@ -16,7 +16,7 @@
 namespace keyway::server {
 namespace {
 
-constexpr std::string_view kCluster = "cluster-enabled";  // distinguished from the facts
+constexpr std::string_view kCluster = "cluster-enabled";  // distinguished from the server info
 
 const Parameter* find_parameter(std::string_view name) {
   const auto all = parameters();
@@ -28,7 +28,7 @@ const Parameter* find_parameter(std::string_view name) {
 
 bool is_fixed(const Service& service, std::string_view name) {
   if (is_word(name, kCluster)) return true;
-  return std::any_of(service.facts.parameters.begin(), service.facts.parameters.end(),
+  return std::any_of(service.server_info.parameters.begin(), service.server_info.parameters.end(),
                      [&](const auto& fixed) { return is_word(name, fixed.first); });
 }
 
@@ -73,7 +73,7 @@ void run_config_get(const Call& call) {
   for (const Parameter& parameter : parameters()) {
     look_at(parameter.name, parameter.get(call.service));
   }
-  for (const auto& [name, value] : call.service.facts.parameters) look_at(name, value);
+  for (const auto& [name, value] : call.service.server_info.parameters) look_at(name, value);
   look_at(kCluster, call.service.cluster.enabled ? "yes" : "no");
   call.out.map(found.size());
   for (const auto& [name, value] : found) {

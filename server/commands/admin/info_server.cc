@@ -44,27 +44,27 @@ std::int64_t wall_us() {
 }  // namespace
 
 void write_server(const Call& call, InfoWriter& out) {
-  const Facts& facts = call.service.facts;
-  const std::uint64_t up_s = (steady_ns() - facts.begin_ns) / 1'000'000'000;
+  const ServerInfo& server_info = call.service.server_info;
+  const std::uint64_t up_s = (steady_ns() - server_info.begin_ns) / 1'000'000'000;
   out.field("redis_version", kLikeRedis);
   out.field("redis_mode", call.service.mode());
-  out.field("keyway_version", facts.version);
-  out.field("keyway_revision", facts.revision);
+  out.field("keyway_version", server_info.version);
+  out.field("keyway_revision", server_info.revision);
   out.field("os", system_name());
   out.field("arch_bits", 8 * sizeof(void*));
   out.field("monotonic_clock", "POSIX clock_gettime");
   out.field("multiplexing_api", "epoll");
   out.field("gcc_version", fmt::format("{}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__));
   out.field("process_id", getpid());
-  out.field("run_id", facts.run_id);
+  out.field("run_id", server_info.run_id);
   out.field("tcp_port", call.service.port);
   out.field("server_time_usec", wall_us());
   out.field("uptime_in_seconds", up_s);
   out.field("uptime_in_days", up_s / 86'400);
-  out.field("executable", facts.executable);
-  out.field("config_file", facts.config_file);
-  out.field("workers", facts.workers);
-  out.field("fibers_per_worker", facts.fibers);
+  out.field("executable", server_info.executable);
+  out.field("config_file", server_info.config_file);
+  out.field("workers", server_info.workers);
+  out.field("fibers_per_worker", server_info.fibers);
 }
 
 void write_clients(const Call& call, InfoWriter& out) {
@@ -75,8 +75,9 @@ void write_clients(const Call& call, InfoWriter& out) {
 
 void write_memory(const Call& call, InfoWriter& out) {
   const MemoryFigures memory = memory_figures(call);
-  const std::uint64_t most = call.service.facts.memory_bytes *
-                             (call.service.facts.end_rank() - call.service.facts.first_rank());
+  const std::uint64_t most =
+      call.service.server_info.memory_bytes *
+      (call.service.server_info.end_rank() - call.service.server_info.first_rank());
   out.bytes("used_memory", memory.used);
   out.bytes("used_memory_rss", memory.resident);
   out.bytes("used_memory_peak", memory.peak);

@@ -6,7 +6,7 @@ namespace keyway::server {
 
 /// Expired elements count until a write meets them or needs their room.
 void write_keyspace(const Call& call, InfoWriter& out) {
-  const VolumeCounts counts = own_counts(call.session.whole(), call.service.facts);
+  const VolumeCounts counts = own_counts(call.session.whole(), call.service.server_info);
   if (counts.elements == 0) return;
   out.field("db0", fmt::format("keys={},expires={},avg_ttl=0", counts.elements, counts.expiring));
 }
@@ -14,15 +14,15 @@ void write_keyspace(const Call& call, InfoWriter& out) {
 /// The locks that this server's sessions have taken, and the active kinds on the stripes of its
 /// ranks.
 void write_locks(const Call& call, InfoWriter& out) {
-  const Facts& facts = call.service.facts;
+  const ServerInfo& server_info = call.service.server_info;
   const LockTotals locks = call.service.statistics.locks();
-  out.field("lock_policy", facts.lock);
+  out.field("lock_policy", server_info.lock);
   out.field("lock_shared_grants", locks.shared);
   out.field("lock_exclusive_grants", locks.exclusive);
   out.field("lock_contended", locks.contended);
   out.field("lock_handed_over", locks.handed_over);
   out.field("lock_timeouts", locks.timeouts);
-  for (std::uint32_t rank = facts.first_rank(); rank < facts.end_rank(); ++rank) {
+  for (std::uint32_t rank = server_info.first_rank(); rank < server_info.end_rank(); ++rank) {
     for (const LockKindReport& kind : call.session.whole().inspector().lock_kinds(rank)) {
       out.field(fmt::format("lock_rank{}_{}", rank, kind.kind),
                 fmt::format("stripes={},switches={}", kind.stripes, kind.switches));
@@ -31,21 +31,21 @@ void write_locks(const Call& call, InfoWriter& out) {
 }
 
 void write_fabric(const Call& call, InfoWriter& out) {
-  const Facts& facts = call.service.facts;
-  out.field("fabric", facts.fabric);
-  out.field("fabric_ranks", facts.ranks);
-  out.field("fabric_processes", facts.processes);
-  out.field("fabric_process", facts.process);
-  out.field("fabric_topology", facts.topology);
+  const ServerInfo& server_info = call.service.server_info;
+  out.field("fabric", server_info.fabric);
+  out.field("fabric_ranks", server_info.ranks);
+  out.field("fabric_processes", server_info.processes);
+  out.field("fabric_process", server_info.process);
+  out.field("fabric_topology", server_info.topology);
 }
 
 /// Writes the figures of each rank with memory in this process: elements as they are now, bytes as
 /// of the last check.
 void write_volumes(const Call& call, InfoWriter& out) {
-  const Facts& facts = call.service.facts;
+  const ServerInfo& server_info = call.service.server_info;
   const std::deque<RankFigures>& ranks = call.service.volumes.ranks;
   for (std::uint32_t i = 0; i < ranks.size(); ++i) {
-    const std::uint32_t rank = facts.first_rank() + i;
+    const std::uint32_t rank = server_info.first_rank() + i;
     const VolumeCounts counts = call.session.whole().inspector().counts(rank);
     const RankFigures& told = ranks[i];
     out.field(

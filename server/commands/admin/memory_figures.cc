@@ -17,7 +17,7 @@ MemoryFigures memory_figures(const Call& call) {
   figures.resident = resident_bytes();
   figures.heap = volumes.heap_bytes.value();
   figures.heap_free = volumes.heap_free_bytes.value();
-  figures.elements = own_counts(call.session.whole(), call.service.facts).elements;
+  figures.elements = own_counts(call.session.whole(), call.service.server_info).elements;
   return figures;
 }
 

@@ -2,12 +2,13 @@
 
 namespace keyway::server {
 
-void look_at_volumes(Session& session, const Facts& facts, VolumeFigures& figures) {
-  if (figures.ranks.empty()) figures.ranks.resize(facts.end_rank() - facts.first_rank());
+void look_at_volumes(Session& session, const ServerInfo& server_info, VolumeFigures& figures) {
+  if (figures.ranks.empty())
+    figures.ranks.resize(server_info.end_rank() - server_info.first_rank());
   VolumeUsage all;
-  for (std::uint32_t rank = facts.first_rank(); rank < facts.end_rank(); ++rank) {
+  for (std::uint32_t rank = server_info.first_rank(); rank < server_info.end_rank(); ++rank) {
     const VolumeUsage usage = session.inspector().usage(rank);
-    RankFigures& told = figures.ranks[rank - facts.first_rank()];
+    RankFigures& told = figures.ranks[rank - server_info.first_rank()];
     told.segment_bytes.set(usage.segment_bytes);
     told.table_bytes.set(usage.table_bytes);
     told.lock_bytes.set(usage.lock_bytes);
@@ -29,9 +30,9 @@ void look_at_volumes(Session& session, const Facts& facts, VolumeFigures& figure
   figures.raise_peak(used_bytes(figures));
 }
 
-VolumeCounts own_counts(Session& session, const Facts& facts) {
+VolumeCounts own_counts(Session& session, const ServerInfo& server_info) {
   VolumeCounts all;
-  for (std::uint32_t rank = facts.first_rank(); rank < facts.end_rank(); ++rank) {
+  for (std::uint32_t rank = server_info.first_rank(); rank < server_info.end_rank(); ++rank) {
     all.add(session.inspector().counts(rank));
   }
   return all;

@@ -120,7 +120,7 @@ std::string no_output_limit(const Service&, std::string_view text) {
 }
 
 std::string no_password(const Service& service, std::string_view text) {
-  if (!text.empty() || !service.facts.reached_by_others) return {};
+  if (!text.empty() || !service.server_info.reached_by_others) return {};
   return "other hosts can reach this server, so a password has to be asked for";
 }
 

@@ -30,7 +30,7 @@
 
 #include "keyway/client/client.h"
 #include "keyway/kvstore/resp/reply_writer.h"
-#include "keyway/server/commands/admin/facts.h"
+#include "keyway/server/commands/admin/server_info.h"
 #include "keyway/server/commands/admin/settings.h"
 #include "keyway/server/commands/cluster/cluster_view.h"
 #include "keyway/server/commands/connection/client_registry.h"
@@ -92,7 +92,7 @@ struct Service {
   std::uint64_t transaction_bytes = 64ULL << 20;  // X3, of one connection
   LockService* locks = nullptr;                   // null: there are no named locks
   ClusterView cluster;
-  Facts facts;
+  ServerInfo server_info;
   Settings settings;
   Statistics statistics{command_numbers()};
   SlowLog slow_log;

@@ -52,7 +52,7 @@ TEST_CASE("config: nothing is changed before all has been looked at") {
   Store store = small_store();
   Peer peer(store);
   peer.service.settings.clients_limit = 500;
-  peer.service.facts.parameters = {{"port", "1"}};
+  peer.service.server_info.parameters = {{"port", "1"}};
   CHECK(peer.ask("config set slowlog-max-len 5 maxclients 501") ==
         "-ERR CONFIG SET failed (possibly related to argument 'maxclients') - The operating system "
         "is not able to handle the specified number of clients, try with 500\r\n");

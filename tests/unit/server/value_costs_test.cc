@@ -145,7 +145,7 @@ TEST_CASE("value costs: a transaction changes a part of a value as commands outs
 TEST_CASE("value costs: INFO tells of memory what was found last, without a look at the heap") {
   Large large;
   Service& service = large.peer.service;
-  look_at_volumes(large.peer.session(), service.facts, service.volumes);
+  look_at_volumes(large.peer.session(), service.server_info, service.volumes);
   const std::string before = large.peer.ask("INFO memory");
   REQUIRE(large.peer.ask("APPEND big " + std::string(1 << 20, 'x')) == ":5242880\r\n");
   const auto used = [&] { return used_bytes(service.volumes); };
@@ -154,7 +154,7 @@ TEST_CASE("value costs: INFO tells of memory what was found last, without a look
         std::string::npos);
   service.volumes.ranks[0].heap_free_chunks.set(4711);
   CHECK(large.peer.ask("INFO volumes").find("heap_free_chunks=4711,") != std::string::npos);
-  look_at_volumes(large.peer.session(), service.facts, service.volumes);
+  look_at_volumes(large.peer.session(), service.server_info, service.volumes);
   CHECK(used() > then);
   CHECK(large.peer.ask("INFO volumes").find("heap_free_chunks=4711,") == std::string::npos);
   CHECK(large.peer.ask("INFO keyspace").find("db0:keys=1,") != std::string::npos);

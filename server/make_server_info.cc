@@ -1,4 +1,4 @@
-#include "facts_of.h"
+#include "make_server_info.h"
 
 #include <fmt/core.h>
 #include <fmt/ranges.h>
@@ -60,7 +60,7 @@ std::string without_commas(std::string text) {
 
 }  // namespace
 
-Facts facts_of(const Options& options, const Store& store) {
+ServerInfo make_server_info(const Options& options, const Store& store) {
   std::error_code unknown;
   return {.version = std::string(program::version()),
           .revision = std::string(program::revision()),

@@ -1,4 +1,4 @@
-// Facts: constant information about a server, for INFO and similar requests.
+// ServerInfo: constant information about a server, for INFO and similar requests.
 //
 // *Thread safety.* Set before any request is executed, and only read from then on.
 #pragma once
@@ -14,7 +14,7 @@ namespace keyway::server {
 /// The version of Redis with these commands.
 inline constexpr std::string_view kLikeRedis = "7.0.15";
 
-struct Facts {
+struct ServerInfo {
   std::string version;     // Keyway's
   std::string revision;    // its source's
   std::string run_id;      // 40 hexadecimal digits, of this run
