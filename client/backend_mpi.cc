@@ -15,7 +15,7 @@ namespace keyway::client {
 namespace {
 
 // MPI cannot be initialised twice, so it stays up from the first mpi: store to the program's end.
-Result<std::shared_ptr<fabric::MpiInterface>> mpi_for_good() {
+Result<std::shared_ptr<fabric::MpiInterface>> mpi_until_exit() {
   static Result<std::shared_ptr<fabric::MpiInterface>> held = fabric::MpiInterface::acquire();
   return held;
 }
@@ -77,7 +77,7 @@ void show_clock(fabric::MpiFabric& fabric, const store::Geometry& geometry) {
 }  // namespace
 
 Result<MpiBackend> MpiBackend::open_over(MPI_Comm comm, const Result<ParsedUri>& parsed) {
-  auto mpi = mpi_for_good();
+  auto mpi = mpi_until_exit();
   if (!mpi.ok()) return mpi.status();
   const StoreOptions options = parsed.ok() ? parsed->options : StoreOptions{};
   int size = 1;

@@ -16,7 +16,7 @@ constexpr std::string_view kAutomatic = "auto";
 constexpr std::string_view kMeasured = "measured";
 constexpr std::string_view kNominal = "nominal";
 
-bool names_a_kind(std::string_view text) {
+bool is_kind_name(std::string_view text) {
   const auto& names = locks::AnyLock::kNames;
   return std::find(names.begin(), names.end(), text.substr(0, text.find(':'))) != names.end();
 }
@@ -24,7 +24,7 @@ bool names_a_kind(std::string_view text) {
 Result<LockPolicy> fixed(const StoreOptions& options) {
   auto lock = locks::AnyLock::make(options.lock);
   if (!lock.ok()) {
-    return names_a_kind(options.lock)
+    return is_kind_name(options.lock)
                ? lock.status()
                : Status(lock.code(), fmt::format("{}, or auto", lock.status().message()));
   }

@@ -36,14 +36,14 @@ Link& Exchange::link(std::uint32_t index) {
 }
 
 Result<wire::ReplyView> Exchange::ask(std::string_view key, Words words, Effect effect) {
-  return ask_along({.server = slots_.owner_of(key)}, words, effect);
+  return ask_with_redirects({.server = slots_.owner_of(key)}, words, effect);
 }
 
 Result<wire::ReplyView> Exchange::ask_server(std::uint32_t index, Words words, Effect effect) {
-  return ask_along({.server = index}, words, effect);
+  return ask_with_redirects({.server = index}, words, effect);
 }
 
-Result<wire::ReplyView> Exchange::ask_along(Course course, Words words, Effect effect) {
+Result<wire::ReplyView> Exchange::ask_with_redirects(Course course, Words words, Effect effect) {
   for (;;) {
     const auto ready = link(course.server).ready();
     if (!ready.ok()) return not_sent(ready.status());

@@ -64,7 +64,7 @@ class Exchange {
     std::uint64_t until_ns = 0;  // end of the patience
   };
 
-  Result<wire::ReplyView> ask_along(Course course, Words words, Effect effect);
+  Result<wire::ReplyView> ask_with_redirects(Course course, Words words, Effect effect);
   bool may_repeat(Course& course, Effect effect) const;
   bool follow(Course& course, std::string_view error);
   void refresh(std::uint32_t index);

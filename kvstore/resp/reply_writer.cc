@@ -117,12 +117,12 @@ void ReplyWriter::end_bulk(std::string_view rest) {
   out_ += kEnd;
 }
 
-void ReplyWriter::null() { append(is_3() ? "_\r\n" : "$-1\r\n"); }
+void ReplyWriter::null() { append(is_resp3() ? "_\r\n" : "$-1\r\n"); }
 
-void ReplyWriter::null_array() { append(is_3() ? "_\r\n" : "*-1\r\n"); }
+void ReplyWriter::null_array() { append(is_resp3() ? "_\r\n" : "*-1\r\n"); }
 
 void ReplyWriter::boolean(bool value) {
-  if (is_3()) {
+  if (is_resp3()) {
     line('#', value ? "t" : "f");
   } else {
     integer(value ? 1 : 0);
@@ -130,7 +130,7 @@ void ReplyWriter::boolean(bool value) {
 }
 
 void ReplyWriter::real(double value) {
-  if (is_3()) {
+  if (is_resp3()) {
     line(',', text_of(value));
   } else {
     bulk(text_of(value));
@@ -138,7 +138,7 @@ void ReplyWriter::real(double value) {
 }
 
 void ReplyWriter::big_number(std::string_view digits) {
-  if (is_3()) {
+  if (is_resp3()) {
     line('(', digits);
   } else {
     bulk(digits);
@@ -147,7 +147,7 @@ void ReplyWriter::big_number(std::string_view digits) {
 
 void ReplyWriter::verbatim(std::string_view format, std::string_view text) {
   KW_CHECK(format.size() == 3);
-  if (!is_3()) return bulk(text);
+  if (!is_resp3()) return bulk(text);
   count('=', text.size() + 4);
   if (!fits(format.size() + 1 + text.size() + kEnd.size())) return;
   out_ += format;
@@ -163,15 +163,15 @@ std::string_view ReplyWriter::error_kind(std::size_t mark) const {
 }
 
 void ReplyWriter::map(std::uint64_t pairs) {
-  if (is_3()) {
+  if (is_resp3()) {
     count('%', pairs);
   } else {
     count('*', 2 * pairs);
   }
 }
 
-void ReplyWriter::set(std::uint64_t elements) { count(is_3() ? '~' : '*', elements); }
+void ReplyWriter::set(std::uint64_t elements) { count(is_resp3() ? '~' : '*', elements); }
 
-void ReplyWriter::push(std::uint64_t elements) { count(is_3() ? '>' : '*', elements); }
+void ReplyWriter::push(std::uint64_t elements) { count(is_resp3() ? '>' : '*', elements); }
 
 }  // namespace keyway::resp

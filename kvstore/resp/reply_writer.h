@@ -100,7 +100,7 @@ class ReplyWriter {
  private:
   static constexpr std::size_t kUnlimited = std::numeric_limits<std::size_t>::max();
 
-  bool is_3() const { return version_ == Version::kResp3; }
+  bool is_resp3() const { return version_ == Version::kResp3; }
   void line(char type, std::string_view text);
   void count(char type, std::uint64_t value);
   void append(std::string_view bytes);

@@ -90,7 +90,7 @@ void write_memory(const Call& call, InfoWriter& out) {
   out.bytes("maxmemory", most);
   out.field("maxmemory_policy", "noeviction");
   out.field("mem_fragmentation_ratio", fmt::format("{:.2f}", ratio(memory.resident, memory.used)));
-  out.field("mem_fragmentation_bytes", memory.beyond_use());
+  out.field("mem_fragmentation_bytes", memory.fragmentation_bytes());
   out.field("mem_allocator", "keyway");
 }
 

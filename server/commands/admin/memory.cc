@@ -70,7 +70,7 @@ void run_memory_stats(const Call& call) {
   reply_named(call, "peak.percentage", 100 * ratio(memory.used, memory.peak));
   reply_named(call, "fragmentation", ratio(memory.resident, memory.used));
   call.out.bulk("fragmentation.bytes");
-  call.out.integer(memory.beyond_use());
+  call.out.integer(memory.fragmentation_bytes());
 }
 
 void run_memory_help(const Call& call) {

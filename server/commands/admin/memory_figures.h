@@ -22,7 +22,7 @@ struct MemoryFigures {
 
   std::uint64_t dataset() const { return used - startup; }
   /// Negative where memory of the segments has never been touched.
-  std::int64_t beyond_use() const {
+  std::int64_t fragmentation_bytes() const {
     return static_cast<std::int64_t>(resident) - static_cast<std::int64_t>(used);
   }
 };
