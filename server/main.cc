@@ -264,7 +264,7 @@ int serve(Options options) {
 
 /// Reports an unusable command line. In a job it may be the failure of one rank only, and the
 /// others wait for it in MPI, so it joins them to report it.
-int refuse(const Parsed& parsed) {
+int report_bad_command_line(const Parsed& parsed) {
   Status why(Code::kInvalidArgument, parsed.error);
   if (program::under_launcher()) why = Store::decline("mpi:", std::move(why));
   fail(why, program::is_primary_rank());
@@ -273,7 +273,7 @@ int refuse(const Parsed& parsed) {
 
 int main_of(const Parsed& parsed) {
   if (parsed.options) return serve(*parsed.options);
-  if (parsed.exit_code != kExitOk) return refuse(parsed);
+  if (parsed.exit_code != kExitOk) return report_bad_command_line(parsed);
   if (program::is_primary_rank()) fmt::print("{}", parsed.out);
   return kExitOk;
 }

@@ -236,16 +236,18 @@ void declare_rest(CLI::App& app, Options& options, Texts& texts) {
       ->configurable(false);
 }
 
-Status refuse(std::string sentence) { return {Code::kInvalidArgument, std::move(sentence)}; }
+Status invalid_argument(std::string sentence) {
+  return {Code::kInvalidArgument, std::move(sentence)};
+}
 
 Status read_password(const std::string& path, std::string& password) {
   std::ifstream file(path);
   if (!file || !std::getline(file, password)) {
-    return refuse(fmt::format("--requirepass-file: cannot read {}", path));
+    return invalid_argument(fmt::format("--requirepass-file: cannot read {}", path));
   }
   if (password.ends_with('\r')) password.pop_back();
   if (!password.empty()) return {};
-  return refuse(fmt::format("--requirepass-file: the first line of {} is empty", path));
+  return invalid_argument(fmt::format("--requirepass-file: the first line of {} is empty", path));
 }
 
 Status settle_tls(Options& options, const std::string& clients) {
@@ -256,19 +258,20 @@ Status settle_tls(Options& options, const std::string& clients) {
                                                                {"--tls-ca", &tls.ca},
                                                                {"--tls-auth-clients", &clients}};
     for (const auto& [name, text] : told) {
-      if (!text->empty()) return refuse(fmt::format("{}: there is no --tls-port to use it", name));
+      if (!text->empty())
+        return invalid_argument(fmt::format("{}: there is no --tls-port to use it", name));
     }
     return {};
   }
   if (tls.cert.empty() || tls.key.empty())
-    return refuse("--tls-port needs --tls-cert and --tls-key");
+    return invalid_argument("--tls-port needs --tls-cert and --tls-key");
   if (clients == "optional") {
     tls.clients = TlsClients::kOptional;
   } else if (clients == "yes" || (clients.empty() && !tls.ca.empty())) {
     tls.clients = TlsClients::kYes;
   }
   if (tls.clients == TlsClients::kNo || !tls.ca.empty()) return {};
-  return refuse(fmt::format("--tls-auth-clients {} needs --tls-ca", clients));
+  return invalid_argument(fmt::format("--tls-auth-clients {} needs --tls-ca", clients));
 }
 
 Status settle_size(std::string_view option, const std::string& text, std::uint64_t& bytes) {
@@ -294,13 +297,14 @@ Status settle(Options& options, const Texts& texts) {
   }
   if (Status status = settle_tls(options, texts.tls_clients); !status.ok()) return status;
   if (!texts.password_file.empty()) {
-    if (!options.password.empty()) return refuse("--requirepass-file: there is a --requirepass");
+    if (!options.password.empty())
+      return invalid_argument("--requirepass-file: there is a --requirepass");
     const Status status = read_password(texts.password_file, options.password);
     if (!status.ok()) return status;
   }
   for (const std::string& address : options.bind) {
     const Status status = check_bind(address, !options.password.empty());
-    if (!status.ok()) return refuse(fmt::format("--bind: {}", status.message()));
+    if (!status.ok()) return invalid_argument(fmt::format("--bind: {}", status.message()));
   }
   return {};
 }

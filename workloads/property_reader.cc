@@ -66,7 +66,7 @@ void PropertyReader::number(std::string_view name, std::uint64_t& out, std::uint
 
 void PropertyReader::histogram(const std::string& path, LengthSpec& out) {
   std::ifstream file(path);
-  const auto refuse = [&](std::size_t line, std::string_view what) {
+  const auto error_at = [&](std::size_t line, std::string_view what) {
     fail(fmt::format("fieldlengthhistogram={}: line {} {}", path, line, what));
   };
   std::string line;
@@ -79,7 +79,7 @@ void PropertyReader::histogram(const std::string& path, LengthSpec& out) {
   if (!line.starts_with(kHead) ||
       !parse_all(trimmed(std::string_view(line).substr(kHead.size())), out.block) ||
       out.block == 0) {
-    return refuse(1, "must be \"BlockSize\", a tab and the bytes of a block, at least 1");
+    return error_at(1, "must be \"BlockSize\", a tab and the bytes of a block, at least 1");
   }
   constexpr std::uint64_t kMaxBuckets = 1 << 20;
   std::uint64_t sum = 0;
@@ -91,13 +91,13 @@ void PropertyReader::histogram(const std::string& path, LengthSpec& out) {
     if (tab == std::string::npos || !parse_all(std::string_view(line).substr(0, tab), bucket) ||
         !parse_all(trimmed(std::string_view(line).substr(tab + 1)), weight) ||
         bucket >= kMaxBuckets || weight > (std::uint64_t{1} << 40)) {
-      return refuse(number, "must be a bucket's number, a tab and its weight");
+      return error_at(number, "must be a bucket's number, a tab and its weight");
     }
     if (bucket >= out.weights.size()) out.weights.resize(bucket + 1);
     out.weights[bucket] = weight;
     sum += weight;
   }
-  if (sum == 0) return refuse(2, "or a later one must give some bucket a weight");
+  if (sum == 0) return error_at(2, "or a later one must give some bucket a weight");
   while (out.weights.back() == 0) out.weights.pop_back();
   out.min = out.block;
   out.max = out.block * out.weights.size();

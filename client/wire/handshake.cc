@@ -56,21 +56,24 @@ Status Handshake::judge(const resp::Reply& reply) {
   if (reply.kind != resp::Kind::kError) return {};
   const std::string_view error = reply.text;
   if (error.starts_with("NOAUTH")) {
-    return refuse("wants a password", "give one with the URI or the environment");
+    return handshake_error("wants a password", "give one with the URI or the environment");
   }
-  if (error.starts_with("WRONGPASS")) return refuse("refused the password or the user", error);
+  if (error.starts_with("WRONGPASS"))
+    return handshake_error("refused the password or the user", error);
   if (error.starts_with("LOADING") || error.starts_with("ERR max number of clients")) {
     return {Code::kUnavailable, fmt::format("{} is busy: {}", text_of(options_), error)};
   }
   if (error.starts_with("DENIED")) {
-    return refuse("serves its own host alone", error.substr(0, error.find('.')));
+    return handshake_error("serves its own host alone", error.substr(0, error.find('.')));
   }
   switch (step) {
-    case Step::kHello: return refuse("does not speak RESP3 (protocol=3)", error);
-    case Step::kAuth: return refuse("refused the password", error);
-    case Step::kSelect: return refuse(fmt::format("has no database {}", options_.database), error);
+    case Step::kHello: return handshake_error("does not speak RESP3 (protocol=3)", error);
+    case Step::kAuth: return handshake_error("refused the password", error);
+    case Step::kSelect:
+      return handshake_error(fmt::format("has no database {}", options_.database), error);
     case Step::kPing:
-      return is_unknown_command(error) ? Status() : refuse("refused the connection", error);
+      return is_unknown_command(error) ? Status()
+                                       : handshake_error("refused the connection", error);
     case Step::kName: return {};  // a name is nothing to fail for
   }
   return {};
@@ -97,7 +100,7 @@ Status Handshake::judge(const Status& failure) const {
   return failure;
 }
 
-Status Handshake::refuse(std::string_view what, std::string_view error) const {
+Status Handshake::handshake_error(std::string_view what, std::string_view error) const {
   return {Code::kInvalidArgument, fmt::format("{} {} ({})", text_of(options_), what, error)};
 }
 

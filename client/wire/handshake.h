@@ -31,7 +31,7 @@ class Handshake {
  private:
   enum class Step : std::uint8_t { kHello, kAuth, kPing, kName, kSelect };
 
-  Status refuse(std::string_view what, std::string_view error) const;
+  Status handshake_error(std::string_view what, std::string_view error) const;
 
   const Options& options_;
   std::string database_;

@@ -10,7 +10,7 @@
 namespace keyway::wire {
 namespace {
 
-Status refuse(std::string_view what, const std::string& file, const std::error_code& error) {
+Status unusable_file(std::string_view what, const std::string& file, const std::error_code& error) {
   return {Code::kInvalidArgument,
           fmt::format("TLS: {} '{}' cannot be used ({})", what, file, error.message())};
 }
@@ -27,12 +27,12 @@ Result<asio::ssl::context> tls_context(const TlsOptions& options) {
   } else {
     context.load_verify_file(options.ca_file, error);
   }
-  if (error) return refuse("the file of authorities", options.ca_file, error);
+  if (error) return unusable_file("the file of authorities", options.ca_file, error);
   if (options.cert_file.empty()) return context;
   context.use_certificate_chain_file(options.cert_file, error);
-  if (error) return refuse("the certificate", options.cert_file, error);
+  if (error) return unusable_file("the certificate", options.cert_file, error);
   context.use_private_key_file(options.key_file, asio::ssl::context::pem, error);
-  if (error) return refuse("the key", options.key_file, error);
+  if (error) return unusable_file("the key", options.key_file, error);
   return context;
 }
 

@@ -58,30 +58,35 @@ std::uint64_t default_buckets(std::uint64_t bytes, const GeometryOptions& option
                                     : fit(bytes - stripes * per_stripe, kBucketBytes);
 }
 
-Status refuse(std::string message) { return {Code::kInvalidArgument, std::move(message)}; }
+Status invalid_argument(std::string message) {
+  return {Code::kInvalidArgument, std::move(message)};
+}
 
 // Before any arithmetic, so that no product of sizes can wrap around.
 Status check_bounds(const GeometryOptions& options) {
   if (options.memory_bytes < kMinMemoryBytes) {
-    return refuse(fmt::format("memory={} bytes per rank is too little; give at least {} (1 MiB)",
-                              options.memory_bytes, kMinMemoryBytes));
+    return invalid_argument(
+        fmt::format("memory={} bytes per rank is too little; give at least {} (1 MiB)",
+                    options.memory_bytes, kMinMemoryBytes));
   }
   if (options.memory_bytes > kMaxMemoryBytes) {
-    return refuse(fmt::format("memory={} bytes per rank is too much; give at most {} (8 TiB)",
-                              options.memory_bytes, kMaxMemoryBytes));
+    return invalid_argument(
+        fmt::format("memory={} bytes per rank is too much; give at most {} (8 TiB)",
+                    options.memory_bytes, kMaxMemoryBytes));
   }
   if (options.stripes == 0 || options.element_bytes == 0 || options.agents_per_rank == 0 ||
       options.nodes_per_agent == 0) {
-    return refuse("stripes, element_bytes, agents and nodes_per_agent must be at least 1");
+    return invalid_argument(
+        "stripes, element_bytes, agents and nodes_per_agent must be at least 1");
   }
   if (options.lock_kinds == 0 || options.lock_kinds > locks::kMaxKinds ||
       options.satellite_kinds > options.lock_kinds || options.ranks == 0) {
-    return refuse("a stripe needs a lock kind, and a store a rank");
+    return invalid_argument("a stripe needs a lock kind, and a store a rank");
   }
   // Locks may take a quarter of the memory: then table and heap are still worth having.
   const std::uint64_t most_stripes = options.memory_bytes / 4 / bytes_per_stripe(options);
   if (options.stripes > most_stripes && options.satellite_kinds != 0) {
-    return refuse(fmt::format(
+    return invalid_argument(fmt::format(
         "stripes={} per rank are too many for {} ranks and memory={}: a lock of theirs has words "
         "on every rank; ask for at most {} stripes, or for a lock kind without such words",
         options.stripes, options.ranks, options.memory_bytes, most_stripes));
@@ -90,8 +95,8 @@ Status check_bounds(const GeometryOptions& options) {
     return status;
   }
   if (options.buckets > kMaxMemoryBytes / kBucketBytes) {
-    return refuse(fmt::format("buckets={} per rank are too many; ask for at most {}",
-                              options.buckets, kMaxMemoryBytes / kBucketBytes));
+    return invalid_argument(fmt::format("buckets={} per rank are too many; ask for at most {}",
+                                        options.buckets, kMaxMemoryBytes / kBucketBytes));
   }
   return {};
 }
@@ -108,7 +113,7 @@ Result<Geometry> Geometry::plan(const GeometryOptions& options) {
       locks::NodeRegion::reserve(layout, options.agents_per_rank, options.nodes_per_agent);
   const std::uint64_t fixed = layout.size();
   const auto too_small = [&](std::uint64_t need) {
-    return refuse(
+    return invalid_argument(
         fmt::format("memory={} bytes per rank is too little for {} agents with {} queue "
                     "nodes each, {} buckets and a heap; give at least {}",
                     options.memory_bytes, options.agents_per_rank, options.nodes_per_agent,

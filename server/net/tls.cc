@@ -8,7 +8,8 @@
 namespace keyway::server {
 namespace {
 
-Status refuse(std::string_view option, const std::string& file, const std::error_code& error) {
+Status unusable_file(std::string_view option, const std::string& file,
+                     const std::error_code& error) {
   return {Code::kInvalidArgument,
           fmt::format("{}: '{}' cannot be used: {}", option, file, error.message())};
 }
@@ -16,7 +17,7 @@ Status refuse(std::string_view option, const std::string& file, const std::error
 Status ask_clients(TlsContext& context, const TlsOptions& options) {
   std::error_code error;
   context.load_verify_file(options.ca, error);
-  if (error) return refuse("--tls-ca", options.ca, error);
+  if (error) return unusable_file("--tls-ca", options.ca, error);
   auto mode = asio::ssl::verify_peer;
   if (options.clients == TlsClients::kYes) mode |= asio::ssl::verify_fail_if_no_peer_cert;  // S1
   context.set_verify_mode(mode);
@@ -40,9 +41,9 @@ Result<std::unique_ptr<TlsContext>> tls_context(const TlsOptions& options) {
   context->set_password_callback([](std::size_t, auto) { return std::string(); });
   std::error_code error;
   context->use_certificate_chain_file(options.cert, error);
-  if (error) return refuse("--tls-cert", options.cert, error);
+  if (error) return unusable_file("--tls-cert", options.cert, error);
   context->use_private_key_file(options.key, TlsContext::pem, error);
-  if (error) return refuse("--tls-key", options.key, error);
+  if (error) return unusable_file("--tls-key", options.key, error);
   if (options.clients != TlsClients::kNo) {
     if (Status status = ask_clients(*context, options); !status.ok()) return status;
   }

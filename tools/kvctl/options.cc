@@ -114,13 +114,16 @@ void declare_modes(CLI::App& app, Options& options, Texts& texts) {
   mode("--hotkeys", Mode::kHotKeys, "the most used keys, as sampled by keywayd");
 }
 
-Status refuse(std::string sentence) { return {Code::kInvalidArgument, std::move(sentence)}; }
+Status invalid_argument(std::string sentence) {
+  return {Code::kInvalidArgument, std::move(sentence)};
+}
 
 /// The rest of the command line is the command; an option in it is a mistake.
 Status take_words(const CLI::App& app, Options& options) {
   options.words = app.remaining();
   if (!options.words.empty() && options.words[0].size() > 1 && options.words[0][0] == '-') {
-    return refuse(fmt::format("option {} does not exist; see kvctl --help", options.words[0]));
+    return invalid_argument(
+        fmt::format("option {} does not exist; see kvctl --help", options.words[0]));
   }
   return {};
 }
@@ -132,9 +135,9 @@ Status choose_mode(Options& options, const Texts& texts) {
     options.mode = mode;
     ++chosen;
   }
-  if (chosen > 1) return refuse("only one of --pipe, --stat, --scan etc. can be given");
+  if (chosen > 1) return invalid_argument("only one of --pipe, --stat, --scan etc. can be given");
   if (chosen == 1 && !options.words.empty()) {
-    return refuse(fmt::format(
+    return invalid_argument(fmt::format(
         "'{}' cannot be combined with an option that takes no command; see kvctl --help",
         options.words[0]));
   }
@@ -181,7 +184,7 @@ Status settle(const CLI::App& app, Options& options, const Texts& texts) {
   if (Status status = choose_mode(options, texts); !status.ok()) return status;
   choose_style(options, texts);
   if (options.words.empty() && (options.last_from_stdin || !options.tag.empty())) {
-    return refuse("-x and -X need a command that takes stdin as an argument");
+    return invalid_argument("-x and -X need a command that takes stdin as an argument");
   }
   return settle_server(options, texts);
 }

@@ -11,7 +11,9 @@ namespace {
 
 using workloads::OpKind;
 
-Status refuse(std::string sentence) { return Status(Code::kInvalidArgument, std::move(sentence)); }
+Status invalid_argument(std::string sentence) {
+  return Status(Code::kInvalidArgument, std::move(sentence));
+}
 
 Phase load_phase(const Job& job) {
   Phase phase{true, std::nullopt, job.spec};
@@ -42,13 +44,16 @@ std::vector<Phase> run_phases(const Job& job) {
 Status check_run(const Job& job) {
   const workloads::Spec& spec = job.spec;
   if (spec.operation_count == 0 && spec.max_execution_s == 0) {
-    return refuse("a run needs an end: set operationcount, or maxexecutiontime in seconds");
+    return invalid_argument(
+        "a run needs an end: set operationcount, or maxexecutiontime in seconds");
   }
   if (job.options.batch > 1 && !spec.read_all_fields) {
-    return refuse("--batch gets whole records: set readallfields=true or leave --batch out");
+    return invalid_argument(
+        "--batch gets whole records: set readallfields=true or leave --batch out");
   }
   if (job.options.batch > 1 && spec.target_per_s > 0) {
-    return refuse("--batch has no single start time to keep to a target: leave one of them out");
+    return invalid_argument(
+        "--batch has no single start time to keep to a target: leave one of them out");
   }
   return {};
 }
@@ -79,10 +84,10 @@ Result<Job> make_job(Options options) {
   auto spec = workloads::read_spec(options.properties);
   if (!spec) return spec.status();
   if (spec->record_count == 0) {
-    return refuse("there are no records: set recordcount, e.g. -p recordcount=100000");
+    return invalid_argument("there are no records: set recordcount, e.g. -p recordcount=100000");
   }
   if (spec->insert_count == 0) {
-    return refuse("insertcount=0 leaves no records to load or read: omit it or raise it");
+    return invalid_argument("insertcount=0 leaves no records to load or read: omit it or raise it");
   }
   Job job;
   job.spec = std::move(*spec);
@@ -101,7 +106,8 @@ Status plan_phases(Job& job, const StoreTraits& store, std::uint32_t owners) {
     if (const Status status = check_run(job); !status.ok()) return status;
   }
   const bool scans = job.spec.share(OpKind::kScan) > 0 && job.options.write_percents.empty();
-  if (run && scans && !store.scan_refusal.empty()) return refuse(std::string(store.scan_refusal));
+  if (run && scans && !store.scan_refusal.empty())
+    return invalid_argument(std::string(store.scan_refusal));
   job.phases.clear();
   if (!run || store.in_process) job.phases.push_back(load_phase(job));
   if (run) {

@@ -130,7 +130,9 @@ void add_run_options(CLI::App& app, Raw& raw, Options& options) {
   app.add_flag("-s", raw.status, "print a status line on stderr every status.interval seconds");
 }
 
-Status refuse(std::string sentence) { return Status(Code::kInvalidArgument, std::move(sentence)); }
+Status invalid_argument(std::string sentence) {
+  return Status(Code::kInvalidArgument, std::move(sentence));
+}
 
 Status read_latency(const std::string& text, Options& options) {
   constexpr std::string_view kSample = "sample=";
@@ -141,7 +143,7 @@ Status read_latency(const std::string& text, Options& options) {
   } else if (!text.starts_with(kSample) ||
              !CLI::detail::lexical_cast(text.substr(kSample.size()), options.sample_every) ||
              options.sample_every == 0) {
-    return refuse(
+    return invalid_argument(
         fmt::format("--latency {} is not known: give all, off or sample=N with N at "
                     "least 1",
                     text));
@@ -173,7 +175,7 @@ Status read_properties(const Raw& raw, Options& options) {
   for (const std::string& pair : raw.pairs) {
     const std::size_t equals = pair.find('=');
     if (equals == std::string::npos || equals == 0) {
-      return refuse(fmt::format("-p {} is not a property: write -p NAME=VALUE", pair));
+      return invalid_argument(fmt::format("-p {} is not a property: write -p NAME=VALUE", pair));
     }
     properties.set(pair.substr(0, equals), pair.substr(equals + 1), "-p");
   }
@@ -199,7 +201,8 @@ std::string property_list() {
 }
 
 Status finish(const Raw& raw, Options& options) {
-  if (raw.command.empty()) return refuse("say load or run: kvload --help shows an example");
+  if (raw.command.empty())
+    return invalid_argument("say load or run: kvload --help shows an example");
   options.command = raw.command == "load" ? Command::kLoad : Command::kRun;
   for (const Status& status : {read_latency(raw.latency, options), read_memory(raw.memory, options),
                                read_properties(raw, options)}) {

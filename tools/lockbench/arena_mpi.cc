@@ -5,12 +5,12 @@
 #include <memory>
 
 #include "arena.h"
+#include "invalid_argument.h"
 #include "keyway/locks/base/bytes.h"
 #include "keyway/locks/base/clock.h"
 #include "keyway/locks/distributed/any_lock.h"
 #include "keyway/locks/fabric/mpi/mpi_fabric.h"
 #include "pin.h"
-#include "refuse.h"
 #include "threads.h"
 
 namespace keyway::lockbench {
@@ -44,7 +44,8 @@ Status agree(MpiFabric& fabric, const RunOptions& options) {
   Status status;
   for (const std::string& other : gather(fabric, mine)) {
     if (other != mine) {
-      status = refuse("the ranks disagree on the options: start all of them with the same");
+      status =
+          invalid_argument("the ranks disagree on the options: start all of them with the same");
     }
   }
   return fabric.agree(status);
@@ -143,7 +144,7 @@ Result<std::optional<RunResult>> run_on_mpi(const RunOptions& options) {
   if (!fabric.ok()) return fabric.status();
   if (const Status status = agree(*fabric, options); !status.ok()) return status;
   if (options.ranks != 0 && options.ranks != fabric->ranks()) {
-    return refuse(
+    return invalid_argument(
         fmt::format("--ranks {} in a job of {}: the launcher sets the ranks of mpi, so "
                     "leave it out",
                     options.ranks, fabric->ranks()));

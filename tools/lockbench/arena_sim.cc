@@ -7,11 +7,11 @@
 
 #include "arena.h"
 #include "fibers.h"
+#include "invalid_argument.h"
 #include "keyway/locks/base/clock.h"
 #include "keyway/locks/distributed/any_lock.h"
 #include "keyway/locks/fabric/sim/machine_file.h"
 #include "keyway/workloads/machine_files.h"
-#include "refuse.h"
 
 namespace keyway::lockbench {
 namespace {
@@ -28,7 +28,7 @@ Result<std::string> machine_file(const std::string& name) {
   std::ifstream file(name);
   std::ostringstream text;
   if (!file || !(text << file.rdbuf())) {
-    return refuse(
+    return invalid_argument(
         fmt::format("--machine {} is neither a machine nor a file that can be read; "
                     "lockbench --help lists the machines",
                     name));
@@ -43,7 +43,7 @@ Status apply(const std::string& setting, Machine& machine) {
   if (equals == std::string::npos || equals == 0 ||
       std::from_chars(setting.data() + equals + 1, end, value).ptr != end ||
       equals + 1 == setting.size()) {
-    return refuse(
+    return invalid_argument(
         fmt::format("--set {} is malformed: write DOTTED=NUMBER, as in "
                     "card.atomic_ns=50",
                     setting));
@@ -90,7 +90,8 @@ Result<std::optional<RunResult>> run_on_sim(const RunOptions& options) {
   if (!text.ok()) return text.status();
   auto machine = fabric::sim::parse_machine(*text);
   if (!machine.ok()) {
-    return refuse(fmt::format("--machine {}: {}", options.machine, machine.status().message()));
+    return invalid_argument(
+        fmt::format("--machine {}: {}", options.machine, machine.status().message()));
   }
   for (const std::string& setting : options.settings) {
     if (const Status status = apply(setting, *machine); !status.ok()) return status;

@@ -8,11 +8,11 @@
 #include <iterator>
 
 #include "benches/all.h"
+#include "invalid_argument.h"
 #include "keyway/client/program/provenance.h"
 #include "keyway/locks/distributed/any_lock.h"
 #include "keyway/workloads/machine_files.h"
 #include "plan.h"
-#include "refuse.h"
 #include "spec.h"
 
 namespace keyway::lockbench {
@@ -149,20 +149,21 @@ Status check(const Options& options) {
   const bool swept = std::any_of(options.sweeps.begin(), options.sweeps.end(),
                                  [](const std::string& s) { return s.starts_with("lock="); });
   if (run.lock.empty() && !swept) {
-    return refuse(fmt::format("no lock is given: use --lock with one of {}",
-                              fmt::join(locks::AnyLock::kNames, ", ")));
+    return invalid_argument(fmt::format("no lock is given: use --lock with one of {}",
+                                        fmt::join(locks::AnyLock::kNames, ", ")));
   }
   if (!run.lock.empty()) {
     if (auto lock = lock_of(run); !lock.ok()) return lock.status();
   }
   if (run.acquires != 0 && run.seconds != 0) {
-    return refuse("--acquires and --seconds exclude each other: omit one of them");
+    return invalid_argument("--acquires and --seconds exclude each other: omit one of them");
   }
   if (run.fabric != "sim" && !run.settings.empty()) {
-    return refuse("--set changes a simulated machine: add --fabric sim, or leave it out");
+    return invalid_argument("--set changes a simulated machine: add --fabric sim, or leave it out");
   }
   if (run.fabric != "mpi" && (run.force_rma || run.ranks_per_node != 0)) {
-    return refuse("--force-rma and --ranks-per-node need the mpi fabric: add --fabric mpi");
+    return invalid_argument(
+        "--force-rma and --ranks-per-node need the mpi fabric: add --fabric mpi");
   }
   return {};
 }

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "benches/all.h"
+#include "invalid_argument.h"
 #include "keyway/locks/base/rng.h"
-#include "refuse.h"
 
 namespace keyway::lockbench {
 namespace {
@@ -46,10 +46,11 @@ store::AtomicTableShape volume_for(const Plan& plan) {
 Status plan_volume(Plan& plan) {
   RunOptions& options = plan.options;
   if (plan.ranks < 2) {
-    return refuse("--bench dht needs two ranks or more: one has the volume, the others use it");
+    return invalid_argument(
+        "--bench dht needs two ranks or more: one has the volume, the others use it");
   }
   if (plan.locks != 1 || options.seconds != 0 || options.roles != "operation") {
-    return refuse(
+    return invalid_argument(
         "--bench dht is a number of inserts and reads under one lock: leave out --locks, "
         "--seconds and --roles");
   }
@@ -79,15 +80,16 @@ Result<Plan> make_plan(const RunOptions& options, std::uint32_t ranks) {
   const bool simulated = options.fabric == "sim";
   plan.locks = options.locks != 0 ? options.locks : default_locks(options.bench);
   if (options.home >= ranks) {
-    return refuse(fmt::format("--home {} is out of range: there are {} ranks, counted from 0",
-                              options.home, ranks));
+    return invalid_argument(fmt::format(
+        "--home {} is out of range: there are {} ranks, counted from 0", options.home, ranks));
   }
   if (ranks % options.stride != 0) {
-    return refuse(fmt::format("--stride {} does not divide the {} ranks", options.stride, ranks));
+    return invalid_argument(
+        fmt::format("--stride {} does not divide the {} ranks", options.stride, ranks));
   }
   if (options.work_min_ns > options.work_max_ns) {
-    return refuse(fmt::format("--work-min-ns {} is above --work-max-ns {}: swap them",
-                              options.work_min_ns, options.work_max_ns));
+    return invalid_argument(fmt::format("--work-min-ns {} is above --work-max-ns {}: swap them",
+                                        options.work_min_ns, options.work_max_ns));
   }
   const std::uint64_t acquires = options.acquires != 0
                                      ? options.acquires
@@ -98,7 +100,7 @@ Result<Plan> make_plan(const RunOptions& options, std::uint32_t ranks) {
     // How many acquires fit is not known before: the warm-up is a fixed number.
     plan.warm_up = simulated ? 10 : 1000;
   } else if (plan.warm_up >= acquires) {
-    return refuse(fmt::format(
+    return invalid_argument(fmt::format(
         "--acquires {} leaves nothing to measure after {} of warm-up: raise it to {} or more",
         acquires, plan.warm_up, plan.warm_up + 1));
   } else {
@@ -108,7 +110,7 @@ Result<Plan> make_plan(const RunOptions& options, std::uint32_t ranks) {
   if (options.bench == Dht::kName) {
     if (const Status status = plan_volume(plan); !status.ok()) return status;
   } else if (plan.atomics_only) {
-    return refuse("--lock fompi-a is a table of atomics without a lock: add --bench dht");
+    return invalid_argument("--lock fompi-a is a table of atomics without a lock: add --bench dht");
   }
   plan.check_every = plan.options.check == "every";
   warn(plan);

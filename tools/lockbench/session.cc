@@ -8,9 +8,9 @@
 #include <thread>
 
 #include "arena.h"
+#include "invalid_argument.h"
 #include "keyway/client/program/output_file.h"
 #include "pin.h"
-#include "refuse.h"
 
 namespace keyway::lockbench {
 
@@ -26,7 +26,8 @@ Result<const Arena*> arena_of(std::string_view fabric) {
     if (arena->fabric == fabric) return arena;
     built += fmt::format("{}{}", built.empty() ? "" : " or ", arena->fabric);
   }
-  return refuse(fmt::format("this lockbench was built without {}: use --fabric {}", fabric, built));
+  return invalid_argument(
+      fmt::format("this lockbench was built without {}: use --fabric {}", fabric, built));
 }
 
 int Session::run() {

@@ -37,22 +37,22 @@ bool append_value(const std::string& name, const toml::node& value,
 }  // namespace
 
 Result<std::vector<std::string>> parse_spec(const std::string& text, const std::string& origin) {
-  const auto refuse = [&](const toml::source_region& where, const std::string& sentence) {
+  const auto error_at = [&](const toml::source_region& where, const std::string& sentence) {
     return Status(Code::kInvalidArgument,
                   fmt::format("{}:{}: {}", origin, where.begin.line, sentence));
   };
   const toml::parse_result parsed = toml::parse(text, origin);
   if (!parsed) {
-    return refuse(parsed.error().source(), fmt::format("{}; see lockbench --help for the options",
-                                                       parsed.error().description()));
+    return error_at(parsed.error().source(), fmt::format("{}; see lockbench --help for the options",
+                                                         parsed.error().description()));
   }
   const std::vector<std::string> known = option_names();
   std::vector<std::string> words;
   for (const auto& [key, value] : parsed.table()) {
     const std::string name(key.str());
     if (std::find(known.begin(), known.end(), name) == known.end()) {
-      return refuse(value.source(), fmt::format("there is no option '{}'; choose among {}", name,
-                                                fmt::join(known, ", ")));
+      return error_at(value.source(), fmt::format("there is no option '{}'; choose among {}", name,
+                                                  fmt::join(known, ", ")));
     }
     bool understood = true;
     if (const auto* list = value.as_array()) {
@@ -61,7 +61,7 @@ Result<std::vector<std::string>> parse_spec(const std::string& text, const std::
       understood = append_value(name, value, words);
     }
     if (!understood) {
-      return refuse(
+      return error_at(
           value.source(),
           fmt::format("'{}' must be a string, a number, true, false or a list of them", name));
     }

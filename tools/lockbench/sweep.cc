@@ -8,7 +8,7 @@
 #include <cmath>
 #include <optional>
 
-#include "refuse.h"
+#include "invalid_argument.h"
 
 namespace keyway::lockbench {
 namespace {
@@ -63,7 +63,8 @@ Result<std::vector<Sweep>> read_sweeps(const std::vector<std::string>& texts) {
   for (const std::string& text : texts) {
     const std::size_t equals = text.find('=');
     if (equals == 0 || equals == std::string::npos) {
-      return refuse(fmt::format("--sweep {} is malformed: write --sweep NAME=VALUES", text));
+      return invalid_argument(
+          fmt::format("--sweep {} is malformed: write --sweep NAME=VALUES", text));
     }
     auto values = expand_values(text.substr(equals + 1));
     if (!values.ok()) return values.status();
@@ -89,7 +90,7 @@ Result<std::string> word_for(const std::string& name, const std::string& value) 
     return std::find(names.begin(), names.end(), option) != names.end();
   };
   if (!among(kKnown) || among(kNotOfARun)) {
-    return refuse(
+    return invalid_argument(
         fmt::format("--sweep {} is not known: give P, F_W, an option of a run, "
                     "lock.LEVER or a parameter of the machine",
                     name));
@@ -116,7 +117,7 @@ Result<RunOptions> changed(RunOptions run, const Point& point) {
   std::vector<std::string> words = words_of(run);
   words.insert(words.end(), more.begin(), more.end());
   Parsed parsed = parse_words(words);
-  if (!parsed.options) return refuse(std::move(parsed.error));
+  if (!parsed.options) return invalid_argument(std::move(parsed.error));
   return std::move(parsed.options->run);
 }
 
@@ -135,7 +136,8 @@ Result<std::vector<std::string>> expand_values(std::string_view text) {
   std::vector<double> known;  // the numbers so far, while all are numbers
   const std::vector<std::string> parts = split(text);
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (parts[i].empty()) return refuse(fmt::format("--sweep: '{}' has an empty value", text));
+    if (parts[i].empty())
+      return invalid_argument(fmt::format("--sweep: '{}' has an empty value", text));
     if (parts[i] != "...") {
       values.push_back(parts[i]);
       if (const auto value = number(parts[i])) known.push_back(*value);
@@ -143,14 +145,14 @@ Result<std::vector<std::string>> expand_values(std::string_view text) {
     }
     const auto last = i + 1 < parts.size() ? number(parts[i + 1]) : std::nullopt;
     if (known.size() < 2 || known.size() != values.size() || !last) {
-      return refuse(
+      return invalid_argument(
           fmt::format("--sweep: '...' in '{}' stands between numbers, two before it and "
                       "one after, as in 8,16,32,...,1024",
                       text));
     }
     if (!go_on(values, known, *last)) {
-      return refuse(fmt::format("--sweep: '{}' does not reach {} in the steps that it begins with",
-                                text, parts[i + 1]));
+      return invalid_argument(fmt::format(
+          "--sweep: '{}' does not reach {} in the steps that it begins with", text, parts[i + 1]));
     }
     known.push_back(*last);
     ++i;
@@ -164,7 +166,7 @@ Result<std::vector<Point>> expand_grid(const Options& options) {
   std::vector<Point> points{{options.run, {}}};
   for (const Sweep& sweep : *sweeps) {
     if (points.size() * sweep.values.size() > kMaxPoints) {
-      return refuse(
+      return invalid_argument(
           fmt::format("the sweeps make more than {} runs: give fewer values", kMaxPoints));
     }
     std::vector<Point> finer;

@@ -167,7 +167,7 @@ void reply_names(const Call& call, Takes&& takes) {
 
 /// The row of the request that follows COMMAND GETKEYS. Null: the reply says why not.
 const Command* command_with_keys(const Call& call, std::span<const std::string_view> words) {
-  const auto refuse = [&](std::string_view sentence) {
+  const auto reply_error = [&](std::string_view sentence) {
     call.error(sentence);
     return nullptr;
   };
@@ -175,10 +175,10 @@ const Command* command_with_keys(const Call& call, std::span<const std::string_v
   if (command != nullptr && words.size() > 1 && (command->flags & kContainer) != 0) {
     command = find_subcommand(*command, words[1]);
   }
-  if (command == nullptr) return refuse("ERR Invalid command specified");
-  if (!has_keys(*command)) return refuse("ERR The command has no key arguments");
+  if (command == nullptr) return reply_error("ERR Invalid command specified");
+  if (!has_keys(*command)) return reply_error("ERR The command has no key arguments");
   if (!fits_arity(*command, words.size())) {
-    return refuse("ERR Invalid number of arguments specified for command");
+    return reply_error("ERR Invalid number of arguments specified for command");
   }
   return command;
 }

@@ -32,7 +32,7 @@ bool is_fixed(const Service& service, std::string_view name) {
                      [&](const auto& fixed) { return is_word(name, fixed.first); });
 }
 
-void refuse(const Call& call, std::string_view name, std::string_view why) {
+void reply_set_error(const Call& call, std::string_view name, std::string_view why) {
   call.error(
       fmt::format("ERR CONFIG SET failed (possibly related to argument '{}') - {}", name, why));
 }
@@ -42,7 +42,7 @@ bool may_set(const Call& call, std::size_t i) {
   const std::string_view name = call.word(i);
   if (find_parameter(name) == nullptr) {
     if (is_fixed(call.service, name)) {
-      refuse(call, name, "can't set immutable config");
+      reply_set_error(call, name, "can't set immutable config");
     } else {
       call.error(
           fmt::format("ERR Unknown option or number of arguments for CONFIG SET - '{}'", name));
@@ -51,7 +51,7 @@ bool may_set(const Call& call, std::size_t i) {
   }
   for (std::size_t before = 2; before < i; before += 2) {
     if (find_parameter(call.word(before)) != find_parameter(name)) continue;
-    refuse(call, name, "duplicate parameter");
+    reply_set_error(call, name, "duplicate parameter");
     return false;
   }
   return true;
@@ -91,7 +91,7 @@ void run_config_set(const Call& call) {
   for (std::size_t i = 2; i < call.count(); i += 2) {
     const std::string why =
         find_parameter(call.word(i))->reason_against(call.service, call.word(i + 1));
-    if (!why.empty()) return refuse(call, call.word(i), why);
+    if (!why.empty()) return reply_set_error(call, call.word(i), why);
   }
   for (std::size_t i = 2; i < call.count(); i += 2) {
     find_parameter(call.word(i))->set(call.service, call.word(i + 1));

@@ -87,14 +87,14 @@ bool after_multi(const Client& client) {
 
 /// Says why a command does not run. A transaction that it was to be part of will not run either,
 /// and one that it was to execute ends.
-void refuse(Client& client, const Command& command, std::string_view sentence,
-            resp::ReplyWriter& out) {
+void reject_command(Client& client, const Command& command, std::string_view sentence,
+                    resp::ReplyWriter& out) {
   if ((command.flags & kRunsQueue) != 0) {
     client.transaction.reset();
     if (sentence.starts_with("ERR ")) sentence.remove_prefix(4);
     return out.error(fmt::format("EXECABORT Transaction discarded because of: {}", sentence));
   }
-  if (after_multi(client)) client.transaction->refuse();
+  if (after_multi(client)) client.transaction->mark_aborted();
   out.error(sentence);
 }
 
@@ -111,13 +111,14 @@ std::optional<std::string> reason_against(const Client& client, const Service& s
 void queue(Client& client, const Service& service, const Command& command,
            std::span<const std::string_view> words, resp::ReplyWriter& out) {
   if ((command.flags & kNoMulti) != 0) {
-    return refuse(client, command, "ERR Command not allowed inside a transaction", out);
+    return reject_command(client, command, "ERR Command not allowed inside a transaction", out);
   }
   if (!client.transaction->add(command, words, service.transaction_bytes)) {
-    return refuse(client, command,
-                  fmt::format("ERR the transaction takes more than {} bytes (--transaction-size)",
-                              service.transaction_bytes),
-                  out);
+    return reject_command(
+        client, command,
+        fmt::format("ERR the transaction takes more than {} bytes (--transaction-size)",
+                    service.transaction_bytes),
+        out);
   }
   out.simple("QUEUED");
 }
@@ -145,22 +146,22 @@ bool must_pause(Client& client, Service& service, const Command& command) {
 }
 
 /// Runs a request, queues it, or says why not. False where call_command() has not counted it.
-bool run_or_refuse(Client& client, Session& session, Service& service, const Command* named,
+bool run_or_reject(Client& client, Session& session, Service& service, const Command* named,
                    std::span<const std::string_view> words, resp::ReplyWriter& out) {
   const Command* command = command_or_error(client, named, words, out);
   if (command == nullptr) {
-    if (after_multi(client)) client.transaction->refuse();
+    if (after_multi(client)) client.transaction->mark_aborted();
     return false;
   }
   if (const auto why = reason_against(client, service, *command, words)) {
     count_rejected(client, *command);
-    refuse(client, *command, *why, out);
+    reject_command(client, *command, *why, out);
     return false;
   }
   if (must_pause(client, service, *command)) return true;
   if (after_multi(client) && (command->flags & kUnqueued) == 0) {
     const auto body = [&] { queue(client, service, *command, words, out); };
-    if (!has_memory(client, out, body)) client.transaction->refuse();
+    if (!has_memory(client, out, body)) client.transaction->mark_aborted();
     return false;
   }
   CommandSession outside(session);
@@ -199,7 +200,7 @@ Outcome execute(Client& client, Session& session, Service& service, const Comman
                 std::span<const std::string_view> words, resp::ReplyWriter& out) {
   KW_DCHECK(!client.locks.wait);
   const std::size_t mark = out.mark();
-  if (!run_or_refuse(client, session, service, named, words, out)) count_error(client, out, mark);
+  if (!run_or_reject(client, session, service, named, words, out)) count_error(client, out, mark);
   if (client.locks.wait) return Outcome::kParked;
   if (client.paused_until_ns != 0) return Outcome::kPaused;
   apply_reply_mode(client, out, mark);

@@ -17,7 +17,7 @@ std::string_view family_of(const Command& row) { return row.name.substr(0, row.n
 
 bool is_subcommand(const Command& row) { return family_of(row) != row.name; }
 
-Status refused(std::string_view name, std::string_view why) {
+Status invalid_row(std::string_view name, std::string_view why) {
   return {Code::kInvalidArgument, fmt::format("command '{}': {}", name, why)};
 }
 
@@ -39,14 +39,14 @@ Result<Table> Table::of(std::span<const CommandRows> files) {
   for (const CommandRows file : files) {
     for (const Command& row : file) {
       const std::string_view defect = defect_of(row);
-      if (!defect.empty()) return refused(row.name, defect);
+      if (!defect.empty()) return invalid_row(row.name, defect);
       rows.push_back(row);
     }
   }
   Table table(std::move(rows));
   for (std::size_t i = 1; i < table.rows_.size(); ++i) {
     const std::string_view name = table.rows_[i].name;
-    if (name == table.rows_[i - 1].name) return refused(name, "the name is defined twice");
+    if (name == table.rows_[i - 1].name) return invalid_row(name, "the name is defined twice");
   }
   if (Status status = table.give_subcommands(); !status.ok()) return status;
   if (Status status = table.add_to_index(); !status.ok()) return status;
@@ -61,13 +61,14 @@ Status Table::give_subcommands() {
         std::find_if(commands.begin(), commands.end(), [&](const Command& command) {
           return (command.flags & kContainer) != 0 && command.name == family;
         });
-    if (container == commands.end()) return refused(rows_[i].name, "its container is not defined");
+    if (container == commands.end())
+      return invalid_row(rows_[i].name, "its container is not defined");
     const std::size_t before = container->subcommands.size();
     container->subcommands = CommandRows(rows_).subspan(i - before, before + 1);
   }
   for (const Command& command : commands) {
     if ((command.flags & kContainer) != 0 && command.subcommands.empty()) {
-      return refused(command.name, "a container needs subcommands");
+      return invalid_row(command.name, "a container needs subcommands");
     }
   }
   return {};
@@ -75,7 +76,7 @@ Status Table::give_subcommands() {
 
 Status Table::add_to_index() {
   if (commands_ > kSlots / 2)
-    return refused(rows_[0].name, "the index is too small for so many commands");
+    return invalid_row(rows_[0].name, "the index is too small for so many commands");
   for (const Command& row : commands()) {
     std::size_t slot = slot_of(row.name);
     while (index_[slot] != nullptr) slot = (slot + 1) % kSlots;

@@ -36,8 +36,8 @@ class Transaction {
   bool is_open() const { return open_; }
   void open() { open_ = true; }
   /// A command could not be queued: EXEC will refuse them all.
-  void refuse() { refused_ = true; }
-  bool is_refused() const { return refused_; }
+  void mark_aborted() { aborted_ = true; }
+  bool is_aborted() const { return aborted_; }
   /// EXEC runs what is queued.
   void begin(const Command& exec) { executed_by_ = &exec; }
   /// Null until then.
@@ -74,7 +74,7 @@ class Transaction {
   std::uint64_t bytes_ = 0;
   const Command* executed_by_ = nullptr;
   bool open_ = false;
-  bool refused_ = false;
+  bool aborted_ = false;
 };
 
 }  // namespace keyway::server

@@ -188,7 +188,7 @@ void run_exec(const Call& call) {
   if (!call.in_transaction()) return call.error("ERR EXEC without MULTI");
   const Ending ending{call.client};
   Transaction& transaction = *call.client.transaction;
-  if (transaction.is_refused()) {
+  if (transaction.is_aborted()) {
     return call.error("EXECABORT Transaction discarded because of previous errors.");
   }
   transaction.begin(call.command);

@@ -1,4 +1,4 @@
-// refuse: the status of a request that cannot be fulfilled.
+// invalid_argument(): the status of a request that cannot be fulfilled.
 //
 // *Thread safety.* A function of its argument.
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace keyway::lockbench {
 
-inline Status refuse(std::string sentence) {
+inline Status invalid_argument(std::string sentence) {
   return Status(Code::kInvalidArgument, std::move(sentence));
 }
 
