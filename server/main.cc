@@ -151,7 +151,8 @@ void say_ready(const Options& options) {
 }
 
 /// The limits that may change while the server runs, and what it says of itself.
-void settle(Service& service, const Options& options, const Store& store, std::uint16_t port) {
+void fill_service(Service& service, const Options& options, const Store& store,
+                  std::uint16_t port) {
   service.port = port;
   service.settings.most_clients = options.listener.most_clients;
   service.settings.clients_limit = options.clients_limit;
@@ -207,7 +208,7 @@ int serve(Options options) {
   if (ready.ok() && options.expire_share != 0) {
     workers[0]->sweep(store->process(), options.expire_share);
   }
-  settle(service, options, *store, listener.port());
+  fill_service(service, options, *store, listener.port());
   if (looks.ok()) look_at_volumes(*looks, service.server_info, service.volumes);
   std::unique_ptr<Exporter> exporter;
   if (ready.ok()) ready = export_metrics(service, options, exporter);

@@ -250,7 +250,7 @@ Status read_password(const std::string& path, std::string& password) {
   return invalid_argument(fmt::format("--requirepass-file: the first line of {} is empty", path));
 }
 
-Status settle_tls(Options& options, const std::string& clients) {
+Status finish_tls(Options& options, const std::string& clients) {
   TlsOptions& tls = options.tls;
   if (options.tls_port == 0) {
     const std::pair<const char*, const std::string*> told[] = {{"--tls-cert", &tls.cert},
@@ -274,14 +274,14 @@ Status settle_tls(Options& options, const std::string& clients) {
   return invalid_argument(fmt::format("--tls-auth-clients {} needs --tls-ca", clients));
 }
 
-Status settle_size(std::string_view option, const std::string& text, std::uint64_t& bytes) {
+Status finish_size(std::string_view option, const std::string& text, std::uint64_t& bytes) {
   const auto size = program::parse_size(option, text);
   if (size.ok()) bytes = *size;
   return size.status();
 }
 
 /// Fills in options from their other form; kInvalidArgument for an error.
-Status settle(Options& options, const Texts& texts) {
+Status finish_parsing(Options& options, const Texts& texts) {
   ConnectionLimits& limits = options.limits;
   const std::tuple<const char*, const std::string&, std::uint64_t&> sizes[] = {
       {"--memory", texts.memory, options.memory_bytes},
@@ -293,9 +293,9 @@ Status settle(Options& options, const Texts& texts) {
       {"--client-output-memory", texts.output_memory, options.output_memory_bytes},
       {"--transaction-size", texts.transaction, options.transaction_bytes}};
   for (const auto& [option, text, bytes] : sizes) {
-    if (Status status = settle_size(option, text, bytes); !status.ok()) return status;
+    if (Status status = finish_size(option, text, bytes); !status.ok()) return status;
   }
-  if (Status status = settle_tls(options, texts.tls_clients); !status.ok()) return status;
+  if (Status status = finish_tls(options, texts.tls_clients); !status.ok()) return status;
   if (!texts.password_file.empty()) {
     if (!options.password.empty())
       return invalid_argument("--requirepass-file: there is a --requirepass");
@@ -339,7 +339,7 @@ Parsed parse_command_line(int argc, const char* const* argv) {
   app.footer(kFooter);
   app.get_formatter()->column_width(28);
   if (auto ending = program::ending_of(app, [&] { app.parse(argc, argv); })) return *ending;
-  if (const Status status = settle(options, texts); !status.ok()) {
+  if (const Status status = finish_parsing(options, texts); !status.ok()) {
     return {{}, kExitUsage, {}, std::string(status.message())};
   }
   const auto files = app.get_config_ptr()->as<std::vector<std::string>>();

@@ -238,7 +238,7 @@ void BucketChain<E>::commit(Access access, const Location& location) {
       ep_.post_write(access, line.at, std::as_bytes(std::span(line.bucket.words)));
     }
   }
-  counters_.settle(location);
+  counters_.write_element_count(location);
 }
 
 }  // namespace keyway::store

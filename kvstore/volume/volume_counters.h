@@ -36,10 +36,10 @@ class VolumeCounters {
   VolumeCounters& operator=(const VolumeCounters&) = delete;
 
   /// Counts the expiry of a key that changes, and keeps K7. How many elements there are changes
-  /// with settle().
+  /// with write_element_count().
   void count(const KeyChange& change);
   /// Counts the elements that have come and gone in a stripe since the last call.
-  void settle(const Location& location);
+  void write_element_count(const Location& location);
   /// K6: the version of a bucket's first line wraps around.
   void advance_epoch(const Location& location) { add_at(location, kEpochOffset, 1); }
   /// Raises the mark of the longest chain. The mark is a figure: it publishes nothing, and no
@@ -78,7 +78,7 @@ class VolumeCounters {
 
   E& ep_;
   const Geometry& geometry_;
-  std::int64_t elements_ = 0;  // not settled yet
+  std::int64_t elements_ = 0;  // not written yet
   // By rank: a lower bound of the volume's mark of the longest chain.
   std::vector<std::uint64_t> noted_chain_;
   // For a remote stripe under change: the word of its next expiry, read with the bucket's line.
@@ -107,7 +107,7 @@ inline void VolumeCounters<E>::count(const KeyChange& change) {
 }
 
 template <fabric::Endpoint E>
-inline void VolumeCounters<E>::settle(const Location& location) {
+inline void VolumeCounters<E>::write_element_count(const Location& location) {
   if (elements_ == 0) return;
   add_at(location, kElementsOffset, std::exchange(elements_, 0));
 }

@@ -119,7 +119,7 @@ class BasicRmaRw {
     if (grant.mode == Mode::kRead) return reader(agent, site).leave();
     auto counters = writer(agent, site);
     const auto hold = grant.payload.as<TreeHold>();
-    if (has_closed(hold)) counters.settle();
+    if (has_closed(hold)) counters.flush_counters();
     tree(agent, site).descend(hold, counters);
   }
 

@@ -34,7 +34,7 @@ class CounterWriter {
 
   /// Closes every counter: at once if no reader is inside or t_r readers have arrived, else as soon
   /// as one of these holds. Then waits for the readers inside. Its posted operations are complete
-  /// after settle(). False if the deadline passed first: then everything is open again.
+  /// after flush_counters(). False if the deadline passed first: then everything is open again.
   bool seize(RootArrival, Deadline deadline) {
     begin();
     while (!all_closed()) {
@@ -60,18 +60,18 @@ class CounterWriter {
     return false;
   }
   bool goes_on(std::uint64_t count) const { return count + 1 < t_l1_; }
-  /// Lets readers in, also those that registered. After settle().
+  /// Lets readers in, also those that registered. After flush_counters().
   void yield() {
     for (const std::uint32_t rank : map_.ranks) {
       ep_.post_fetch_add(fabric::rma, counter_word(site_, rank), Word::kPhase);
     }
-    settle();
+    flush_counters();
   }
 
   /// Whether seize() has had to wait.
   bool waited() const { return looks_ > 1; }
   /// Completes operations that seize() has posted. Call it before the lock is passed on.
-  void settle() {
+  void flush_counters() {
     for (const std::uint32_t rank : map_.ranks) ep_.flush(rank);
   }
 
@@ -170,7 +170,7 @@ class CounterWriter {
           slot.state == State::kClosing ? Word::depart(slot.seen) : Word::arrive(slot.snapshot);
       ep_.post_fetch_add(fabric::rma, counter(i), Word::give_up_of(slot.snapshot, gone));
     }
-    settle();
+    flush_counters();
   }
 
   E& ep_;

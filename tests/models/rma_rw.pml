@@ -558,7 +558,7 @@ inline release_write() {
 #endif
 #ifndef DEFECT_DOES_NOT_SETTLE
   if
-  :: turn == 0 -> SETTLED(p)                       /* counters.settle() */
+  :: turn == 0 -> SETTLED(p)                       /* counters.flush_counters() */
   :: else
   fi;
 #endif

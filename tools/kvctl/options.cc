@@ -153,7 +153,7 @@ void choose_style(Options& options, const Texts& texts) {
 }
 
 /// The command line wins over the address, that over the environment.
-Status settle_server(Options& options, const Texts& texts) {
+Status finish_server(Options& options, const Texts& texts) {
   wire::Options& server = options.server;
   options.password_seen = !server.password.empty();
   if (!texts.uri.empty()) {
@@ -179,14 +179,14 @@ Status settle_server(Options& options, const Texts& texts) {
   return {};
 }
 
-Status settle(const CLI::App& app, Options& options, const Texts& texts) {
+Status finish_parsing(const CLI::App& app, Options& options, const Texts& texts) {
   if (Status status = take_words(app, options); !status.ok()) return status;
   if (Status status = choose_mode(options, texts); !status.ok()) return status;
   choose_style(options, texts);
   if (options.words.empty() && (options.last_from_stdin || !options.tag.empty())) {
     return invalid_argument("-x and -X need a command that takes stdin as an argument");
   }
-  return settle_server(options, texts);
+  return finish_server(options, texts);
 }
 
 }  // namespace
@@ -206,7 +206,7 @@ Parsed parse_command_line(int argc, const char* const* argv) {
   app.footer(kFooter);
   app.get_formatter()->column_width(28);
   if (auto ending = program::ending_of(app, [&] { app.parse(argc, argv); })) return *ending;
-  if (const Status status = settle(app, options, texts); !status.ok()) {
+  if (const Status status = finish_parsing(app, options, texts); !status.ok()) {
     return {{}, kExitUsage, {}, std::string(status.message())};
   }
   if (texts.quiet) options.password_seen = false;

@@ -149,16 +149,16 @@ class Worker {
   void execute(const workloads::Op& op, std::string_view key) {
     switch (op.kind()) {
       case OpKind::kRead:
-        return plan_.batch > 1 ? add_to_batch(key) : settle(read(op, key, sample()));
-      case OpKind::kUpdate: return settle(update(op, key, sample()));
-      case OpKind::kInsert: return settle(insert(op, key));
-      case OpKind::kScan: return settle(scan(op, key));
-      case OpKind::kReadModifyWrite: return settle(read_modify_write(op, key));
+        return plan_.batch > 1 ? add_to_batch(key) : count_result(read(op, key, sample()));
+      case OpKind::kUpdate: return count_result(update(op, key, sample()));
+      case OpKind::kInsert: return count_result(insert(op, key));
+      case OpKind::kScan: return count_result(scan(op, key));
+      case OpKind::kReadModifyWrite: return count_result(read_modify_write(op, key));
     }
   }
 
   /// Takes the result of a whole operation with all its parts.
-  void settle(Return result) { slot_.count(result); }
+  void count_result(Return result) { slot_.count(result); }
 
   Return checked(Code code, std::uint64_t bytes) const {
     if (code == Code::kOk && value_.size() != bytes) return Return::kUnexpectedState;
@@ -252,7 +252,7 @@ class Worker {
       value_.swap(batch_values_[i]);
       const Return result = checked(batch_codes_[i], record_bytes_);
       slot_.measured.count(Metric::kRead, result);
-      settle(result);
+      count_result(result);
       if (take) note(Metric::kRead, result, begin_ns, end_ns, 1);
       if (spec_.data_integrity) verify({}, batch_keys_[i], result, value_);
       value_.swap(batch_values_[i]);

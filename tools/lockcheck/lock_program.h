@@ -201,7 +201,7 @@ class LockProgram final : public fabric::sim::Program {
       release(i, *grant);
     }
     execution_->drain(i);
-    watch_.settles(i, agents_[i]->nodes.free_nodes());
+    watch_.updates_pool(i, agents_[i]->nodes.free_nodes());
     look_at_free_nodes(i);
     poison_free_nodes(i);
     endpoints_[i]->flush_all();

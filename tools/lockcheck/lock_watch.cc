@@ -161,7 +161,7 @@ std::string LockWatch::has_left(std::uint32_t agent) {
   return {};
 }
 
-void LockWatch::settles(std::uint32_t agent, const std::vector<std::uint32_t>& free_nodes) {
+void LockWatch::updates_pool(std::uint32_t agent, const std::vector<std::uint32_t>& free_nodes) {
   agents_[agent].dumps = false;
   for (const std::uint32_t index : free_nodes) publish(nodes_.node(id(agent), index), false);
 }

@@ -70,7 +70,7 @@ class LockWatch {
   /// After release, with everything flushed.
   std::string has_left(std::uint32_t agent);
   /// After release or a failed acquire: which of its nodes are in its pool.
-  void settles(std::uint32_t agent, const std::vector<std::uint32_t>& free_nodes);
+  void updates_pool(std::uint32_t agent, const std::vector<std::uint32_t>& free_nodes);
   std::string token_told(std::uint32_t agent, std::uint64_t token) const;
   std::string observe(std::uint32_t agent, const fabric::sim::Operation& op, std::uint64_t old);
 

@@ -170,7 +170,7 @@ std::string names_of_mutants() {
 }
 
 /// The error in the options as a whole, or nothing; fills in options that depend on others.
-std::string settle(Options& options, const Texts& texts) {
+std::string finish_parsing(Options& options, const Texts& texts) {
   if ((options.all_mutants || !texts.mutant.empty()) && all_mutants().empty()) {
     return "this lockcheck has no mutants: build it with -DKEYWAY_TESTS=ON";
   }
@@ -283,7 +283,8 @@ Parsed parse(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return {{}, usage(error.what())};
   }
-  if (const std::string wrong = settle(options, texts); !wrong.empty()) return {{}, usage(wrong)};
+  if (const std::string wrong = finish_parsing(options, texts); !wrong.empty())
+    return {{}, usage(wrong)};
   if (!options.lock.empty()) {
     auto lock = locks::AnyLock::make(options.lock);
     if (!lock.ok()) return {{}, usage(std::string(lock.status().message()))};

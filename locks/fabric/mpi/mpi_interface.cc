@@ -18,8 +18,8 @@
 #include "keyway/locks/base/clock.h"
 #include "keyway/locks/base/rng.h"
 #include "keyway/locks/fabric/fiber_time.h"
+#include "keyway/locks/fabric/mpi/mpi_last_barrier.h"
 #include "keyway/locks/fabric/mpi/mpi_library.h"
-#include "keyway/locks/fabric/mpi/mpi_settle.h"
 #include "keyway/locks/fabric/mpi/mpi_wait.h"
 
 namespace keyway::fabric {
@@ -131,7 +131,7 @@ MpiInterface::~MpiInterface() {
   int finalised = 0;
   MPI_Finalized(&finalised);
   if (!initialised_here_ || finalised != 0) return;
-  settle_before_finalise();
+  barrier_before_finalise();
   MPI_Finalize();
 }
 

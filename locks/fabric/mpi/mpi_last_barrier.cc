@@ -1,4 +1,4 @@
-#include "keyway/locks/fabric/mpi/mpi_settle.h"
+#include "keyway/locks/fabric/mpi/mpi_last_barrier.h"
 
 #include <mpi.h>
 #include <unistd.h>
@@ -52,7 +52,7 @@ void wait_in_launcher() {
 
 }  // namespace
 
-void settle_before_finalise() {
+void barrier_before_finalise() {
   if constexpr (kOpenMpi) return;
   use_every_connection();
   wait_in_launcher();

@@ -13,6 +13,6 @@ namespace keyway::fabric {
 
 /// Every rank of the job must call it last before MPI_Finalize, with no message in flight. Blocks
 /// until all have called it. Does nothing with Open MPI.
-void settle_before_finalise();
+void barrier_before_finalise();
 
 }  // namespace keyway::fabric
