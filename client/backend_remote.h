@@ -17,7 +17,7 @@ struct RemoteBackend : OneProcess {
   using Session = remote::Session;
 
   RemoteBackend(StoreOptions options, std::unique_ptr<remote::Servers> servers)
-      : told(std::move(options)), fabric(std::move(servers)) {}
+      : store_options(std::move(options)), fabric(std::move(servers)) {}
   static bool serves(std::string_view uri);
   static Result<RemoteBackend> open(std::string_view uri, const Result<ParsedUri>& parsed);
 
@@ -26,10 +26,10 @@ struct RemoteBackend : OneProcess {
     return std::make_unique<remote::Session>(*fabric);
   }
   std::uint32_t owner_of(std::string_view key) const { return fabric->slots.owner_of(key); }
-  const StoreOptions& options() const { return told; }
+  const StoreOptions& options() const { return store_options; }
   std::string describe() const;
 
-  StoreOptions told;
+  StoreOptions store_options;
   std::unique_ptr<remote::Servers> fabric;
 };
 

@@ -253,11 +253,11 @@ Status read_password(const std::string& path, std::string& password) {
 Status finish_tls(Options& options, const std::string& clients) {
   TlsOptions& tls = options.tls;
   if (options.tls_port == 0) {
-    const std::pair<const char*, const std::string*> told[] = {{"--tls-cert", &tls.cert},
-                                                               {"--tls-key", &tls.key},
-                                                               {"--tls-ca", &tls.ca},
-                                                               {"--tls-auth-clients", &clients}};
-    for (const auto& [name, text] : told) {
+    const std::pair<const char*, const std::string*> files[] = {{"--tls-cert", &tls.cert},
+                                                                {"--tls-key", &tls.key},
+                                                                {"--tls-ca", &tls.ca},
+                                                                {"--tls-auth-clients", &clients}};
+    for (const auto& [name, text] : files) {
       if (!text->empty())
         return invalid_argument(fmt::format("{}: there is no --tls-port to use it", name));
     }

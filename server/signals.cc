@@ -100,15 +100,15 @@ void end_within(std::chrono::seconds limit, std::string_view sentence) {
   alarm(static_cast<unsigned>(std::clamp<std::int64_t>(limit.count(), 1, kLongest)));
 }
 
-EndSignals::EndSignals(asio::io_context& events, std::function<void()> told)
+EndSignals::EndSignals(asio::io_context& events, std::function<void()> on_signal)
     : wakes_(events, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   wakes.store(wakes_.native_handle(), std::memory_order_relaxed);  // handlers come next
   ignore_others();  // a library that the process has entered since may have caught them
   handle(SIGTERM, when_told);
   handle(SIGINT, when_told);
   wakes_.async_wait(asio::posix::stream_descriptor::wait_read,
-                    [told = std::move(told)](std::error_code cancelled) {
-                      if (!cancelled) told();
+                    [on_signal = std::move(on_signal)](std::error_code cancelled) {
+                      if (!cancelled) on_signal();
                     });
   mask_signals(SIG_UNBLOCK);
 }

@@ -30,10 +30,10 @@ void hold_signals();
 /// it ends by itself within it, or is given another limit. Allocates nothing.
 void end_within(std::chrono::seconds limit, std::string_view sentence);
 
-/// Calls `told` once, on the event loop, when the first SIGTERM or SIGINT comes.
+/// Calls `on_signal` once, on the event loop, when the first SIGTERM or SIGINT comes.
 class EndSignals {
  public:
-  EndSignals(asio::io_context& events, std::function<void()> told);
+  EndSignals(asio::io_context& events, std::function<void()> on_signal);
   /// From here on the first signal does nothing: the process is about to end.
   ~EndSignals();
   EndSignals(const EndSignals&) = delete;

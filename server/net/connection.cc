@@ -37,7 +37,7 @@ Connection::Connection(Worker& worker, Socket socket, std::uint64_t id, const En
 
 Connection::~Connection() {
   worker_.service().clients.remove(client_.id);
-  worker_.output().tell(told_, 0);
+  worker_.output().report(reported_, 0);
   if (client_.paused_until_ns != 0) end_pause(client_, worker_.service());
   if (state_.phase() == Phase::kParked) client_.statistics->connections_parked.subtract(1);
   worker_.left(*this);

@@ -113,7 +113,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   void write_front();
   void taken(std::error_code error, std::size_t bytes);
   bool may_make_more() const;
-  void tell_output();
+  void report_output();
   resp::ReplyWriter writer();
   std::size_t allow(std::size_t needed) override;
   std::size_t most() const override;
@@ -156,7 +156,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   std::size_t made_before_ = 0;      // size of out_ when the execution began
   std::uint64_t slice_ends_ns_ = 0;  // end of the execution's slice: then others have their turn
   ReplyQueue queue_;                 // replies that wait for the client
-  std::size_t told_ = 0;             // bytes reported to OutputMemory
+  std::size_t reported_ = 0;         // bytes reported to OutputMemory
   std::size_t allowed_ = 0;          // during execution: the maximum size of out_ within the
                                      // reported bytes
   std::uint32_t born_s_ = 0;

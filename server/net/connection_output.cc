@@ -16,7 +16,7 @@ namespace keyway::server {
 /// connection is closed.
 bool Connection::send() {
   if (out_.empty()) {
-    if (told_ != 0) tell_output();
+    if (reported_ != 0) report_output();
     return true;
   }
   std::size_t sent = 0;
@@ -31,7 +31,7 @@ bool Connection::send() {
     }
     if (sent == out_.size()) {
       clear_and_shrink(out_, kKept);
-      if (told_ != 0) tell_output();  // it was a long reply
+      if (reported_ != 0) report_output();  // it was a long reply
       return true;
     }
   }
@@ -41,7 +41,7 @@ bool Connection::send() {
     close();
     return false;
   }
-  tell_output();
+  report_output();
   return true;
 }
 
@@ -81,7 +81,7 @@ void Connection::taken(std::error_code error, std::size_t bytes) {
   // C1: the output of a running fiber may end in half a reply.
   if (queue_.empty() && !state_.on_fiber() && !out_.empty()) queue_.push(out_);
   if (!queue_.empty()) write_front();
-  tell_output();
+  report_output();
   take(state_.after_write(may_make_more()));
 }
 
@@ -93,13 +93,13 @@ bool Connection::may_make_more() const {
   return kept <= kOutputHighWater || worker_.output().has_room(kept);
 }
 
-void Connection::tell_output() {
+void Connection::report_output() {
   const std::size_t kept = queue_.empty() ? 0 : queue_.bytes() + out_.size();
   // The reply being made has claimed its memory.
   const std::size_t claimed = state_.on_fiber() && allowed_ != 0 ? queue_.bytes() + allowed_ : kept;
   const std::size_t beyond = claimed > kOutputHighWater ? claimed - kOutputHighWater : 0;
-  if (beyond != told_) worker_.output().tell(told_, beyond);
-  told_ = beyond;
+  if (beyond != reported_) worker_.output().report(reported_, beyond);
+  reported_ = beyond;
   // relaxed: figures by themselves.
   client_.info->waiting_bytes.store(kept, std::memory_order_relaxed);
   client_.info->waiting_pieces.store(queue_.pieces(), std::memory_order_relaxed);
@@ -130,8 +130,8 @@ std::size_t Connection::allow(std::size_t needed) {
   // Many elements at once, and what is needed where there is no room for as many.
   for (const std::size_t size : {std::min(needed + kClaimed, most), needed}) {
     const std::size_t beyond = queue_.bytes() + size - kOutputHighWater;
-    if (beyond > told_ && !worker_.output().claim(told_, beyond)) continue;
-    told_ = std::max(told_, beyond);
+    if (beyond > reported_ && !worker_.output().claim(reported_, beyond)) continue;
+    reported_ = std::max(reported_, beyond);
     return allowed_ = size;
   }
   return 0;

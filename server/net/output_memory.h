@@ -20,19 +20,19 @@ class OutputMemory {
   explicit OutputMemory(std::uint64_t limit) : limit_(limit) {}
 
   /// A connection that kept `before` bytes now keeps `now`.
-  void tell(std::uint64_t before, std::uint64_t now) {
+  void report(std::uint64_t before, std::uint64_t now) {
     // relaxed: a figure, which orders nothing. It wraps, and comes out right.
     used_.fetch_add(now - before, std::memory_order_relaxed);
   }
   std::uint64_t limit() const { return limit_; }
-  /// As tell(), for a connection that wants to keep more. False, and nothing is recorded, if that
+  /// As report(), for a connection that wants to keep more. False, and nothing is recorded, if that
   /// exceeds the limit.
   bool claim(std::uint64_t before, std::uint64_t now) {
     const std::uint64_t more = now - before;
     std::uint64_t used = used_.load(std::memory_order_relaxed);
     do {
       if (used > limit_ || more > limit_ - used) return false;
-      // relaxed, both: as in tell().
+      // relaxed, both: as in report().
     } while (!used_.compare_exchange_weak(used, used + more, std::memory_order_relaxed,
                                           std::memory_order_relaxed));
     return true;

@@ -119,12 +119,12 @@ void Worker::drain(std::chrono::milliseconds patience) {
 /// Publishes the counts of the locks of a fiber's session.
 void Worker::tell_locks(std::size_t fiber) {
   const LockCounts counts = sessions_[fiber].inspector().lock_counts();
-  LockCounters& told = statistics_.locks[fiber];
-  told.shared.set(counts.shared);
-  told.exclusive.set(counts.exclusive);
-  told.contended.set(counts.contended);
-  told.handed_over.set(counts.handed_over);
-  told.timeouts.set(counts.timeouts);
+  LockCounters& reported = statistics_.locks[fiber];
+  reported.shared.set(counts.shared);
+  reported.exclusive.set(counts.exclusive);
+  reported.contended.set(counts.contended);
+  reported.handed_over.set(counts.handed_over);
+  reported.timeouts.set(counts.timeouts);
 }
 
 void Worker::joined(Connection& connection) {

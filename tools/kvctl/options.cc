@@ -157,11 +157,11 @@ Status finish_server(Options& options, const Texts& texts) {
   wire::Options& server = options.server;
   options.password_seen = !server.password.empty();
   if (!texts.uri.empty()) {
-    wire::Options told = server;
+    const wire::Options before_uri = server;
     auto read = wire::parse_server_uri(texts.uri, server);
     if (!read.ok()) return read.status();
     server = std::move(*read);
-    if (!told.password.empty()) server.password = told.password;
+    if (!before_uri.password.empty()) server.password = before_uri.password;
     options.password_seen = !server.password.empty();
   }
   constexpr std::chrono::seconds kLongestConnect(5);

@@ -212,10 +212,10 @@ class LockProgram final : public fabric::sim::Program {
   void look_at_token(std::uint32_t i, locks::Grant& grant, bool alone) {
     if (alone) watch_.asks_token(i);
     for (int times = 0; times < 2; ++times) {
-      const auto told = locks::fencing_token(*agents_[i], watch_.site(), grant);
-      require(i, alone       ? watch_.token_told(i, told)
-                 : told != 0 ? fmt::format("L4: the shared grant of agent {} has a token", i)
-                             : "");
+      const auto token = locks::fencing_token(*agents_[i], watch_.site(), grant);
+      require(i, alone        ? watch_.gets_token(i, token)
+                 : token != 0 ? fmt::format("L4: the shared grant of agent {} has a token", i)
+                              : "");
     }
   }
 

@@ -166,7 +166,7 @@ void LockWatch::updates_pool(std::uint32_t agent, const std::vector<std::uint32_
   for (const std::uint32_t index : free_nodes) publish(nodes_.node(id(agent), index), false);
 }
 
-std::string LockWatch::token_told(std::uint32_t agent, std::uint64_t token) const {
+std::string LockWatch::gets_token(std::uint32_t agent, std::uint64_t token) const {
   const Agent& me = agents_[agent];
   if (counted(token) == me.token) return {};
   return fmt::format("L4: agent {} is told token {}, where {} is the next", agent, token, me.token);

@@ -62,7 +62,7 @@ class LockWatch {
     agents_[agent].asks = false;
   }
   std::string enters(std::uint32_t agent, bool alone);
-  /// From now on its grant has a token, greater than all before; token_told() checks it.
+  /// From now on its grant has a token, greater than all before; gets_token() checks it.
   void asks_token(std::uint32_t agent);
   /// The record as a visitor found it.
   std::string finds(std::uint32_t agent, std::uint64_t record);
@@ -71,7 +71,7 @@ class LockWatch {
   std::string has_left(std::uint32_t agent);
   /// After release or a failed acquire: which of its nodes are in its pool.
   void updates_pool(std::uint32_t agent, const std::vector<std::uint32_t>& free_nodes);
-  std::string token_told(std::uint32_t agent, std::uint64_t token) const;
+  std::string gets_token(std::uint32_t agent, std::uint64_t token) const;
   std::string observe(std::uint32_t agent, const fabric::sim::Operation& op, std::uint64_t old);
 
   /// Lets an exploration leave out orders. Not kSeen are:

@@ -52,7 +52,7 @@ void Execution::flush(std::uint32_t number, std::uint32_t rank) {
   agent.phase = Phase::kFlush;
   if (!can_go_on(agent)) pause(agent, Phase::kFlush);
   for (const Posted& posted : agent.posted) {
-    if (of_rank(posted)) agent.history = mixed(agent.history, told(posted.op, posted.value));
+    if (of_rank(posted)) agent.history = mixed(agent.history, observed(posted.op, posted.value));
   }
   std::erase_if(agent.posted, of_rank);
 }

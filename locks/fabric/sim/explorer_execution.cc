@@ -155,7 +155,7 @@ bool Execution::own_step(Agent& agent) {
   if (agent.phase == Phase::kRest) return true;  // its history determines its state
   if (agent.phase == Phase::kOperation) {
     if (!happen(agent, agent.op, agent.begun, agent.answer)) return false;
-    agent.history = mixed(agent.history, told(agent.op, agent.answer));
+    agent.history = mixed(agent.history, observed(agent.op, agent.answer));
   } else {
     agent.answer = seen(agent, agent.word);
     observe(agent, {.kind = OpKind::kLoad, .at = agent.word}, agent.answer);
@@ -222,12 +222,12 @@ std::uint64_t Execution::key() const {
     key = mixed(key, static_cast<std::uint64_t>(program_.standing(agent.number)) << 8 |
                          static_cast<std::uint64_t>(agent.phase) << 3 |
                          static_cast<std::uint64_t>(agent.begun) << 1 | (again ? 1 : 0));
-    if (agent.begun != Begun::kNot) key = mixed(key, told(agent.op, agent.answer));
+    if (agent.begun != Begun::kNot) key = mixed(key, observed(agent.op, agent.answer));
     key = mixed(key, agent.posted.size());
     for (const Posted& posted : agent.posted) {
       key = mixed(key, (posted.happened ? 4 : 0) | static_cast<std::uint64_t>(posted.begun));
       if (posted.happened || posted.begun != Begun::kNot) {
-        key = mixed(key, told(posted.op, posted.value));
+        key = mixed(key, observed(posted.op, posted.value));
       }
     }
     if (rules_.store_buffers) key = mixed(key, agent.buffer.size());

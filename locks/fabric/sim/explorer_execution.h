@@ -251,7 +251,7 @@ class Execution final : public Engine {
   bool drains_at_once(Agent& agent);
   void go_again();
   /// The part of a result that the agent receives, for its history.
-  std::uint64_t told(const Operation& op, std::uint64_t value) const {
+  std::uint64_t observed(const Operation& op, std::uint64_t value) const {
     return rules_.reduce && (op.kind == OpKind::kStore || op.kind == OpKind::kWrite) ? 0 : value;
   }
   void conclude();

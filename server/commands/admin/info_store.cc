@@ -47,16 +47,16 @@ void write_volumes(const Call& call, InfoWriter& out) {
   for (std::uint32_t i = 0; i < ranks.size(); ++i) {
     const std::uint32_t rank = server_info.first_rank() + i;
     const VolumeCounts counts = call.session.whole().inspector().counts(rank);
-    const RankFigures& told = ranks[i];
-    out.field(
-        fmt::format("volume{}", rank),
-        fmt::format("elements={},expiring={},segment_bytes={},heap_bytes={},heap_free_bytes={},"
-                    "heap_free_chunks={},table_bytes={},lock_bytes={},stripes={},"
-                    "longest_chain_lines={}",
-                    counts.elements, counts.expiring, told.segment_bytes.value(),
-                    told.heap_bytes.value(), told.heap_free_bytes.value(),
-                    told.heap_free_chunks.value(), told.table_bytes.value(),
-                    told.lock_bytes.value(), told.stripes.value(), counts.longest_chain_lines));
+    const RankFigures& of_rank = ranks[i];
+    out.field(fmt::format("volume{}", rank),
+              fmt::format(
+                  "elements={},expiring={},segment_bytes={},heap_bytes={},heap_free_bytes={},"
+                  "heap_free_chunks={},table_bytes={},lock_bytes={},stripes={},"
+                  "longest_chain_lines={}",
+                  counts.elements, counts.expiring, of_rank.segment_bytes.value(),
+                  of_rank.heap_bytes.value(), of_rank.heap_free_bytes.value(),
+                  of_rank.heap_free_chunks.value(), of_rank.table_bytes.value(),
+                  of_rank.lock_bytes.value(), of_rank.stripes.value(), counts.longest_chain_lines));
   }
 }
 

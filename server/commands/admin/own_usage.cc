@@ -8,14 +8,14 @@ void look_at_volumes(Session& session, const ServerInfo& server_info, VolumeFigu
   VolumeUsage all;
   for (std::uint32_t rank = server_info.first_rank(); rank < server_info.end_rank(); ++rank) {
     const VolumeUsage usage = session.inspector().usage(rank);
-    RankFigures& told = figures.ranks[rank - server_info.first_rank()];
-    told.segment_bytes.set(usage.segment_bytes);
-    told.table_bytes.set(usage.table_bytes);
-    told.lock_bytes.set(usage.lock_bytes);
-    told.stripes.set(usage.stripes);
-    told.heap_bytes.set(usage.heap.heap_bytes);
-    told.heap_free_bytes.set(usage.heap.free_bytes);
-    told.heap_free_chunks.set(usage.heap.free_chunks);
+    RankFigures& of_rank = figures.ranks[rank - server_info.first_rank()];
+    of_rank.segment_bytes.set(usage.segment_bytes);
+    of_rank.table_bytes.set(usage.table_bytes);
+    of_rank.lock_bytes.set(usage.lock_bytes);
+    of_rank.stripes.set(usage.stripes);
+    of_rank.heap_bytes.set(usage.heap.heap_bytes);
+    of_rank.heap_free_bytes.set(usage.heap.free_bytes);
+    of_rank.heap_free_chunks.set(usage.heap.free_chunks);
     all.add(usage);
     all.segment_bytes += usage.segment_bytes;
     all.heap.heap_bytes += usage.heap.heap_bytes;

@@ -261,19 +261,19 @@ std::uint64_t wrong_clock(std::uint32_t rank, std::uint64_t virtual_ns) {
 }
 
 /// The answers to sessions so far.
-struct Told {
+struct Observed {
   std::array<bool, kKeys> past{};
   std::array<std::uint64_t, kKeys> least_left;
   std::uint64_t gone = 0;
   std::uint64_t there = 0;
 
-  Told() { least_left.fill(~0ULL); }
+  Observed() { least_left.fill(~0ULL); }
 };
 
 class Watcher {
  public:
-  Watcher(ClockedSession& session, Told& told, SimStage& stage, std::uint64_t seed)
-      : session_(session), told_(told), stage_(stage), rng_(seed) {
+  Watcher(ClockedSession& session, Observed& observed, SimStage& stage, std::uint64_t seed)
+      : session_(session), observed_(observed), stage_(stage), rng_(seed) {
     for (std::size_t i = 0; i < kKeys; ++i) names_.push_back(fmt::format("key {}", i));
   }
   const std::string& name(std::size_t i) const { return names_[i]; }
@@ -290,27 +290,27 @@ class Watcher {
  private:
   void see(std::size_t i, bool there, bool was_past) {
     if (there && was_past) stage_.fail(fmt::format("{} has come back", names_[i]));
-    if (!there) told_.past[i] = true;
-    ++(there ? told_.there : told_.gone);
+    if (!there) observed_.past[i] = true;
+    ++(there ? observed_.there : observed_.gone);
   }
   void look_at(std::size_t i) {
-    const bool was_past = told_.past[i];
+    const bool was_past = observed_.past[i];
     std::string value;
     see(i, session_.get(names_[i], value).ok(), was_past);
   }
   void look_at_time_left(std::size_t i) {
-    const bool was_past = told_.past[i];
-    const std::uint64_t least = told_.least_left[i];
+    const bool was_past = observed_.past[i];
+    const std::uint64_t least = observed_.least_left[i];
     const auto info = session_.info(names_[i]);
     see(i, info.ok(), was_past);
     if (!info.ok()) return;
     const std::uint64_t left = info->expires_at_ms - info->now_ms;
     if (left > least)
       stage_.fail(fmt::format("{} has {} ms left after {}", names_[i], left, least));
-    told_.least_left[i] = std::min(told_.least_left[i], left);
+    observed_.least_left[i] = std::min(observed_.least_left[i], left);
   }
   void look_at_two(std::size_t i, std::size_t j) {
-    const std::array<bool, 2> was_past = {told_.past[i], told_.past[j]};
+    const std::array<bool, 2> was_past = {observed_.past[i], observed_.past[j]};
     std::vector<std::optional<std::string>> out;
     const Keys keys = {names_[i], names_[j]};
     if (!session_.get_all(keys, out).ok()) return stage_.fail("get_all");
@@ -319,7 +319,7 @@ class Watcher {
   }
 
   ClockedSession& session_;
-  Told& told_;
+  Observed& observed_;
   SimStage& stage_;
   Rng rng_;
   std::vector<std::string> names_;
@@ -333,13 +333,13 @@ TEST_CASE("clocks: what one rank found past is past for all, whatever their cloc
     ClockedStore store({.ranks = kRanks, .machine = shaken_machine(2, 2000), .seed = seed});
     const SimCrew crew(store.fabric());
     auto stage = crew.stage();
-    Told told;
+    Observed observed;
     crew.run([&](std::uint32_t me) {
       std::unique_ptr<ClockedSession> session;
       session = store.session(me, [me, &store] {
         return wrong_clock(me, static_cast<std::uint64_t>(store.fabric().time_ns()));
       });
-      Watcher watcher(*session, told, stage, seed * 100 + me);
+      Watcher watcher(*session, observed, stage, seed * 100 + me);
       for (std::size_t i = 0; me == 0 && i < kKeys; ++i) {
         const std::uint64_t at = kStartMs + 200 + i * 300;
         if (!session->put(watcher.name(i), kValue, {.expires_at_ms = at}).ok()) stage.fail("put");
@@ -348,7 +348,7 @@ TEST_CASE("clocks: what one rank found past is past for all, whatever their cloc
       for (int i = 0; i < 400 && !stage.failed(); ++i) watcher.look();
     });
     CHECK(stage.failure() == "");
-    CHECK(told.gone > 100);
-    CHECK(told.there > 100);
+    CHECK(observed.gone > 100);
+    CHECK(observed.there > 100);
   }
 }

@@ -26,25 +26,25 @@ Options options(const std::vector<const char*>& words) {
 }  // namespace
 
 TEST_CASE("kvctl: what stands behind the options is the command, whatever it looks like") {
-  const Options told = options({"-p", "7401", "-3", "--json", "set", "k", "-1", "--raw", "-p"});
-  CHECK(told.words == std::vector<std::string>{"set", "k", "-1", "--raw", "-p"});
-  CHECK(told.server.port == 7401);
-  CHECK(told.server.version == resp::Version::kResp3);
-  CHECK(told.style == Style::kJson);
+  const Options given = options({"-p", "7401", "-3", "--json", "set", "k", "-1", "--raw", "-p"});
+  CHECK(given.words == std::vector<std::string>{"set", "k", "-1", "--raw", "-p"});
+  CHECK(given.server.port == 7401);
+  CHECK(given.server.version == resp::Version::kResp3);
+  CHECK(given.style == Style::kJson);
   CHECK(options({"--json", "-2", "ping"}).server.version == resp::Version::kResp2);
   CHECK(options({}).server.port == kPort);
   CHECK_FALSE(options({}).style);
 }
 
 TEST_CASE("kvctl: a URI says where the server is; what it leaves out stays") {
-  const Options told = options({"-p", "7401", "-u", "rediss://ada:secret@example/3", "ping"});
-  CHECK(told.server.host == "example");
-  CHECK(told.server.port == 7401);
-  CHECK(told.server.user == "ada");
-  CHECK(told.server.password == "secret");
-  CHECK(told.server.tls.on);
-  CHECK(told.server.database == 3);
-  CHECK(told.password_seen);
+  const Options given = options({"-p", "7401", "-u", "rediss://ada:secret@example/3", "ping"});
+  CHECK(given.server.host == "example");
+  CHECK(given.server.port == 7401);
+  CHECK(given.server.user == "ada");
+  CHECK(given.server.password == "secret");
+  CHECK(given.server.tls.on);
+  CHECK(given.server.database == 3);
+  CHECK(given.password_seen);
   CHECK(options({"-u", "unix:/run/k.sock"}).server.path == "/run/k.sock");
   CHECK(options({"-a", "first", "-u", "redis://:second@h"}).server.password == "first");
 }

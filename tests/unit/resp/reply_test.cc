@@ -66,7 +66,7 @@ TEST_CASE("resp: bytes that are written in parts are the same, and others run be
 }
 
 /// A reply as text, by which two are compared.
-std::string told(std::span<const Reply> nodes) {
+std::string described(std::span<const Reply> nodes) {
   std::string text;
   for (const Reply& node : nodes) {
     text += std::to_string(static_cast<int>(node.kind)) + '/' + std::to_string(node.integer) + '/' +
@@ -95,7 +95,7 @@ Told told_in_pieces(std::string_view bytes, const std::vector<std::size_t>& cuts
     from = to;
     for (Step step = Step::kReply; step == Step::kReply && all.error.empty();) {
       step = parser.parse(buffer);
-      if (step == Step::kReply) all.replies.push_back(told(parser.nodes()));
+      if (step == Step::kReply) all.replies.push_back(described(parser.nodes()));
       if (step == Step::kError) all.error = parser.error();
       buffer.erase(0, parser.consumed());
     }
@@ -208,7 +208,7 @@ TEST_CASE("resp: what the writer writes the parser reads") {
     largest = std::max(largest, nodes.size());
     const Told once = told_in_pieces(bytes, {rng.below(bytes.size() + 1)});
     REQUIRE(once.error.empty());
-    REQUIRE(once.replies == std::vector{told(nodes)});
+    REQUIRE(once.replies == std::vector{described(nodes)});
   }
   CHECK(largest > 50);
 }

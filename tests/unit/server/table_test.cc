@@ -182,14 +182,14 @@ TEST_CASE("table: COMMAND counts, lists and tells all of it") {
   CHECK(peer.ask("command count") == ":" + count + "\r\n");
   const std::string listed = peer.ask("command list");
   CHECK(listed.starts_with("*" + std::to_string(every_row().size()) + "\r\n"));
-  const std::string told = peer.ask("command");
-  CHECK(told.starts_with("*" + count + "\r\n"));
-  CHECK(peer.ask("command info") == told);
+  const std::string reply = peer.ask("command");
+  CHECK(reply.starts_with("*" + count + "\r\n"));
+  CHECK(peer.ask("command info") == reply);
   for (const Command& command : every_row()) {
     const std::string name = "\r\n" + std::string(command.name) + "\r\n";
     INFO(command.name);
     CHECK(listed.find(name) != std::string::npos);
-    CHECK(told.find(name) != std::string::npos);
+    CHECK(reply.find(name) != std::string::npos);
   }
 }
 

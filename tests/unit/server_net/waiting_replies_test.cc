@@ -61,15 +61,15 @@ TEST_CASE("output memory: who keeps more than is left may not add to it (O1)") {
   OutputMemory memory(100);
   CHECK(memory.has_room(100));
   CHECK_FALSE(memory.has_room(101));
-  memory.tell(0, 50);
+  memory.report(0, 50);
   CHECK(memory.has_room(50));
   CHECK_FALSE(memory.has_room(51));
-  memory.tell(0, 60);  // for another one; beyond the limit, as the last part may be
+  memory.report(0, 60);  // for another one; beyond the limit, as the last part may be
   CHECK_FALSE(memory.has_room(0));
-  memory.tell(50, 10);
+  memory.report(50, 10);
   CHECK(memory.has_room(30));
-  memory.tell(10, 0);
-  memory.tell(60, 0);
+  memory.report(10, 0);
+  memory.report(60, 0);
   CHECK(memory.has_room(100));
 }
 
@@ -80,10 +80,10 @@ TEST_CASE("output memory: a claim is told, or refused and not told (O1)") {
   CHECK(memory.has_room(40));
   CHECK(memory.claim(60, 100));
   CHECK_FALSE(memory.claim(100, 101));
-  memory.tell(0, 30);  // beyond the limit
+  memory.report(0, 30);  // beyond the limit
   CHECK_FALSE(memory.claim(100, 101));
-  memory.tell(30, 0);
-  memory.tell(100, 0);
+  memory.report(30, 0);
+  memory.report(100, 0);
   CHECK(memory.claim(0, 100));
 }
 
@@ -101,7 +101,7 @@ TEST_CASE("output memory: claims of many threads never exceed the limit (O1)") {
         const std::uint64_t all = claimed.fetch_add(part, std::memory_order_relaxed) + part;
         if (all > kLimit) exceeded.store(true, std::memory_order_relaxed);
         claimed.fetch_sub(part, std::memory_order_relaxed);
-        memory.tell(part, 0);
+        memory.report(part, 0);
       }
     });
   }
