@@ -29,8 +29,8 @@ fabric::sim::ExploreReport explored(const std::string& kind, const LockShape& sh
   return test::explored(kind, shape, kSplitRma);
 }
 
-void drawn(const char* kind, const LockShape& shape) {
-  test::drawn(kind, shape, kSmall ? 50 : 1'500, kSplitRma);
+void random_schedules(const char* kind, const LockShape& shape) {
+  test::random_schedules(kind, shape, kSmall ? 50 : 1'500, kSplitRma);
 }
 
 }  // namespace
@@ -129,11 +129,11 @@ TEST_CASE("alock-rw: neither readers nor writers starve") {
 
 TEST_CASE(
     "alock: four agents with deadlines, and readers and writers of each class, random orders") {
-  drawn(kMin, {.writers = 4, .manner = Manner::kTimed});
-  drawn(kTwo, {.writers = 4, .rounds = 2, .ranks = 4, .manner = Manner::kTimed});
-  drawn(kTries, {.writers = 4, .rounds = 2, .ranks = 4, .manner = Manner::kTimed});
-  drawn("alock-rw", {.readers = 2, .writers = 2, .rounds = 2});
-  drawn("alock-rw", {.readers = 2, .writers = 2, .manner = Manner::kTimed});
+  random_schedules(kMin, {.writers = 4, .manner = Manner::kTimed});
+  random_schedules(kTwo, {.writers = 4, .rounds = 2, .ranks = 4, .manner = Manner::kTimed});
+  random_schedules(kTries, {.writers = 4, .rounds = 2, .ranks = 4, .manner = Manner::kTimed});
+  random_schedules("alock-rw", {.readers = 2, .writers = 2, .rounds = 2});
+  random_schedules("alock-rw", {.readers = 2, .writers = 2, .manner = Manner::kTimed});
 }
 
 TEST_CASE("alock-rw: a reader and a writer of each class, every order", "[.long][alock-rw]") {

@@ -59,7 +59,7 @@ inline void require_clean(std::string_view kind, const lockcheck::LockShape& sha
   CHECK(report.steps > 10);
 }
 
-/// Every order.
+/// Every schedule.
 template <class L = locks::AnyLock>
 fabric::sim::ExploreReport explored(std::string_view kind, const lockcheck::LockShape& shape,
                                     const fabric::sim::ExploreOptions& options = {}) {
@@ -71,19 +71,19 @@ fabric::sim::ExploreReport explored(std::string_view kind, const lockcheck::Lock
   return report;
 }
 
-/// The verdict of all orders on waiting.
+/// The verdict of all schedules on waiting.
 template <class L = locks::AnyLock>
 fabric::sim::Waiting waiting_of(std::string_view kind, const lockcheck::LockShape& shape,
                                 const fabric::sim::ExploreOptions& options = {}) {
   return explored<L>(kind, shape, options).waiting.value();
 }
 
-/// This many uniformly random orders, and as many with random priorities. Some of the latter need
-/// not end: an agent that always goes first may make others back out for ever. If no agent starves,
-/// all end.
+/// This many uniformly random schedules, and as many with random priorities. Some of the latter
+/// need not end: an agent that always goes first may make others back out for ever. If no agent
+/// starves, all end.
 template <class L = locks::AnyLock>
-void drawn(std::string_view kind, const lockcheck::LockShape& shape, std::uint64_t executions,
-           fabric::sim::ExploreOptions options = {}) {
+void random_schedules(std::string_view kind, const lockcheck::LockShape& shape,
+                      std::uint64_t executions, fabric::sim::ExploreOptions options = {}) {
   const L lock = lock_of<L>(kind);
   lockcheck::LockProgram<L> program(lock, shape);
   const auto evenly = fabric::sim::Explorer(program, options).random(1, executions);

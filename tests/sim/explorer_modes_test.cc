@@ -133,7 +133,7 @@ TEST_CASE("pct: depth 1 has no change of priorities, so nobody is preempted") {
   CHECK(deep.explorer.pct(1, 20'000, 4).violation);
 }
 
-TEST_CASE("drawn orders: agents that never end are cut") {
+TEST_CASE("random schedules: agents that never end are cut") {
   Scripted program({[](auto& ep) {
     while (true) ep.fetch_add(rma, kX, 1);
   }});

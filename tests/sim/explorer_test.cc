@@ -207,11 +207,11 @@ TEST_CASE("explore: a lost update is found, and replays to the same trace from i
   CHECK(once.violation->trace.size() == 4);
   CHECK_THAT(once.violation->trace.front(), Catch::Contains("load of word 0: 0x0"));
 
-  const auto drawn = made.random(7, 1000);
-  REQUIRE(drawn.violation);
+  const auto sampled = made.random(7, 1000);
+  REQUIRE(sampled.violation);
   Explorer twin(program);
   explorer = &twin;
-  CHECK(twin.random(7, 1000).violation->schedule == drawn.violation->schedule);
+  CHECK(twin.random(7, 1000).violation->schedule == sampled.violation->schedule);
 }
 
 TEST_CASE("explore: a schedule of another program is refused with a sentence") {

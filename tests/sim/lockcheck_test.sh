@@ -41,7 +41,7 @@ again cycle.txt --mutant fompi-spin/claims-fifo
 grep -q '^VIOLATION starvation' cycle.txt || fail "no starvation: $(cat cycle.txt)"
 again timed.txt --mutant d-mcs/reuses-abandoned
 for how in 'random --seed 3' 'pct --seed 3 --depth 3' 'preemptions --bound 2'; do
-  again drawn.txt --mutant fompi-rw/release-stores-zero --explore $how
+  again random.txt --mutant fompi-rw/release-stores-zero --explore $how
 done
 status=0
 "$lockcheck" --mutant d-mcs/lost-link --json mutant.json >/dev/null || status=$?

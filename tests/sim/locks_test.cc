@@ -45,10 +45,10 @@ TEST_CASE("explore: random orders reach the states that exhaustion saw, no more 
                                           {.readers = 0, .writers = 2});
       fabric::sim::Explorer explorer(program, {.split_rma = split});
       const auto all = explorer.exhaust(1'000'000);
-      const auto drawn = explorer.random(1, kSmall ? 2'000 : 100'000);
+      const auto sampled = explorer.random(1, kSmall ? 2'000 : 100'000);
       CHECK(all.complete);
-      CHECK(drawn.states <= all.states);
-      if (!kSmall) CHECK(drawn.states >= all.states * 19 / 20);
+      CHECK(sampled.states <= all.states);
+      if (!kSmall) CHECK(sampled.states >= all.states * 19 / 20);
     }
   }
 }

@@ -23,7 +23,7 @@ const Mutant& mutant_of(std::string_view name) {
 
 }  // namespace
 
-// lockcheck --mutants only draws orders of these.
+// lockcheck --mutants only runs random schedules of these.
 TEST_CASE("explore: the real kind is clean in the large shapes of its mutants", "[.long][real]") {
   std::size_t explored = 0;
   for (const Mutant* mutant : distinct_reals()) {
@@ -40,7 +40,7 @@ TEST_CASE("explore: the real kind is clean in the large shapes of its mutants", 
   CHECK(explored > 0);
 }
 
-TEST_CASE("explore: drawn orders and few preemptions kill mutants as well") {
+TEST_CASE("explore: random schedules and few preemptions kill mutants as well") {
   for (const Mutant& mutant : all_mutants()) {
     if (mutant.name != "d-mcs/lost-link" && mutant.name != "fompi-rw/release-stores-zero") continue;
     CAPTURE(mutant.name);

@@ -111,7 +111,7 @@ TEST_CASE("switch: a reader, a writer and a switcher, the kinds of the papers, e
   }
 }
 
-TEST_CASE("switch: drawn orders of many agents") {
+TEST_CASE("switch: random schedules of many agents") {
   const SwitchShape shape{.readers = 3, .writers = 3, .switchers = 2, .rounds = 2, .switches = 3};
   for (const Kinds& kinds : {kToQueue, kQueues}) {
     SwitchProgram<locks::StripeLock> program(stripe_of(kinds), shape);

@@ -1,4 +1,5 @@
-// RMA-MCS on machines of two and three levels: every order of a few agents, drawn orders of many.
+// RMA-MCS on machines of two and three levels: every order of a few agents, random schedules of
+// many.
 #include <fmt/core.h>
 
 #include <catch2/catch.hpp>
@@ -8,9 +9,9 @@
 
 using namespace keyway;
 using namespace keyway::lockcheck;
-using test::drawn;
 using test::explored;
 using test::kSmall;
+using test::random_schedules;
 using test::waiting_of;
 
 namespace {
@@ -40,12 +41,12 @@ TEST_CASE("explore: RMA-MCS on two nodes, every order") {
   }
 }
 
-TEST_CASE("explore: RMA-MCS on two racks, every order of two agents, drawn orders of eight") {
+TEST_CASE("explore: RMA-MCS on two racks, every order of two agents, random schedules of eight") {
   for (const Manner manner : {Manner::kWait, Manner::kTimed, Manner::kTry}) {
     explored("rma-mcs:t_l=1", with(kThreeLevels, 2, manner));
   }
   for (const char* kind : {"rma-mcs:t_l=1", "rma-mcs:t_l=2"}) {
-    drawn(kind, with(kThreeLevels, 8), kSmall ? 20 : 200);
+    random_schedules(kind, with(kThreeLevels, 8), kSmall ? 20 : 200);
   }
 }
 

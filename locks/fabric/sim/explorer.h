@@ -1,12 +1,13 @@
-// Explorer: runs a program in many orders, and reports a violation with its order.
+// Explorer: runs a program by many schedules, and reports a violation with its schedule.
 //
 // *What.* Each execution is replayed from the start, since a stack cannot be copied.
-//   exhaust   every order. Two executions that reach the same state (Execution::key) continue
+//   exhaust   every schedule. Two executions that reach the same state (Execution::key) continue
 //             alike, so the second ends there; an execution that reaches a new state continues from
-//             it. After a violation a second search, breadth first, finds a shortest order that
-//             shows it. The finished graph is then checked for livelock, starvation and bypass.
-//   bounded   every order with at most a given number of preemptions, fewer first. A preemption is
-//             the step of another agent while the last one could have continued. Steps of posted
+//             it. After a violation a second search, breadth first, finds a shortest
+//             schedule that shows it. The finished graph is then checked for livelock, starvation
+//             and bypass.
+//   bounded   every schedule with at most a given number of preemptions, fewer first. A preemption
+//             is the step of another agent while the last one could have continued. Steps of posted
 //             operations belong to the network and cost nothing; so do leaving an agent that waits,
 //             rests or has nothing to retry for, and a deadline that passes.
 //   random    each next step chosen uniformly, by a seed
@@ -14,10 +15,11 @@
 //             the longest execution so far: finds a defect that needs `depth` ordered steps with a
 //             probability of at least 1 / (threads * length^(depth - 1)) per execution. A posted
 //             operation and the patience of a wait count as threads, each with its own priority
-//   replay    the one order of a schedule, with a trace
-// *Schedules.* A character per step: its place among the steps that were possible, with a ~ in
-// front for each 62 that do not fit into one. Steps that are taken at once have none. A cycle is
-// written "stem(loop)"; a replay checks that the loop ends where it began.
+//   replay    one schedule, with a trace
+// *Schedules.* A schedule is an order of steps. Its text has a character per step: the step's place
+// among the steps that were possible, with a ~ in front for each 62 that do not fit into one. Steps
+// that are taken at once have none. A cycle is written "stem(loop)"; a replay checks that the
+// loop ends where it began.
 // *Thread safety.* None.
 // *Source.* Stateless search with replay: Godefroid, POPL'97; state hashing: Holzmann's spin;
 // iterative context bounding: Musuvathi and Qadeer, PLDI'07; PCT: Burckhardt et al., ASPLOS'10.
@@ -38,7 +40,7 @@ namespace keyway::fabric::sim {
 
 struct Lasso;
 
-/// Something that an order of steps shows.
+/// Something that a schedule shows.
 struct Finding {
   std::string what;
   /// To be given to Explorer::replay().
@@ -64,14 +66,14 @@ struct Waiting {
 };
 
 struct ExploreReport {
-  std::uint64_t states = 0;  // for random orders at most ExploreOptions::most_counted
+  std::uint64_t states = 0;  // of random schedules at most ExploreOptions::most_counted
   std::uint64_t executions = 0;
   std::uint64_t steps = 0;
   std::uint64_t longest = 0;  // steps of the longest execution
-  std::uint64_t cut = 0;      // drawn executions that were ended for their length
+  std::uint64_t cut = 0;      // random executions that were ended for their length
   /// States first seen with 0, 1, ... preemptions.
   std::vector<std::uint64_t> by_preemptions;
-  /// Every order was tried; false when a limit or a violation ended it, and when orders are drawn.
+  /// Every schedule was tried; false when a limit or a violation ended it, and for random ones.
   bool complete = false;
   std::optional<Finding> violation;
   /// After a complete search in which some agent waited.
@@ -85,7 +87,7 @@ struct ExploreOptions {
   bool store_buffers = false;
   /// Stores of the `rma` class happen twice (O5).
   bool double_stores = false;
-  /// Leaves out orders that no agent can distinguish from others (explorer_execution.h,
+  /// Leaves out schedules that no agent can distinguish from others (explorer_execution.h,
   /// *Reduction*).
   bool reduce = true;
   /// Maximum number of steps of a random execution: its agents may run for ever.
@@ -104,7 +106,7 @@ class Explorer final {
                              .double_stores = options.double_stores,
                              .reduce = options.reduce}) {}
 
-  /// Every order, or until `most_states` were seen.
+  /// Every schedule, or until `most_states` were seen.
   ExploreReport exhaust(std::uint64_t most_states);
   ExploreReport bounded(std::uint32_t most_preemptions, std::uint64_t most_states);
   ExploreReport random(std::uint64_t seed, std::uint64_t executions);
@@ -115,19 +117,19 @@ class Explorer final {
 
  private:
   /// How many new states an execution may add beyond the state where it started. More would save
-  /// executions, but reach states by ever longer orders if agents run for ever.
+  /// executions, but reach states by ever longer schedules if agents run for ever.
   static constexpr std::uint32_t kChain = 24;
   struct Search;
-  struct Drawn;  // how the next step is drawn
+  struct RandomChoice;  // how the next step is chosen
   struct Replayed;
 
   ExploreReport search(std::uint64_t most_states, bool in_chains);
   bool arrive(Search& search, const Choice& by);
   void follow(Search& search, StateGraph::Id id, std::uint16_t choice);
-  ExploreReport draw(std::uint64_t executions, Drawn& drawn);
+  ExploreReport run_random(std::uint64_t executions, RandomChoice& choice);
   void run_to(const StateGraph& graph, StateGraph::Id id);
   void judge(const StateGraph& graph, ExploreReport& report);
-  std::string schedule_of(const Order& path) const;
+  std::string schedule_of(const Schedule& path) const;
   Finding explained(const std::string& schedule);
   Finding explained(const Lasso& lasso);
   void replay_steps(const std::string& schedule, Replayed& replayed);

@@ -1,4 +1,4 @@
-// Execution: one run of a program, step by step, in an order that the caller chooses.
+// Execution: one run of a program, step by step, by a schedule that the caller chooses.
 //
 // *What.* The grain is one operation. A posted operation happens at any time before the flush of
 // its rank, in any order. A wait is one step, possible while its predicate holds. An attempt that
@@ -36,8 +36,8 @@
 // orders is a violation that is found in the order kept: persistent sets of one step. None of them
 // makes an agent wait, and at most kMaxAtOnce are taken in a row, so no cycle consists of them and
 // no agent is passed over for ever. Such steps never enter (a program checks that by at_once()), so
-// the set of waiters at each entry is unchanged, and with it livelock, starvation and bypass. An
-// order of the reduced search is an order of the full search, and fair if that is.
+// the set of waiters at each entry is unchanged, and with it livelock, starvation and bypass. A
+// schedule of the reduced search is a schedule of the full search, and fair if that is.
 //   Results   of stores and writes, which agents do not receive, are not part of an agent's
 //             history, and an agent forgets its history if forget() names all that its future
 //             depends on.
@@ -110,7 +110,7 @@ class Execution final : public Engine {
   Execution(Program& program, const ExecutionRules& rules);
   ~Execution() override;
 
-  // --- for the caller that chooses the order
+  // --- for the caller that chooses the schedule
   void start();
   void abandon();
   /// The possible next steps; none if the execution has ended, and then wrong() is final.

@@ -143,7 +143,7 @@ class Walk {
   void to(const StateGoal& goal) {
     if (!goal(at_)) go([](Id, const auto&) { return false; }, goal);
   }
-  const Order& path() const { return path_; }
+  const Schedule& path() const { return path_; }
   Id at() const { return at_; }
 
  private:
@@ -151,7 +151,7 @@ class Walk {
     std::unordered_map<Id, std::pair<Id, Choice>> from;  // how each was reached
     std::vector<Id> queue{at_};
     const auto arrive = [&](Id last, const StateGraph::Edge& edge) {
-      Order way{edge.by};
+      Schedule way{edge.by};
       for (Id id = last; id != at_; id = from.at(id).first) way.push_back(from.at(id).second);
       path_.insert(path_.end(), way.rbegin(), way.rend());
       at_ = edge.to;
@@ -172,7 +172,7 @@ class Walk {
   const Part& part_;
   const Components& components_;
   Id at_;
-  Order path_;
+  Schedule path_;
 };
 
 /// A cycle through the component from its first state that does what fairness asks of it.
@@ -238,9 +238,9 @@ bool passes(const Part& part, Id from, const StateGraph::Edge& edge) {
   return somebody_enters(part.graph.state(from).moment, part.graph.state(edge.to).moment);
 }
 
-/// An order from the start in which others enter `most` times past the agent.
-Order witness_of(const Part& part, const Components& components,
-                 const std::vector<std::uint64_t>& most, Id start) {
+/// A schedule from the start in which others enter `most` times past the agent.
+Schedule witness_of(const Part& part, const Components& components,
+                    const std::vector<std::uint64_t>& most, Id start) {
   Walk walk(part, components, start);
   for (std::uint64_t left = most[components.of(start)]; left > 0;) {
     walk.over([&](Id from, const StateGraph::Edge& edge) {
@@ -249,7 +249,7 @@ Order witness_of(const Part& part, const Components& components,
     });
     left = most[components.of(walk.at())];
   }
-  Order path = part.graph.path_to(start);
+  Schedule path = part.graph.path_to(start);
   path.insert(path.end(), walk.path().begin(), walk.path().end());
   return path;
 }

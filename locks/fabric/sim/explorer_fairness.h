@@ -10,7 +10,7 @@
 // livelock. This kind of fairness grows with the set of states, so a strongly connected component
 // contains a fair cycle exactly if it is fair as a whole.
 // *Bypass* of an agent: the maximum number of entries of other agents between its doorway and its
-// entering, over all orders, fair or not.
+// entering, over all schedules, fair or not.
 // *Thread safety.* Functions of their arguments.
 // *Source.* Components: Tarjan, SIAM J. Comput. 1 (1972). Fair components: Lichtenstein and Pnueli,
 // POPL'85. Doorway and bypass: Lamport, CACM 17 (1974); Burns et al., J. ACM 29 (1982).
@@ -25,8 +25,8 @@ namespace keyway::fabric::sim {
 
 /// A way into a cycle, and the cycle.
 struct Lasso {
-  Order stem;
-  Order loop;
+  Schedule stem;
+  Schedule loop;
 };
 
 enum class Exclusion { kThisAgent, kEverybody };
@@ -37,7 +37,7 @@ std::optional<Lasso> fair_cycle_without(const StateGraph& graph, std::uint32_t a
 
 struct Bypass {
   std::uint64_t most = 0;
-  Order witness;                   // an order that reaches the maximum
+  Schedule witness;                // a schedule that reaches the maximum
   std::optional<Lasso> unbounded;  // a cycle in which others enter past the agent; `most` is void
 };
 

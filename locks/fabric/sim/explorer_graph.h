@@ -24,7 +24,7 @@ struct Choice {
   std::uint16_t taken = 0;
 };
 
-using Order = std::vector<Choice>;
+using Schedule = std::vector<Choice>;
 
 class StateGraph {
  public:
@@ -69,8 +69,8 @@ class StateGraph {
     return std::span(edges_).subspan(first_edge_[id], first_edge_[id + 1] - first_edge_[id]);
   }
   /// The steps by which a state was first reached.
-  Order path_to(Id id) const {
-    Order path;
+  Schedule path_to(Id id) const {
+    Schedule path;
     for (; states_[id].parent != kNone; id = states_[id].parent) path.push_back(states_[id].by);
     return {path.rbegin(), path.rend()};
   }

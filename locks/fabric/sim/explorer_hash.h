@@ -1,4 +1,4 @@
-// Hashes of what happened in an order, for the states of an exploration.
+// Hashes of what happened in an execution, for the states of an exploration.
 #pragma once
 
 #include <cstdint>

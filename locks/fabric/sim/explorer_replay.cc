@@ -1,4 +1,4 @@
-// How the explorer goes through one order, and what it finds there.
+// How the explorer goes through one schedule, and what it finds there.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ constexpr char kAllDigits = '~';
 
 }  // namespace
 
-// The findings of one order so far.
+// The findings of one schedule so far.
 struct Explorer::Replayed {
   explicit Replayed(std::uint32_t agents) : entries(agents), passed(agents), worst(agents) {}
 
@@ -174,7 +174,7 @@ ExploreReport Explorer::replay(const std::string& schedule) {
   return report;
 }
 
-std::string Explorer::schedule_of(const Order& path) const {
+std::string Explorer::schedule_of(const Schedule& path) const {
   std::string schedule;
   for (const Choice& choice : path) {
     schedule.append(choice.taken / kDigits.size(), kAllDigits);

@@ -1,4 +1,4 @@
-// How the explorer goes through every order, or through those with few preemptions.
+// How the explorer goes through every schedule, or through those with few preemptions.
 #include <algorithm>
 #include <deque>
 #include <unordered_set>
@@ -19,7 +19,7 @@ void Explorer::run_to(const StateGraph& graph, Id id) {
   for (const Choice& choice : graph.path_to(id)) execution_.step(choice.action);
 }
 
-// A search of every order: the states that it has seen, and the steps that it has not tried yet.
+// A search of every schedule: the states that it has seen, and the steps that it has not tried yet.
 struct Explorer::Search {
   struct Open {
     Id id;
@@ -32,7 +32,7 @@ struct Explorer::Search {
   std::vector<std::vector<Open>> open;  // by depth
   std::vector<Action> actions;          // the possible next steps of the execution
   Id at = StateGraph::kNone;            // its present state
-  std::optional<Order> wrong;
+  std::optional<Schedule> wrong;
 
   void push(const Open& state) {
     if (state.from == state.choices) return;

@@ -1,4 +1,4 @@
-// How the explorer draws orders by a seed.
+// How the explorer makes random schedules by a seed.
 #include <algorithm>
 #include <map>
 #include <unordered_set>
@@ -8,26 +8,26 @@
 
 namespace keyway::fabric::sim {
 
-struct Explorer::Drawn {
-  virtual ~Drawn() = default;
+struct Explorer::RandomChoice {
+  virtual ~RandomChoice() = default;
   /// Before execution `number`; `length` steps is the longest one so far, 0 before the first.
   virtual void begin(std::uint64_t number, std::uint64_t length) = 0;
   /// The place in `actions` of the next step.
   virtual std::size_t pick(const Execution& execution, const std::vector<Action>& actions) = 0;
 };
 
-ExploreReport Explorer::draw(std::uint64_t executions, Drawn& drawn) {
+ExploreReport Explorer::run_random(std::uint64_t executions, RandomChoice& choice) {
   ExploreReport report;
   const std::uint64_t before = execution_.steps();
   std::unordered_set<std::uint64_t> met;
   std::vector<Action> actions;
   while (report.executions < executions && !report.violation) {
-    drawn.begin(report.executions++, report.longest);
-    Order path;
+    choice.begin(report.executions++, report.longest);
+    Schedule path;
     execution_.start();
     while (execution_.next(actions), !actions.empty() && path.size() < options_.most_steps) {
       if (met.size() < options_.most_counted) met.insert(execution_.key());
-      const std::size_t taken = drawn.pick(execution_, actions);
+      const std::size_t taken = choice.pick(execution_, actions);
       path.push_back({actions[taken], static_cast<std::uint16_t>(taken)});
       execution_.step(actions[taken]);
     }
@@ -43,7 +43,7 @@ ExploreReport Explorer::draw(std::uint64_t executions, Drawn& drawn) {
 }
 
 ExploreReport Explorer::random(std::uint64_t seed, std::uint64_t executions) {
-  struct Evenly final : Drawn {
+  struct Evenly final : RandomChoice {
     explicit Evenly(std::uint64_t seed) : seed_(seed) {}
     void begin(std::uint64_t number, std::uint64_t) override { rng_ = Rng(mixed(seed_, number)); }
     std::size_t pick(const Execution&, const std::vector<Action>& actions) override {
@@ -53,11 +53,11 @@ ExploreReport Explorer::random(std::uint64_t seed, std::uint64_t executions) {
     Rng rng_{0};
   };
   Evenly evenly(seed);
-  return draw(executions, evenly);
+  return run_random(executions, evenly);
 }
 
 ExploreReport Explorer::pct(std::uint64_t seed, std::uint64_t executions, std::uint32_t depth) {
-  struct ByPriority final : Drawn {
+  struct ByPriority final : RandomChoice {
     ByPriority(std::uint64_t seed, std::uint32_t depth) : seed_(seed), depth_(depth) {}
 
     void begin(std::uint64_t number, std::uint64_t length) override {
@@ -72,7 +72,7 @@ ExploreReport Explorer::pct(std::uint64_t seed, std::uint64_t executions, std::u
       const auto change = changes_.find(step_++);
       std::size_t taken = highest(execution, actions);
       if (change != changes_.end()) {
-        priorities_[execution.thread(actions[taken])] = change->second;  // below all that are drawn
+        priorities_[execution.thread(actions[taken])] = change->second;  // below all random ones
         taken = highest(execution, actions);
       }
       return taken;
@@ -99,7 +99,7 @@ ExploreReport Explorer::pct(std::uint64_t seed, std::uint64_t executions, std::u
     std::uint64_t step_ = 0;
   };
   ByPriority by_priority(seed, depth);
-  return draw(executions, by_priority);
+  return run_random(executions, by_priority);
 }
 
 }  // namespace keyway::fabric::sim
