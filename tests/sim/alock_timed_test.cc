@@ -6,7 +6,7 @@
 #include "keyway/locks/distributed/any_lock.h"
 #include "keyway/locks/distributed/lock_agent.h"
 #include "keyway/locks/fabric/counting_endpoint.h"
-#include "tests/sim/lab.h"
+#include "tests/sim/sim_fixture.h"
 
 using namespace keyway;
 
@@ -20,10 +20,10 @@ fabric::OpCounts counts_of(const char* kind) {
   const std::uint64_t lines = layout.reserve(locks::kLockLineBytes);
   const auto nodes = locks::NodeRegion::reserve(layout, 4, 2);
   REQUIRE(layout.size() <= fabric::kReservedBytes + 4096);
-  test::Lab lab(test::plain_machine(), {0, 0, 1, 1});
+  test::SimFixture fixture(test::plain_machine(), {0, 0, 1, 1});
   const auto lock = *locks::AnyLock::make(kind);
   fabric::OpCounts all;
-  std::vector<test::Lab::Part> parts;
+  std::vector<test::SimFixture::Part> parts;
   for (std::uint32_t home = 0; home < 4; ++home) {
     parts.push_back({home, [&, home](fabric::SimEndpoint& ep) {
                        Counted counted(std::move(ep));
@@ -43,7 +43,7 @@ fabric::OpCounts counts_of(const char* kind) {
                        all += counted.counts();
                      }});
   }
-  lab.run(parts);
+  fixture.run(parts);
   return all;
 }
 
@@ -66,7 +66,7 @@ std::uint64_t atomics_at_one_lock(const char* kind) {
   const auto lock = *locks::AnyLock::make(kind);
   fabric::OpCounts all;
   std::vector<std::uint32_t> places;
-  std::vector<test::Lab::Part> parts;
+  std::vector<test::SimFixture::Part> parts;
   for (std::uint32_t node = 0; node < kNodes; ++node) {
     places.push_back(node);
     parts.push_back({node, [&](fabric::SimEndpoint& ep) {
@@ -81,8 +81,8 @@ std::uint64_t atomics_at_one_lock(const char* kind) {
                        all += counted.counts();
                      }});
   }
-  test::Lab lab(test::plain_machine(), places);
-  lab.run(parts);
+  test::SimFixture fixture(test::plain_machine(), places);
+  fixture.run(parts);
   std::uint64_t sum = 0;
   for (const auto op : {fabric::sim::OpKind::kSwap, fabric::sim::OpKind::kCompareSwap}) {
     for (const std::uint64_t count : all.of(fabric::sim::OpClass::kRma, op)) sum += count;
@@ -103,19 +103,19 @@ TEST_CASE(
     "alock: an uncontended remote acquire takes two round trips where queue pairs keep order") {
   auto machine = test::plain_machine();
   machine.semantics.ordered = true;
-  test::Lab lab(machine, {0, 1});
+  test::SimFixture fixture(machine, {0, 1});
   const locks::LockSite site{.line = {1, fabric::kReservedBytes}};
   const locks::NodeRegion nodes{fabric::kReservedBytes + 64, 2, 2};
   std::uint64_t took = 0;
-  lab.run({{0, [&](fabric::SimEndpoint& ep) {
-              locks::LockAgent<fabric::SimEndpoint> agent(ep, nodes);
-              const auto lock = *locks::AnyLock::make("alock");
-              const std::uint64_t begun = ep.now_ns();
-              auto grant = lock.acquire(agent, site, locks::Mode::kWrite, Deadline::never());
-              took = ep.now_ns() - begun;
-              REQUIRE(grant.ok());
-              lock.release(agent, site, *grant);
-            }}});
+  fixture.run({{0, [&](fabric::SimEndpoint& ep) {
+                  locks::LockAgent<fabric::SimEndpoint> agent(ep, nodes);
+                  const auto lock = *locks::AnyLock::make("alock");
+                  const std::uint64_t begun = ep.now_ns();
+                  auto grant = lock.acquire(agent, site, locks::Mode::kWrite, Deadline::never());
+                  took = ep.now_ns() - begun;
+                  REQUIRE(grant.ok());
+                  lock.release(agent, site, *grant);
+                }}});
   // The node's word, the swap of the tail, and the victim's store with the poll after it.
   CHECK(took == 3 + (40 + 1000 + 200 + 1000) + (40 + 1000 + 50 + 60 + 1000));
 }
@@ -128,18 +128,18 @@ TEST_CASE("alock, rdma-mcs: who joins by compare-and-swap backs off, so that few
 }
 
 TEST_CASE("rdma-mcs: two operations through the card take and release a lock of the own rank") {
-  test::Lab lab(test::plain_machine(), {0, 1});
+  test::SimFixture fixture(test::plain_machine(), {0, 1});
   const locks::LockSite site{.line = {0, fabric::kReservedBytes}};
   const locks::NodeRegion nodes{fabric::kReservedBytes + 64, 2, 2};
-  lab.run({{0, [&](fabric::SimEndpoint& ep) {
-              Counted counted(std::move(ep));
-              locks::LockAgent<Counted> agent(counted, nodes);
-              const auto lock = *locks::AnyLock::make("rdma-mcs");
-              auto grant = lock.acquire(agent, site, locks::Mode::kWrite, Deadline::never());
-              REQUIRE(grant.ok());
-              lock.release(agent, site, *grant);
-              CHECK(loopback_of(counted.counts()) == 2);
-            }}});
+  fixture.run({{0, [&](fabric::SimEndpoint& ep) {
+                  Counted counted(std::move(ep));
+                  locks::LockAgent<Counted> agent(counted, nodes);
+                  const auto lock = *locks::AnyLock::make("rdma-mcs");
+                  auto grant = lock.acquire(agent, site, locks::Mode::kWrite, Deadline::never());
+                  REQUIRE(grant.ok());
+                  lock.release(agent, site, *grant);
+                  CHECK(loopback_of(counted.counts()) == 2);
+                }}});
 }
 
 TEST_CASE("alock: a budget of zero is refused, by a sentence that names the lever") {

@@ -2,15 +2,15 @@
 // processors (SPAA'24, Table 1), unless the classes are one.
 #include <catch2/catch.hpp>
 
-#include "tests/sim/lab.h"
+#include "tests/sim/sim_fixture.h"
 
 using namespace keyway;
 using fabric::cpu;
 using fabric::rma;
 using fabric::SimEndpoint;
 using namespace fabric::sim;
-using test::Lab;
 using test::plain_machine;
+using test::SimFixture;
 using test::word_of;
 
 namespace {
@@ -43,12 +43,12 @@ template <class Local>
 std::uint64_t left_by(double gap_ns, bool cas, Local local) {
   Machine machine = with_gap(gap_ns);
   machine.cpu.load_ns = 5000;  // slow enough for the other's compare-and-swap to succeed as well
-  Lab lab(std::move(machine), {0, 1});
+  SimFixture fixture(std::move(machine), {0, 1});
   const auto part = [cas](auto access) {
     return [cas, access](SimEndpoint& ep) { cas ? add_by_cas(ep, access) : add(ep, access); };
   };
-  lab.run({{0, part(local)}, {1, part(rma)}});
-  return lab.word(word_of(0));
+  fixture.run({{0, part(local)}, {1, part(rma)}});
+  return fixture.word(word_of(0));
 }
 
 }  // namespace
@@ -56,28 +56,28 @@ std::uint64_t left_by(double gap_ns, bool cas, Local local) {
 TEST_CASE("classes: a processor's store between a card's read and write is undone") {
   for (const bool between : {false, true}) {
     CAPTURE(between);
-    Lab lab(with_gap(150), {0, 1});
+    SimFixture fixture(with_gap(150), {0, 1});
     std::uint64_t found = 0;
-    lab.run({{0,
-              [&](SimEndpoint& ep) {
-                lab.spend(between ? 1100 : 1080);
-                ep.store(cpu, word_of(0), 77);
-              }},
-             {1, [&](SimEndpoint& ep) { found = ep.fetch_add(rma, word_of(0), 1); }}});
+    fixture.run({{0,
+                  [&](SimEndpoint& ep) {
+                    fixture.spend(between ? 1100 : 1080);
+                    ep.store(cpu, word_of(0), 77);
+                  }},
+                 {1, [&](SimEndpoint& ep) { found = ep.fetch_add(rma, word_of(0), 1); }}});
     CHECK(found == (between ? 0 : 77));
-    CHECK(lab.word(word_of(0)) == found + 1);
+    CHECK(fixture.word(word_of(0)) == found + 1);
   }
 }
 
 TEST_CASE("classes: a compare-and-swap of a card that fails writes nothing") {
-  Lab lab(with_gap(150), {0, 1});
-  lab.run({{0,
-            [&](SimEndpoint& ep) {
-              lab.spend(1100);
-              ep.store(cpu, word_of(0), 77);
-            }},
-           {1, [](SimEndpoint& ep) { CHECK(ep.compare_swap(rma, word_of(0), 5, 6) == 0); }}});
-  CHECK(lab.word(word_of(0)) == 77);
+  SimFixture fixture(with_gap(150), {0, 1});
+  fixture.run({{0,
+                [&](SimEndpoint& ep) {
+                  fixture.spend(1100);
+                  ep.store(cpu, word_of(0), 77);
+                }},
+               {1, [](SimEndpoint& ep) { CHECK(ep.compare_swap(rma, word_of(0), 5, 6) == 0); }}});
+  CHECK(fixture.word(word_of(0)) == 77);
 }
 
 TEST_CASE("classes: mixed on one word they lose updates, and either alone loses none") {
@@ -92,21 +92,22 @@ TEST_CASE("classes: mixed on one word they lose updates, and either alone loses 
 }
 
 TEST_CASE("classes: while a card's atomic is between read and write, others of the class wait") {
-  Lab lab(with_gap(200), {0, 1, 2, 3});
+  SimFixture fixture(with_gap(200), {0, 1, 2, 3});
   const auto part = [](SimEndpoint& ep) { add(ep, rma); };
-  lab.run({{1, part}, {2, part}, {3, part}, {0, part}});
-  CHECK(lab.word(word_of(0)) == 4 * kRounds);
+  fixture.run({{1, part}, {2, part}, {3, part}, {0, part}});
+  CHECK(fixture.word(word_of(0)) == 4 * kRounds);
 }
 
 TEST_CASE("classes: where all share a node and the machine says so, the classes are one") {
   Machine machine = with_gap(150);
   machine.semantics.one_node_is_one_class = true;
-  Lab lab(machine, {0, 0});
-  const double took = lab.run({{0, [](SimEndpoint& ep) { add(ep, cpu); }}, {1, [](SimEndpoint& ep) {
-                                                                              CHECK(ep.one_class());
-                                                                              add(ep, rma);
-                                                                            }}});
-  CHECK(lab.word(word_of(0)) == 2 * kRounds);
+  SimFixture fixture(machine, {0, 0});
+  const double took =
+      fixture.run({{0, [](SimEndpoint& ep) { add(ep, cpu); }}, {1, [](SimEndpoint& ep) {
+                                                                  CHECK(ep.one_class());
+                                                                  add(ep, rma);
+                                                                }}});
+  CHECK(fixture.word(word_of(0)) == 2 * kRounds);
   CHECK(took == kRounds * 20);
-  CHECK(lab.stats().cpu.atomics == 2 * kRounds);
+  CHECK(fixture.stats().cpu.atomics == 2 * kRounds);
 }

@@ -3,14 +3,14 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
-#include "tests/sim/lab.h"
+#include "tests/sim/sim_fixture.h"
 
 using namespace keyway;
 using fabric::rma;
 using fabric::SimEndpoint;
 using namespace fabric::sim;
-using test::Lab;
 using test::plain_machine;
+using test::SimFixture;
 using test::word_of;
 
 namespace {
@@ -60,13 +60,13 @@ struct End {
 
 End end_of(std::uint64_t seed) {
   const auto racks = *Topology::override_with("rack:0,0,1", Topology::from_nodes({0, 0, 1, 1, 2}));
-  Lab lab(everything(), racks, seed);
-  std::vector<Lab::Part> parts;
+  SimFixture fixture(everything(), racks, seed);
+  std::vector<SimFixture::Part> parts;
   for (std::uint32_t me = 0; me < 10; ++me) {
     parts.push_back({me % 5, [me](SimEndpoint& ep) { act(ep, me, 200); }});
   }
-  lab.run(parts);
-  return {lab.engine().time_ns(), lab.engine().memory().hash(), lab.stats().events};
+  fixture.run(parts);
+  return {fixture.engine().time_ns(), fixture.engine().memory().hash(), fixture.stats().events};
 }
 
 }  // namespace

@@ -11,15 +11,15 @@
 #include "keyway/locks/fabric/segment.h"
 #include "keyway/locks/fabric/sim/sim_endpoint.h"
 #include "keyway/locks/fabric/sim/timed_engine.h"
-#include "tests/sim/lab.h"
+#include "tests/sim/sim_fixture.h"
 
 using namespace keyway;
 using fabric::Address;
 using fabric::rma;
 using fabric::SimEndpoint;
 using namespace fabric::sim;
-using test::Lab;
 using test::plain_machine;
+using test::SimFixture;
 using test::word_of;
 
 namespace {
@@ -39,7 +39,7 @@ const Address kThere = word_of(1);
 
 // Virtual ns that `body` takes of a lone agent at rank 0 of two nodes.
 double time_of(std::function<void(SimEndpoint&)> body) {
-  return Lab(plain_machine(), {0, 1}).run({{0, std::move(body)}});
+  return SimFixture(plain_machine(), {0, 1}).run({{0, std::move(body)}});
 }
 
 }  // namespace
@@ -59,16 +59,16 @@ TEST_CASE("timed: an operation takes what the machine says, exactly") {
 }
 
 TEST_CASE("timed: to look at memory in place is a load, and others may come between two looks") {
-  Lab lab(plain_machine(), {0, 0});
+  SimFixture fixture(plain_machine(), {0, 0});
   const auto looks = [&](auto& ep) {
     const auto look = [&] { return *reinterpret_cast<const std::uint64_t*>(ep.view(word_of(0))); };
     CHECK(look() == 0);
-    CHECK(lab.engine().time_ns() == 2);
+    CHECK(fixture.engine().time_ns() == 2);
     CHECK(look() == 7);
-    CHECK(lab.engine().time_ns() == 4);
+    CHECK(fixture.engine().time_ns() == 4);
   };
   const auto stores = [](auto& ep) { ep.store(fabric::cpu, word_of(0), 7); };  // happens at 3 ns
-  lab.run({{0, looks}, {1, stores}});
+  fixture.run({{0, looks}, {1, stores}});
 }
 
 TEST_CASE("timed: posted operations overlap; only the cards serve one after another") {
@@ -132,28 +132,28 @@ TEST_CASE("timed: a wait whose deadline has passed ends at once, and time does n
 }
 
 TEST_CASE("timed: a run ends with its last operation, not with a deadline that never came") {
-  Lab lab(plain_machine(), {0, 1});
+  SimFixture fixture(plain_machine(), {0, 1});
   const auto set = [](std::uint64_t v) { return v != 0; };
-  const double took = lab.run(
+  const double took = fixture.run(
       {{0,
         [&](SimEndpoint& ep) {
           CHECK_FALSE(
               ep.wait_until(word_of(0), set, Deadline::within(std::chrono::hours(1))).expired);
           // The alarm of the first wait is far off; those of the next two are their own.
           CHECK(ep.wait_until(word_of(0, 1), set, Deadline::at_ns(5000)).expired);
-          CHECK(lab.engine().time_ns() == 5000);
+          CHECK(fixture.engine().time_ns() == 5000);
           CHECK(ep.wait_until(word_of(0, 1), set, Deadline::at_ns(9000)).expired);
         }},
        {1, [](SimEndpoint& ep) { ep.store(rma, word_of(0), 1); }}});
   CHECK(took == 9000);
   // Time continues from there, and nothing is left over.
-  CHECK(lab.run({{0, [&](SimEndpoint&) { lab.spend(10); }}}) == 9010);
+  CHECK(fixture.run({{0, [&](SimEndpoint&) { fixture.spend(10); }}}) == 9010);
 }
 
 TEST_CASE("timed: a remote wait polls through the network, with the back-off that it is given") {
   for (const std::uint64_t pause : {0, 10'000}) {
     CAPTURE(pause);
-    Lab lab(plain_machine(), {0, 1});
+    SimFixture fixture(plain_machine(), {0, 1});
     const auto watch = [&](SimEndpoint& ep) {
       const auto seen = ep.wait_until_remote(
           kThere, [](std::uint64_t v) { return v == 7; }, {pause, pause}, Deadline::never());
@@ -161,29 +161,29 @@ TEST_CASE("timed: a remote wait polls through the network, with the back-off tha
       CHECK_FALSE(seen.expired);
     };
     const auto set = [&](SimEndpoint& ep) {
-      lab.spend(4997);
+      fixture.spend(4997);
       ep.store(fabric::cpu, kThere, 7);
     };
-    const double took = lab.run({{0, watch}, {1, set}});
+    const double took = fixture.run({{0, watch}, {1, set}});
     const std::uint64_t looks = pause == 0 ? 3 : 2;
     const double between = pause == 0 ? 70 : static_cast<double>(pause);
-    CHECK(lab.stats().rma[0].counts.loads == looks);
+    CHECK(fixture.stats().rma[0].counts.loads == looks);
     CHECK(took == static_cast<double>(looks) * 2100 + static_cast<double>(looks - 1) * between);
   }
 }
 
 TEST_CASE("timed: back-off is drawn by the seed, and anew for each wait") {
   const auto waits = [](std::uint64_t seed) {
-    Lab lab(plain_machine(), {0}, seed);
+    SimFixture fixture(plain_machine(), {0}, seed);
     std::vector<double> took;
-    lab.run({{0, [&](SimEndpoint& ep) {
-                for (int i = 0; i < 4; ++i) {
-                  const double before = lab.engine().time_ns();
-                  int left = 2;
-                  ep.retry_until([&] { return left-- == 0; }, {1000, 4000}, Deadline::never());
-                  took.push_back(lab.engine().time_ns() - before);
-                }
-              }}});
+    fixture.run({{0, [&](SimEndpoint& ep) {
+                    for (int i = 0; i < 4; ++i) {
+                      const double before = fixture.engine().time_ns();
+                      int left = 2;
+                      ep.retry_until([&] { return left-- == 0; }, {1000, 4000}, Deadline::never());
+                      took.push_back(fixture.engine().time_ns() - before);
+                    }
+                  }}});
     return took;
   };
   const auto once = waits(1);

@@ -7,7 +7,7 @@
 #include "keyway/locks/distributed/lock_agent.h"
 #include "keyway/locks/distributed/satellite.h"
 #include "keyway/locks/fabric/counting_endpoint.h"
-#include "tests/sim/lab.h"
+#include "tests/sim/sim_fixture.h"
 
 using namespace keyway;
 
@@ -43,11 +43,11 @@ Seen seen_with(const char* kind) {
   const std::uint64_t satellites = layout.reserve(locks::kMaxSatelliteBytes);
   const auto nodes = locks::NodeRegion::reserve(layout, 2, 4);
   REQUIRE(layout.size() <= fabric::kReservedBytes + 4096);
-  test::Lab lab(test::plain_machine(), {0, 0, 1, 1});
+  test::SimFixture fixture(test::plain_machine(), {0, 0, 1, 1});
   const locks::LockSite site{.line = {2, line}, .group = {}, .satellites = satellites};
   const auto lock = *locks::AnyLock::make(kind);
   Seen seen;
-  std::vector<test::Lab::Part> parts;
+  std::vector<test::SimFixture::Part> parts;
   for (std::uint32_t rank = 0; rank < 2; ++rank) {
     parts.push_back(
         {rank, [&, rank](fabric::SimEndpoint& ep) {
@@ -57,7 +57,7 @@ Seen seen_with(const char* kind) {
            for (std::uint32_t i = 0; i < 20; ++i) {
              auto grant = lock.acquire(agent, site, locks::Mode::kWrite, Deadline::never());
              REQUIRE(grant.ok());
-             lab.spend(20'000);  // so that the other one is in the queue
+             fixture.spend(20'000);  // so that the other one is in the queue
              const std::uint64_t before = handed();
              const std::uint64_t all = sent(counted.counts()).all;
              lock.release(agent, site, *grant);
@@ -68,7 +68,7 @@ Seen seen_with(const char* kind) {
            seen.to_itself += sent(counted.counts()).to_itself;
          }});
   }
-  lab.run(parts);
+  fixture.run(parts);
   return seen;
 }
 

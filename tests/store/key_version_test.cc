@@ -29,8 +29,8 @@ Words words_of(const KeyVersion& version) {
   return {version.epoch, version.line_version, version.element_version, version.there};
 }
 
-struct Lab {
-  explicit Lab(std::uint64_t seed)
+struct Fixture {
+  explicit Fixture(std::uint64_t seed)
       : geometry(*store::Geometry::plan({.memory_bytes = 2 << 20,
                                          .buckets = 4,
                                          .stripes = 2,
@@ -171,61 +171,61 @@ class Changes {
 TEST_CASE("versions: a key that has changed never has an old version again") {  // K6
   for (std::uint64_t seed = 1; seed <= 4; ++seed) {
     CAPTURE(seed);
-    Lab lab(seed);
-    Changes changes(lab.session, seed);
+    Fixture fixture(seed);
+    Changes changes(fixture.session, seed);
     for (int i = 0; i < 500; ++i) {
       changes.act();
       changes.check();
     }
-    check_volumes(lab.session, kRanks);
+    check_volumes(fixture.session, kRanks);
   }
 }
 
 TEST_CASE("versions: more rewrites in place than an element's version can count") {  // K6
-  Lab lab(1);
+  Fixture fixture(1);
   for (const std::string_view key : {"a key of the heap 1", "a key of the heap 2", "and a third"}) {
-    CAPTURE(key, lab.session.owner_of(key));
+    CAPTURE(key, fixture.session.owner_of(key));
     std::set<Words> seen;
     for (int i = 0; i < 70'000; ++i) {
-      REQUIRE(lab.session.put(key, "a value of twenty b.", {}).ok());
-      if (!seen.insert(words_of(*lab.session.version_of(key))).second) FAIL(i);
+      REQUIRE(fixture.session.put(key, "a value of twenty b.", {}).ok());
+      if (!seen.insert(words_of(*fixture.session.version_of(key))).second) FAIL(i);
     }
   }
 }
 
 TEST_CASE("versions: more changes than the version of a line can count") {  // K6
-  Lab lab(2);
+  Fixture fixture(2);
   for (const std::string_view key : {"a", "b", "c", "d", "e", "f"}) {
-    CAPTURE(key, lab.session.owner_of(key));
-    REQUIRE(lab.session.put(key, "1", {}).ok());
-    const Words before = words_of(*lab.session.version_of(key));
+    CAPTURE(key, fixture.session.owner_of(key));
+    REQUIRE(fixture.session.put(key, "1", {}).ok());
+    const Words before = words_of(*fixture.session.version_of(key));
     // 2^24 changes later.
-    const auto version = lab.set_line_version(key, store::Bucket::kMaxVersion);
-    REQUIRE(lab.session.put(key, "1", {}).ok());
-    CHECK(lab.set_line_version(key, version) == 0);
-    CHECK(words_of(*lab.session.version_of(key)) != before);
+    const auto version = fixture.set_line_version(key, store::Bucket::kMaxVersion);
+    REQUIRE(fixture.session.put(key, "1", {}).ok());
+    CHECK(fixture.set_line_version(key, version) == 0);
+    CHECK(words_of(*fixture.session.version_of(key)) != before);
   }
 }
 
 TEST_CASE("versions: removing what was past already leaves the version of a key as it was") {
-  Lab lab(4);
+  Fixture fixture(4);
   for (const std::string_view key : {"a", "b", "c", "a key of the heap 1", "a key of the heap 2"}) {
-    CAPTURE(key, lab.session.owner_of(key));
-    REQUIRE(lab.session.put(key, "v", {.expires_at_ms = 1}).ok());
-    const auto version = lab.session.version_of(key);
+    CAPTURE(key, fixture.session.owner_of(key));
+    REQUIRE(fixture.session.put(key, "v", {.expires_at_ms = 1}).ok());
+    const auto version = fixture.session.version_of(key);
     REQUIRE(version.ok());
     CHECK_FALSE(version->there);
     for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
-      REQUIRE(lab.session.sweep_expired(rank).ok());
+      REQUIRE(fixture.session.sweep_expired(rank).ok());
     }
-    CHECK(words_of(*lab.session.version_of(key)) == words_of(*version));
+    CHECK(words_of(*fixture.session.version_of(key)) == words_of(*version));
   }
-  check_volumes(lab.session, kRanks);
+  check_volumes(fixture.session, kRanks);
 }
 
 TEST_CASE("versions: modify_all is refused when a key has changed since, and only then") {
-  Lab lab(3);
-  LazySession& s = lab.session;
+  Fixture fixture(3);
+  LazySession& s = fixture.session;
   const std::vector<std::string_view> keys = {"watched", "a watched one in the heap", "absent",
                                               "written"};
   REQUIRE(s.put(keys[0], "1", {}).ok());

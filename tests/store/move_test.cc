@@ -23,8 +23,8 @@ constexpr std::uint32_t kRanks = 2;
 constexpr std::uint32_t kFull = 1;  // the rank with the full heap
 using Kept = std::map<std::string, std::string>;
 
-struct Lab {
-  explicit Lab(std::uint64_t seed, std::uint64_t buckets = 32)  // so few that lines overflow
+struct Fixture {
+  explicit Fixture(std::uint64_t seed, std::uint64_t buckets = 32)  // so few that lines overflow
       : geometry(*store::Geometry::plan({.memory_bytes = 1 << 20,
                                          .buckets = buckets,
                                          .stripes = 8,
@@ -137,15 +137,15 @@ std::string work(LazySession& session, std::uint32_t me, std::uint64_t seed, con
 TEST_CASE("move: a writer of whatever rank moves elements, and none changes") {
   for (const std::uint32_t home : {0u, kFull}) {
     CAPTURE(home);
-    Lab lab(home + 1);
-    const auto session = lab.session(home);
+    Fixture fixture(home + 1);
+    const auto session = fixture.session(home);
     Kept kept = leave_holes(*session);
     REQUIRE(kept.size() > 30);
     const std::uint64_t before = session->moved();
     fill(*session, kept, 5000, "large ");
     CHECK(session->moved() > before);
     CHECK(wrong_of(*session, kept) == "");
-    CHECK(wrong_of(*lab.session(1 - home), kept) == "");
+    CHECK(wrong_of(*fixture.session(1 - home), kept) == "");
     check_volumes(*session, kRanks);
     const auto report = *session->report(kFull);
     CHECK(report.overflow_buckets > 0);
@@ -154,16 +154,16 @@ TEST_CASE("move: a writer of whatever rank moves elements, and none changes") {
 }
 
 TEST_CASE("move: a put that fits finds room without a move") {
-  Lab lab(1);
-  const auto session = lab.session(0);
+  Fixture fixture(1);
+  const auto session = fixture.session(0);
   Keys keys(*session, "key ");
   for (int i = 0; i < 50; ++i) REQUIRE(session->put(keys.next(), pattern(700, 1), {}).ok());
   CHECK(session->moved() == 0);
 }
 
 TEST_CASE("move: a write of two blocks finds room where only one of them has room") {
-  Lab lab(1, /*buckets=*/2048);  // no line overflows
-  const auto session = lab.session(kFull);
+  Fixture fixture(1, /*buckets=*/2048);  // no line overflows
+  const auto session = fixture.session(kFull);
   Kept kept;
   fill(*session, kept, 700, "small ");
   erase_some(*session, kept, [](std::uint64_t number) { return number % 3 == 0; });
@@ -188,8 +188,8 @@ TEST_CASE("move: a write of two blocks finds room where only one of them has roo
 }
 
 TEST_CASE("move: several runs in one operation find room together") {
-  Lab lab(3, /*buckets=*/2048);
-  const auto session = lab.session(kFull);
+  Fixture fixture(3, /*buckets=*/2048);
+  const auto session = fixture.session(kFull);
   Kept kept = leave_holes(*session);
   Keys keys(*session, "run ");
   std::vector<std::pair<std::string, std::string>> news;
@@ -205,8 +205,8 @@ TEST_CASE("move: several runs in one operation find room together") {
 }
 
 TEST_CASE("move: several runs find room apart where live runs leave no wide place") {
-  Lab lab(5, /*buckets=*/8);
-  const auto session = lab.session(kFull);
+  Fixture fixture(5, /*buckets=*/8);
+  const auto session = fixture.session(kFull);
   constexpr std::size_t kRun = 20'000;  // two chunks
   Kept kept;
   Keys tiny(*session, "tiny ");  // enough that lines overflow: there are blocks for some more
@@ -250,20 +250,20 @@ TEST_CASE("move: several runs find room apart where live runs leave no wide plac
 TEST_CASE("move: others read, write and erase meanwhile") {
   for (std::uint64_t seed = 1; seed <= scaled(5); ++seed) {
     CAPTURE(seed);
-    Lab lab(seed);
-    const Kept still = leave_holes(*lab.session(0));
+    Fixture fixture(seed);
+    const Kept still = leave_holes(*fixture.session(0));
     constexpr Crew kCrew{.threads = 1, .fibers = 5};
     Stage stage = kCrew.stage();
     std::uint64_t moved = 0;  // the fibers share a thread
     kCrew.run([&](std::uint32_t me) {
-      const auto session = lab.session(me % kRanks);
+      const auto session = fixture.session(me % kRanks);
       const std::string wrong = work(*session, me, seed, still);
       if (!wrong.empty()) stage.fail(wrong);
       moved += session->moved();
     });
     CHECK(stage.failure() == "");
     CHECK(moved > 0);
-    const auto walker = lab.session(0);
+    const auto walker = fixture.session(0);
     CHECK(wrong_of(*walker, still) == "");
     check_volumes(*walker, kRanks);
   }

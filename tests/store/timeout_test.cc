@@ -14,8 +14,8 @@ using fabric::ShmFabric;
 
 namespace {
 
-struct Lab {
-  explicit Lab(std::string_view kind)
+struct Fixture {
+  explicit Fixture(std::string_view kind)
       : geometry(*Geometry::plan(
             {.memory_bytes = 4 << 20, .buckets = 8, .stripes = 4, .agents_per_rank = 4})),
         lock(*locks::AnyLock::make(kind)),
@@ -38,18 +38,19 @@ TEST_CASE(
     "timeout: an operation that cannot have its lock says who holds it, and no harm is done") {
   for (const char* kind : {"gbh", "gbh:lockall=off", "fompi-rw", "fompi-spin", "d-mcs"}) {
     CAPTURE(kind);
-    Lab lab(kind);
-    Session<ShmEndpoint> s = lab.session(0);
+    Fixture fixture(kind);
+    Session<ShmEndpoint> s = fixture.session(0);
     REQUIRE(s.put("k", "v", {}).ok());
     REQUIRE(s.put("other", "w", {}).ok());
 
     // Another agent, of rank 1, stops in the middle of a write to k's stripe.
-    ShmEndpoint ep = std::move(*lab.fabric.endpoint(1));
-    locks::LockAgent<ShmEndpoint> agent(ep, lab.geometry.nodes());
+    ShmEndpoint ep = std::move(*fixture.fabric.endpoint(1));
+    locks::LockAgent<ShmEndpoint> agent(ep, fixture.geometry.nodes());
     const std::uint32_t owner = s.owner_of("k");
-    const auto stripe = lab.geometry.stripe_of(lab.geometry.bucket_of(lab.geometry.hash_of("k")));
-    const locks::LockSite site = lab.geometry.lock_site(owner, stripe);
-    auto held = lab.lock.kind(0).acquire(agent, site, locks::Mode::kWrite, Deadline::now());
+    const auto stripe =
+        fixture.geometry.stripe_of(fixture.geometry.bucket_of(fixture.geometry.hash_of("k")));
+    const locks::LockSite site = fixture.geometry.lock_site(owner, stripe);
+    auto held = fixture.lock.kind(0).acquire(agent, site, locks::Mode::kWrite, Deadline::now());
     REQUIRE(held.ok());
     const std::string holder = fmt::format("agent {}.{}", ep.agent().rank, ep.agent().slot);
 
@@ -73,7 +74,7 @@ TEST_CASE(
     check(s.scan(0, 100, [](auto, auto) {}).status());
     CHECK(s.lock_stats().timeouts == 7);
 
-    lab.lock.kind(0).release(agent, site, *held);
+    fixture.lock.kind(0).release(agent, site, *held);
     CHECK(s.get("k", out).ok());
     CHECK(out == "v");
     CHECK(s.get("other", out).ok());

@@ -21,8 +21,8 @@ using Table = AtomicTable<fabric::ShmEndpoint>;
 
 constexpr fabric::Address kBase{1, 4096};  // on another rank than the first agent
 
-struct Lab {
-  explicit Lab(const AtomicTableShape& of)
+struct Fixture {
+  explicit Fixture(const AtomicTableShape& of)
       : shape(of),
         fabric(std::move(*fabric::ShmFabric::create(
             {.ranks = 2, .segment_bytes = kBase.offset() + of.bytes(), .agents_per_rank = 8}))) {}
@@ -50,21 +50,21 @@ std::vector<std::uint64_t> contents(Table& table) {
 }  // namespace
 
 TEST_CASE("atomic table: what was inserted is found, and nothing else") {
-  Lab lab({.slots = 8, .cells = 100});
-  auto agent = lab.agent();
+  Fixture fixture({.slots = 8, .cells = 100});
+  auto agent = fixture.agent();
   CHECK_FALSE(agent->table.find(1));
   for (std::uint64_t value = 1; value <= 60; ++value) REQUIRE(agent->table.insert(value).ok());
   for (std::uint64_t value = 1; value <= 60; ++value) CHECK(agent->table.find(value));
   for (std::uint64_t value = 61; value <= 120; ++value) CHECK_FALSE(agent->table.find(value));
-  auto other = lab.agent(1);
+  auto other = fixture.agent(1);
   const auto all = contents(other->table);
   CHECK(all.size() == 60);
   CHECK(std::adjacent_find(all.begin(), all.end()) == all.end());
 }
 
 TEST_CASE("atomic table: T1, a full heap refuses, and loses nothing") {
-  Lab lab({.slots = 1, .cells = 3});
-  auto agent = lab.agent();
+  Fixture fixture({.slots = 1, .cells = 3});
+  auto agent = fixture.agent();
   for (std::uint64_t value = 1; value <= 4; ++value) REQUIRE(agent->table.insert(value).ok());
   for (int times = 0; times < 3; ++times) {
     CHECK(agent->table.insert(5).code() == Code::kOutOfSpace);
@@ -76,7 +76,7 @@ TEST_CASE("atomic table: T1, a full heap refuses, and loses nothing") {
 
 TEST_CASE("atomic table: with a lock and without it the same words come out") {
   const AtomicTableShape shape{.slots = 4, .cells = 64};
-  Lab with(shape), without(shape);
+  Fixture with(shape), without(shape);
   auto one = with.agent();
   auto other = without.agent();
   for (std::uint64_t value = 1; value <= 40; ++value) {
@@ -93,13 +93,13 @@ TEST_CASE("atomic table: with a lock and without it the same words come out") {
 TEST_CASE("atomic table: T2 and T3, agents that insert at the same time lose nothing") {
   constexpr std::uint64_t kEach = 4000 / KEYWAY_TEST_DIVISOR;
   constexpr std::uint64_t kAgents = 4;
-  Lab lab({.slots = 64, .cells = kAgents * kEach});
+  Fixture fixture({.slots = 64, .cells = kAgents * kEach});
   std::vector<std::uint64_t> missed(kAgents, 0);
   {
     std::vector<std::jthread> threads;
     for (std::uint64_t who = 0; who < kAgents; ++who) {
       threads.emplace_back([&, who] {
-        auto agent = lab.agent(static_cast<std::uint32_t>(who % 2));
+        auto agent = fixture.agent(static_cast<std::uint32_t>(who % 2));
         for (std::uint64_t i = 0; i < kEach; ++i) {
           const std::uint64_t value = who * kEach + i + 1;
           const bool placed = agent->table.insert(value).ok();
@@ -109,7 +109,7 @@ TEST_CASE("atomic table: T2 and T3, agents that insert at the same time lose not
     }
   }
   for (const std::uint64_t of_one : missed) CHECK(of_one == 0);
-  auto agent = lab.agent();
+  auto agent = fixture.agent();
   std::vector<std::uint64_t> expected;
   for (std::uint64_t value = 1; value <= kAgents * kEach; ++value) expected.push_back(value);
   CHECK(contents(agent->table) == expected);

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "heap_lab.h"
+#include "heap_fixture.h"
 #include "keyway/kvstore/volume/heap_move.h"
 
 using namespace keyway;
@@ -19,11 +19,11 @@ namespace {
 constexpr std::uint64_t kBytes = 100;
 
 /// Frees all of these blocks but one in each chunk. Returns the blocks that are left.
-std::vector<Block> thin_out(HeapLab& lab, HeapAgent& agent, const std::vector<Block>& all) {
+std::vector<Block> thin_out(HeapFixture& fixture, HeapAgent& agent, const std::vector<Block>& all) {
   std::set<std::uint64_t> seen;
   std::vector<Block> left;
   for (const Block& block : all) {
-    if (seen.insert(lab.geometry.chunk_of(block.offset)).second) {
+    if (seen.insert(fixture.geometry.chunk_of(block.offset)).second) {
       left.push_back(block);
     } else {
       agent.heap.free(0, block, kBytes);
@@ -34,11 +34,11 @@ std::vector<Block> thin_out(HeapLab& lab, HeapAgent& agent, const std::vector<Bl
 }
 
 /// Live blocks of a full heap, of which one in each chunk is left.
-std::vector<Block> sparse(HeapLab& lab, HeapAgent& agent) {
+std::vector<Block> sparse(HeapFixture& fixture, HeapAgent& agent) {
   std::vector<Block> all;
   while (const auto block = agent.heap.allocate(0, kBytes)) all.push_back(*block);
-  std::vector<Block> left = thin_out(lab, agent, all);
-  REQUIRE(left.size() == lab.geometry.chunks());
+  std::vector<Block> left = thin_out(fixture, agent, all);
+  REQUIRE(left.size() == fixture.geometry.chunks());
   return left;
 }
 
@@ -67,7 +67,7 @@ void free_leaving(HeapAgent& agent, std::vector<Block>& live, HeapAgent& other) 
 }
 
 /// Checks H3, and that no two blocks are the same.
-void check(HeapLab& lab, HeapAgent& agent, const std::vector<Block>& live,
+void check(HeapFixture& fixture, HeapAgent& agent, const std::vector<Block>& live,
            std::uint64_t more_bytes = 0) {
   std::set<std::uint64_t> offsets;
   std::uint64_t bytes = more_bytes;
@@ -75,18 +75,18 @@ void check(HeapLab& lab, HeapAgent& agent, const std::vector<Block>& live,
     REQUIRE(offsets.insert(block.offset).second);
     bytes += agent.heap.span(block, kBytes);
   }
-  lab.check_at_rest(agent);
+  fixture.check_at_rest(agent);
   CHECK(bytes + agent.heap.leased_bytes(0) + agent.heap.report(0).free_bytes ==
-        lab.geometry.heap_bytes());
+        fixture.geometry.heap_bytes());
 }
 
 }  // namespace
 
 TEST_CASE("heap: what an allocation lacked is known once") {
-  HeapLab lab;
-  const auto agent = lab.agent();
+  HeapFixture fixture;
+  const auto agent = fixture.agent();
   CHECK_FALSE(agent->heap.take_shortage());
-  auto live = sparse(lab, *agent);
+  auto live = sparse(fixture, *agent);
   agent->heap.take_shortage();
   CHECK_FALSE(agent->heap.allocate(0, 5000));
   const auto one = agent->heap.take_shortage();
@@ -101,53 +101,53 @@ TEST_CASE("heap: what an allocation lacked is known once") {
 
 TEST_CASE("heap: H7, emptied chunks are free for another class") {
   for (const std::uint32_t agents : {1u, 64u}) {
-    HeapLab lab(2 << 20, 1, agents);
-    const auto agent = lab.agent();
-    auto live = sparse(lab, *agent);
+    HeapFixture fixture(2 << 20, 1, agents);
+    const auto agent = fixture.agent();
+    auto live = sparse(fixture, *agent);
     REQUIRE_FALSE(agent->heap.allocate(0, 5000));
     REQUIRE(agent->heap.begin_move(*agent->heap.take_shortage()));
-    CHECK(move_all(*agent, live) == lab.geometry.chunks() / 2);
+    CHECK(move_all(*agent, live) == fixture.geometry.chunks() / 2);
     CHECK(agent->heap.all_moved());
     CHECK(agent->heap.end_move());
     agent->heap.trim();
-    CHECK(agent->heap.report(0).free_chunks == lab.geometry.chunks() / 2);
-    check(lab, *agent, live);
+    CHECK(agent->heap.report(0).free_chunks == fixture.geometry.chunks() / 2);
+    check(fixture, *agent, live);
     // Again and again, until all of them lie in one or two chunks.
     while (agent->heap.begin_move({0, 1})) {
       move_all(*agent, live);
       REQUIRE(agent->heap.end_move());
     }
     agent->heap.return_all();
-    CHECK(agent->heap.report(0).free_chunks + 2 >= lab.geometry.chunks());
-    check(lab, *agent, live);
+    CHECK(agent->heap.report(0).free_chunks + 2 >= fixture.geometry.chunks());
+    check(fixture, *agent, live);
   }
 }
 
 TEST_CASE("heap: H7, a run is made of neighbours that are emptied") {
-  HeapLab lab;
-  const auto agent = lab.agent();
-  auto live = sparse(lab, *agent);
+  HeapFixture fixture;
+  const auto agent = fixture.agent();
+  auto live = sparse(fixture, *agent);
   constexpr std::uint64_t kRunBytes = 5 * kChunkBytes;
   REQUIRE_FALSE(agent->heap.allocate(0, kRunBytes));
   REQUIRE(agent->heap.begin_move(*agent->heap.take_shortage()));
   CHECK(move_all(*agent, live) == 5);
   CHECK(agent->heap.end_move());
   CHECK(agent->heap.ready(0, kRunBytes, 1));  // set aside
-  check(lab, *agent, live);
+  check(fixture, *agent, live);
   const auto run = agent->heap.allocate(0, kRunBytes);
   REQUIRE(run);
-  check(lab, *agent, live, kRunBytes);
+  check(fixture, *agent, live, kRunBytes);
   agent->heap.trim();
   agent->heap.free(0, *run, kRunBytes);
   agent->heap.return_all();
-  check(lab, *agent, live);
+  check(fixture, *agent, live);
 }
 
 TEST_CASE(
     "heap: H7, a chunk in which another agent holds a block stays, and nothing is kept of it") {
-  HeapLab lab;
-  const auto agent = lab.agent();
-  const auto live = sparse(lab, *agent);
+  HeapFixture fixture;
+  const auto agent = fixture.agent();
+  const auto live = sparse(fixture, *agent);
   for (const std::uint64_t chunks : {1u, 4u}) {
     // Nothing is moved, as if all blocks there were on their way in.
     const HeapReport before = agent->heap.report(0);
@@ -157,14 +157,14 @@ TEST_CASE(
     agent->heap.trim();
     agent->heap.return_all();
     CHECK(agent->heap.report(0).free_bytes == before.free_bytes);
-    check(lab, *agent, live);
+    check(fixture, *agent, live);
   }
 }
 
 TEST_CASE("heap: H7, a walk that an exception ends keeps nothing") {
-  HeapLab lab;
-  const auto agent = lab.agent();
-  const auto live = sparse(lab, *agent);
+  HeapFixture fixture;
+  const auto agent = fixture.agent();
+  const auto live = sparse(fixture, *agent);
   const HeapReport before = agent->heap.report(0);
   const auto walk = [&] {
     REQUIRE(agent->heap.begin_move({0, 1}));
@@ -174,36 +174,36 @@ TEST_CASE("heap: H7, a walk that an exception ends keeps nothing") {
   CHECK_THROWS_AS(walk(), std::length_error);
   agent->heap.return_all();
   CHECK(agent->heap.report(0).free_bytes == before.free_bytes);
-  check(lab, *agent, live);
+  check(fixture, *agent, live);
   CHECK(agent->heap.begin_move({0, 1}));
   agent->heap.end_move();
 }
 
 TEST_CASE("heap: H7, the next plan passes over chunks that were chosen in vain") {
-  HeapLab lab;
-  const auto agent = lab.agent();
-  const auto live = sparse(lab, *agent);
+  HeapFixture fixture;
+  const auto agent = fixture.agent();
+  const auto live = sparse(fixture, *agent);
   std::set<std::uint64_t> tried;
   for (int round = 0; round < 3; ++round) {
     REQUIRE(agent->heap.begin_move({0, 4}));
     for (const Block& block : live) {
-      if (agent->heap.is_leaving(block)) tried.insert(lab.geometry.chunk_of(block.offset));
+      if (agent->heap.is_leaving(block)) tried.insert(fixture.geometry.chunk_of(block.offset));
     }
     CHECK_FALSE(agent->heap.end_move());
   }
   CHECK(tried.size() == 12);  // neighbours of a chunk that stays are not tried with it again
   // All of them have their turn again when nothing else is left.
-  for (std::uint64_t round = 0; round < lab.geometry.chunks(); ++round) {
+  for (std::uint64_t round = 0; round < fixture.geometry.chunks(); ++round) {
     REQUIRE(agent->heap.begin_move({0, 4}));
     CHECK_FALSE(agent->heap.end_move());
   }
   agent->heap.return_all();
-  check(lab, *agent, live);
+  check(fixture, *agent, live);
 }
 
 TEST_CASE("heap: H7, plans in turn look at all windows") {
-  HeapLab lab(8 << 20);
-  const auto agent = lab.agent();
+  HeapFixture fixture(8 << 20);
+  const auto agent = fixture.agent();
   ShmHeap& heap = agent->heap;
   // Windows with blocks that do not fit elsewhere, more of them than two plans check.
   constexpr std::uint64_t kInVain = 2 * MovePlan::kMaxTried + 10;
@@ -216,9 +216,9 @@ TEST_CASE("heap: H7, plans in turn look at all windows") {
     for (std::uint64_t i = 0; i < kParts; ++i) blocks.push_back(*heap.allocate(0, kPart));
     return blocks;
   };
-  const std::uint64_t goes = lab.geometry.chunk_of(fill().front().offset);
+  const std::uint64_t goes = fixture.geometry.chunk_of(fill().front().offset);
   const Block last = fill().back();
-  REQUIRE(lab.geometry.chunk_of(last.offset) == goes + 1);
+  REQUIRE(fixture.geometry.chunk_of(last.offset) == goes + 1);
   std::vector<Block> freed;
   for (int i = 0; i < 3; ++i) {
     REQUIRE(heap.allocate(0, 2 * kChunkBytes));
@@ -237,8 +237,8 @@ TEST_CASE("heap: H7, plans in turn look at all windows") {
 }
 
 TEST_CASE("heap: H7, a part of what is lacking is a gain where live runs leave no wider place") {
-  HeapLab lab;
-  const auto agent = lab.agent();
+  HeapFixture fixture;
+  const auto agent = fixture.agent();
   // Places of three chunks between runs, each chunk with one block left.
   std::vector<Block> all;
   std::uint64_t run_bytes = 0;
@@ -250,7 +250,7 @@ TEST_CASE("heap: H7, a part of what is lacking is a gain where live runs leave n
     if (agent->heap.allocate(0, 2 * kChunkBytes)) run_bytes += 2 * kChunkBytes;
   }
   REQUIRE(run_bytes >= 20 * kChunkBytes);
-  std::vector<Block> live = thin_out(lab, *agent, all);
+  std::vector<Block> live = thin_out(fixture, *agent, all);
   CHECK_FALSE(agent->heap.begin_move({0, 7}));
   REQUIRE(agent->heap.begin_move({.rank = 0, .chunks = 7, .fewer = 3}));
   CHECK(move_all(*agent, live) == 3);
@@ -258,7 +258,7 @@ TEST_CASE("heap: H7, a part of what is lacking is a gain where live runs leave n
   CHECK(agent->heap.ready(0, 3 * kChunkBytes, 1));
   agent->heap.trim();
   agent->heap.return_all();
-  check(lab, *agent, live, run_bytes);
+  check(fixture, *agent, live, run_bytes);
   // All of it is the first choice.
   REQUIRE(agent->heap.begin_move({.rank = 0, .chunks = 3, .fewer = 2}));
   move_all(*agent, live);
@@ -267,9 +267,9 @@ TEST_CASE("heap: H7, a part of what is lacking is a gain where live runs leave n
 }
 
 TEST_CASE("heap: H7, a large heap is looked at until a part has something to empty") {
-  HeapLab lab(kMaxPlanned * (kChunkBytes + kBitmapBytes + 8) + (4 << 20));
-  const auto agent = lab.agent();
-  REQUIRE(lab.geometry.chunks() > kMaxPlanned + 10);
+  HeapFixture fixture(kMaxPlanned * (kChunkBytes + kBitmapBytes + 8) + (4 << 20));
+  const auto agent = fixture.agent();
+  REQUIRE(fixture.geometry.chunks() > kMaxPlanned + 10);
   // A run that takes the first part; its bytes are not touched.
   REQUIRE(agent->heap.allocate(0, kMaxPlanned * kChunkBytes));
   // Two chunks behind it with a block each.
@@ -285,10 +285,10 @@ TEST_CASE("heap: H7, a large heap is looked at until a part has something to emp
 }
 
 TEST_CASE("heap: H7, others free and lease in chunks that are being emptied") {
-  HeapLab lab;
-  const auto agent = lab.agent();
-  const auto other = lab.agent();
-  auto live = sparse(lab, *agent);
+  HeapFixture fixture;
+  const auto agent = fixture.agent();
+  const auto other = fixture.agent();
+  auto live = sparse(fixture, *agent);
   REQUIRE(agent->heap.begin_move({0, 1}));
   // The other one frees a block of a chunk that is being emptied, and takes others.
   free_leaving(*agent, live, *other);
@@ -301,28 +301,28 @@ TEST_CASE("heap: H7, others free and lease in chunks that are being emptied") {
   CHECK(agent->heap.end_move());
   agent->heap.return_all();
   other->heap.return_all();
-  check(lab, *agent, live);
+  check(fixture, *agent, live);
 }
 
 TEST_CASE("heap: H7, a run is made of a chunk, too, whose last block another agent frees") {
-  HeapLab lab;
-  const auto agent = lab.agent();
-  const auto other = lab.agent();
-  auto live = sparse(lab, *agent);
+  HeapFixture fixture;
+  const auto agent = fixture.agent();
+  const auto other = fixture.agent();
+  auto live = sparse(fixture, *agent);
   REQUIRE(agent->heap.begin_move({0, 4}));
   free_leaving(*agent, live, *other);
   CHECK(move_all(*agent, live) == 3);
   CHECK(agent->heap.end_move());
   CHECK(agent->heap.ready(0, 4 * kChunkBytes, 1));
-  check(lab, *agent, live);
+  check(fixture, *agent, live);
 }
 
 TEST_CASE("heap: H7, nothing is moved to a chunk that is being emptied") {
-  HeapLab lab;
-  const auto agent = lab.agent();
-  const auto other = lab.agent();
-  auto live = sparse(lab, *agent);
-  const auto chunks = [&](const Block& block) { return lab.geometry.chunk_of(block.offset); };
+  HeapFixture fixture;
+  const auto agent = fixture.agent();
+  const auto other = fixture.agent();
+  auto live = sparse(fixture, *agent);
+  const auto chunks = [&](const Block& block) { return fixture.geometry.chunk_of(block.offset); };
   std::sort(live.begin(), live.end(),
             [&](const Block& a, const Block& b) { return chunks(a) < chunks(b); });
   REQUIRE(agent->heap.begin_move({0, 1}));
@@ -333,15 +333,15 @@ TEST_CASE("heap: H7, nothing is moved to a chunk that is being emptied") {
   move_all(*agent, live);
   CHECK(agent->heap.end_move());
   agent->heap.return_all();
-  CHECK(agent->heap.report(0).free_chunks == lab.geometry.chunks() / 2);
-  check(lab, *agent, live);
+  CHECK(agent->heap.report(0).free_chunks == fixture.geometry.chunks() / 2);
+  check(fixture, *agent, live);
 }
 
 TEST_CASE("heap: H7, two agents that empty chunks at a time take none from each other") {
-  HeapLab lab;
-  const auto agent = lab.agent();
-  const auto other = lab.agent();
-  auto live = sparse(lab, *agent);
+  HeapFixture fixture;
+  const auto agent = fixture.agent();
+  const auto other = fixture.agent();
+  auto live = sparse(fixture, *agent);
   REQUIRE(agent->heap.begin_move({0, 1}));
   const bool both = other->heap.begin_move({0, 1});
   if (both) {
@@ -355,6 +355,6 @@ TEST_CASE("heap: H7, two agents that empty chunks at a time take none from each 
   if (both) CHECK(other->heap.end_move());
   agent->heap.return_all();
   other->heap.return_all();
-  check(lab, *agent, live);
+  check(fixture, *agent, live);
   CHECK(both);
 }

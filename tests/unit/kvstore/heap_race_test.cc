@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "heap_lab.h"
+#include "heap_fixture.h"
 #include "keyway/kvstore/volume/heap_impl.h"
 
 using namespace keyway;
@@ -34,28 +34,28 @@ static_assert(fabric::Endpoint<InterruptedEndpoint>);
 }  // namespace
 
 TEST_CASE("heap: the loser of a race for the last chunk of a run releases the others") {
-  HeapLab lab;
-  auto filler = lab.agent();
-  auto rival = lab.agent();
+  HeapFixture fixture;
+  auto filler = fixture.agent();
+  auto rival = fixture.agent();
   std::vector<store::Block> all;
   while (const auto block = filler->heap.allocate(0, kChunkBytes + 1)) all.push_back(*block);
   REQUIRE(all.size() > 3);
   filler->heap.return_all();
   // The gap has four chunks. The rival takes the last one after the loser has claimed the others.
-  const std::uint64_t gap = lab.geometry.chunk_of(all[1].offset);
-  REQUIRE(lab.geometry.chunk_of(all[2].offset) == gap + 2);
+  const std::uint64_t gap = fixture.geometry.chunk_of(all[1].offset);
+  REQUIRE(fixture.geometry.chunk_of(all[2].offset) == gap + 2);
   filler->heap.free(0, all[1], kChunkBytes + 1);
   filler->heap.free(0, all[2], kChunkBytes + 1);
   const std::uint64_t free_before = filler->heap.report(0).free_bytes;
   std::optional<store::Block> taken;
-  InterruptedEndpoint ep(std::move(*lab.fabric.endpoint(0)), [&](fabric::Address at) {
-    if (taken || at != lab.geometry.chunk_state(0, gap + 3)) return;
+  InterruptedEndpoint ep(std::move(*fixture.fabric.endpoint(0)), [&](fabric::Address at) {
+    if (taken || at != fixture.geometry.chunk_state(0, gap + 3)) return;
     taken = rival->heap.allocate(0, kChunkBytes);
   });
-  store::Heap<InterruptedEndpoint> loser(ep, lab.geometry);
+  store::Heap<InterruptedEndpoint> loser(ep, fixture.geometry);
   CHECK_FALSE(loser.allocate(0, 4 * kChunkBytes));
   REQUIRE(taken);
-  CHECK(lab.geometry.chunk_of(taken->offset) == gap + 3);
+  CHECK(fixture.geometry.chunk_of(taken->offset) == gap + 3);
   CHECK(filler->heap.report(0).free_bytes == free_before - kChunkBytes);
-  lab.check_at_rest(*filler);
+  fixture.check_at_rest(*filler);
 }

@@ -4,7 +4,7 @@
 #include <catch2/catch.hpp>
 #include <thread>
 
-#include "heap_lab.h"
+#include "heap_fixture.h"
 #include "keyway/locks/base/rng.h"
 
 using namespace keyway;
@@ -83,13 +83,13 @@ bool hammer(HeapAgent& agent, Shadow& shadow, std::uint32_t me, std::vector<Held
 
 /// With few agents, which may keep blocks, or with too many, of which none may (H6).
 void check_threads(std::uint32_t agents_per_rank) {
-  HeapLab lab(1 << 20, 1, agents_per_rank);
+  HeapFixture fixture(1 << 20, 1, agents_per_rank);
   constexpr std::uint32_t kThreads = 4;
-  Shadow shadow(lab.geometry);
+  Shadow shadow(fixture.geometry);
   std::vector<std::unique_ptr<HeapAgent>> agents;
   std::vector<std::vector<Held>> held(kThreads);
   std::vector<char> clean(kThreads);
-  for (std::uint32_t i = 0; i < kThreads; ++i) agents.push_back(lab.agent());
+  for (std::uint32_t i = 0; i < kThreads; ++i) agents.push_back(fixture.agent());
   {
     std::vector<std::jthread> threads;
     for (std::uint32_t i = 0; i < kThreads; ++i) {
@@ -97,7 +97,7 @@ void check_threads(std::uint32_t agents_per_rank) {
     }
   }
   for (std::uint32_t i = 0; i < kThreads; ++i) CHECK(clean[i]);
-  lab.check_at_rest(*agents[0]);  // H1
+  fixture.check_at_rest(*agents[0]);  // H1
   std::uint64_t live = 0;
   std::uint64_t leased = 0;
   for (std::uint32_t i = 0; i < kThreads; ++i) {
@@ -111,8 +111,8 @@ void check_threads(std::uint32_t agents_per_rank) {
     for (const Held& h : held[i]) agents[i]->heap.free(0, h.block, h.bytes);
     agents[i]->heap.return_all();
   }
-  CHECK(agents[0]->heap.report(0).free_chunks == lab.geometry.chunks());
-  lab.check_at_rest(*agents[0]);
+  CHECK(agents[0]->heap.report(0).free_chunks == fixture.geometry.chunks());
+  fixture.check_at_rest(*agents[0]);
 }
 
 }  // namespace
@@ -125,9 +125,9 @@ TEST_CASE("heap: agents of several threads never share a byte, and nothing is lo
 }
 
 TEST_CASE("heap: blocks that one thread frees another one gets") {
-  HeapLab lab(1 << 20);
-  auto giver = lab.agent();
-  auto taker = lab.agent();
+  HeapFixture fixture(1 << 20);
+  auto giver = fixture.agent();
+  auto taker = fixture.agent();
   // The giver fills the heap; the taker asks until it has as much again, while the giver frees.
   std::vector<Block> blocks;
   while (const auto block = giver->heap.allocate(0, 2000)) blocks.push_back(*block);

@@ -29,10 +29,10 @@ struct HeapAgent {
   ShmHeap heap;
 };
 
-struct HeapLab {
+struct HeapFixture {
   /// The number of agents that a rank may have decides how much each of them may keep (H6).
-  explicit HeapLab(std::uint64_t memory_bytes = 2 << 20, std::uint32_t ranks = 1,
-                   std::uint32_t agents_per_rank = 1)
+  explicit HeapFixture(std::uint64_t memory_bytes = 2 << 20, std::uint32_t ranks = 1,
+                       std::uint32_t agents_per_rank = 1)
       : geometry(*store::Geometry::plan({.memory_bytes = memory_bytes,
                                          .buckets = 16,
                                          .agents_per_rank = agents_per_rank,

@@ -1,4 +1,5 @@
-// Lab: a small simulated machine with figures that are easy to add up, and agents made of lambdas.
+// SimFixture: a small simulated machine with figures that are easy to add up, and agents made of
+// lambdas.
 #pragma once
 
 #include <functional>
@@ -26,19 +27,20 @@ inline fabric::Address word_of(std::uint32_t rank, std::uint32_t k = 0) {
   return {rank, fabric::kReservedBytes + 8 * k};
 }
 
-class Lab {
+class SimFixture {
  public:
   struct Part {
     std::uint32_t home;
     std::function<void(fabric::SimEndpoint&)> body;
   };
 
-  Lab(fabric::sim::Machine machine, Topology topology, std::uint64_t seed = 1)
+  SimFixture(fabric::sim::Machine machine, Topology topology, std::uint64_t seed = 1)
       : topology_(std::move(topology)),
         engine_(std::move(machine), topology_, fabric::kReservedBytes + 4096, seed) {}
   /// Ranks on the nodes given.
-  Lab(fabric::sim::Machine machine, const std::vector<std::uint32_t>& nodes, std::uint64_t seed = 1)
-      : Lab(std::move(machine), Topology::from_nodes(nodes), seed) {}
+  SimFixture(fabric::sim::Machine machine, const std::vector<std::uint32_t>& nodes,
+             std::uint64_t seed = 1)
+      : SimFixture(std::move(machine), Topology::from_nodes(nodes), seed) {}
 
   /// Runs the parts at once; the virtual time at which all had ended.
   double run(const std::vector<Part>& parts) {
