@@ -11,7 +11,7 @@
 namespace keyway::fuzz {
 namespace {
 
-struct Stage {
+struct Fixture {
   Store store = Store::open("local:?memory=2MiB&stripes=4&buckets=64&sessions=1").value();
   Session session = store.session().value();
   server::Service service;
@@ -27,8 +27,8 @@ void check_reply(const std::string& reply) {
 }  // namespace
 
 void run_one(std::string_view input) {
-  static Stage stage;
-  KW_CHECK(stage.session.clear().ok());
+  static Fixture fixture;
+  KW_CHECK(fixture.session.clear().ok());
   server::Client client;
   resp::RequestParser parser;
   resp::RequestLimits limits;
@@ -36,7 +36,7 @@ void run_one(std::string_view input) {
     if (parser.parse(input, limits) != resp::RequestParser::Step::kRequest) return;
     std::string reply;
     resp::ReplyWriter out(reply, client.version);
-    server::execute(client, stage.session, stage.service, parser.words(), out);
+    server::execute(client, fixture.session, fixture.service, parser.words(), out);
     if (!client.closing || !reply.empty()) check_reply(reply);
     input.remove_prefix(parser.consumed());
   }

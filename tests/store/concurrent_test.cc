@@ -8,7 +8,7 @@
 #include "keyway/locks/base/rng.h"
 #include "logs.h"
 #include "recorded.h"
-#include "stage.h"
+#include "team.h"
 #include "tests/support/linearizability.h"
 #include "transfers.h"
 
@@ -21,7 +21,7 @@ constexpr const char* kLocks[] = {"gbh",        "gbh:lockall=off", "fompi-rw",
                                   "fompi-spin", "d-mcs",           "auto"};
 // Fibers of several threads, so that a fiber is stopped inside an operation and its siblings
 // continue.
-constexpr Crew kCrews[] = {{.threads = 4}, {.threads = 2, .fibers = 3}};
+constexpr Team kTeams[] = {{.threads = 4}, {.threads = 2, .fibers = 3}};
 
 Store open_with(const char* lock, std::uint32_t ranks) {
   return open_local(
@@ -87,15 +87,15 @@ void check_after(Store& store) {
 }  // namespace
 
 TEST_CASE("concurrent: histories are linearizable, for every lock, with threads and with fibers") {
-  for (const Crew& crew : kCrews) {
+  for (const Team& team : kTeams) {
     for (const char* lock : kLocks) {
       for (const std::uint32_t ranks : {1u, 3u}) {
-        CAPTURE(lock, ranks, crew.fibers);
+        CAPTURE(lock, ranks, team.fibers);
         Store store = open_with(lock, ranks);
         const RecordPlan plan{.rounds = scaled(400), .keys = 3, .operations = 5, .seed = ranks};
         const History all =
-            recorded(crew, plan, [&](std::uint32_t) { return std::move(*store.session()); });
-        REQUIRE(all.size() == std::size_t{crew.agents()} * plan.rounds * plan.operations);
+            recorded(team, plan, [&](std::uint32_t) { return std::move(*store.session()); });
+        REQUIRE(all.size() == std::size_t{team.agents()} * plan.rounds * plan.operations);
         CHECK(LinearizabilityChecker::violation(all).value_or("") == "");
         check_after(store);
       }
@@ -104,13 +104,13 @@ TEST_CASE("concurrent: histories are linearizable, for every lock, with threads 
 }
 
 TEST_CASE("concurrent: parts of values that many change are all there, for every lock") {
-  for (const Crew& crew : kCrews) {
+  for (const Team& team : kTeams) {
     for (const char* lock : kLocks) {
       for (const std::uint32_t ranks : {1u, 3u}) {
-        CAPTURE(lock, ranks, crew.fibers);
+        CAPTURE(lock, ranks, team.fibers);
         Store store = open_with(lock, ranks);
         const auto open = [&](std::uint32_t) { return std::move(*store.session()); };
-        CHECK(run_loggers(crew, ranks, scaled(1000), open) == "");
+        CHECK(run_loggers(team, ranks, scaled(1000), open) == "");
         check_after(store);
       }
     }
@@ -119,9 +119,9 @@ TEST_CASE("concurrent: parts of values that many change are all there, for every
 
 TEST_CASE(
     "concurrent: so are those of elements of all sizes that expire, in chains, for every lock") {
-  for (const Crew& crew : kCrews) {
+  for (const Team& team : kTeams) {
     for (const std::string& lock : every_lock()) {
-      CAPTURE(lock, crew.fibers);
+      CAPTURE(lock, team.fibers);
       Store store = open_crowded(lock);
       const RecordPlan plan{.rounds = scaled(60),
                             .keys = 3,
@@ -132,7 +132,7 @@ TEST_CASE(
                             .expiries = true,
                             .neighbours = true};
       const History all =
-          recorded(crew, plan, [&](std::uint32_t) { return std::move(*store.session()); });
+          recorded(team, plan, [&](std::uint32_t) { return std::move(*store.session()); });
       CHECK(LinearizabilityChecker::violation(all).value_or("") == "");
       check_after(store);
     }
@@ -152,7 +152,7 @@ TEST_CASE("concurrent: and those in which the whole store is cleared, for every 
                           .expiries = true,
                           .clears = true};
     const History all =
-        recorded(kCrews[0], plan, [&](std::uint32_t) { return std::move(*store.session()); });
+        recorded(kTeams[0], plan, [&](std::uint32_t) { return std::move(*store.session()); });
     CHECK(LinearizabilityChecker::violation(all).value_or("") == "");
     check_after(store);
   }
@@ -174,7 +174,7 @@ TEST_CASE("concurrent: an operation that gave up has done nothing, for every loc
                           .neighbours = true,
                           .timeouts = &timeouts};
     const Recorded all =
-        record_with(kCrews[0], plan, [&](std::uint32_t) { return std::move(*store.session()); });
+        record_with(kTeams[0], plan, [&](std::uint32_t) { return std::move(*store.session()); });
     crowd.go_home();
     REQUIRE(all.failure == "");
     CHECK(timeouts.load(std::memory_order_relaxed) > 0);
@@ -184,8 +184,8 @@ TEST_CASE("concurrent: an operation that gave up has done nothing, for every loc
 }
 
 TEST_CASE("concurrent: histories are linearizable while a thread changes the kinds of the locks") {
-  for (const Crew& crew : kCrews) {
-    CAPTURE(crew.fibers);
+  for (const Team& team : kTeams) {
+    CAPTURE(team.fibers);
     Store store = open_with("auto", 3);
     std::atomic<bool> done{false};
     std::uint64_t switched = 0;
@@ -202,7 +202,7 @@ TEST_CASE("concurrent: histories are linearizable while a thread changes the kin
     });
     const RecordPlan plan{.rounds = scaled(400), .keys = 3, .operations = 5, .seed = 5};
     const History all =
-        recorded(crew, plan, [&](std::uint32_t) { return std::move(*store.session()); });
+        recorded(team, plan, [&](std::uint32_t) { return std::move(*store.session()); });
     done.store(true, std::memory_order_relaxed);
     stirrer.join();
     CHECK(LinearizabilityChecker::violation(all).value_or("") == "");
@@ -212,25 +212,25 @@ TEST_CASE("concurrent: histories are linearizable while a thread changes the kin
 }
 
 TEST_CASE("concurrent: transfers across stripes and ranks keep the sum, and flags stay equal") {
-  for (const Crew& crew : kCrews) {
+  for (const Team& team : kTeams) {
     for (const char* lock : kLocks) {
       for (const std::uint32_t ranks : {1u, 3u}) {
-        CAPTURE(lock, ranks, crew.fibers);
+        CAPTURE(lock, ranks, team.fibers);
         Store store = open_with(lock, ranks);
         {
           Session first = session_of(store);
           REQUIRE(Teller<Session>(first, 99, 1).open_accounts().ok());
         }
-        Stage stage(crew.agents());
-        crew.run([&](std::uint32_t me) {
+        Barrier barrier(team.agents());
+        team.run([&](std::uint32_t me) {
           Session session = std::move(*store.session());
           Teller<Session> teller(session, me, 1);
-          stage.meet();
-          for (std::uint32_t i = 0; i < scaled(1500) && !stage.failed(); ++i) {
-            if (auto wrong = teller.act()) stage.fail(*wrong);
+          barrier.arrive_and_wait();
+          for (std::uint32_t i = 0; i < scaled(1500) && !barrier.failed(); ++i) {
+            if (auto wrong = teller.act()) barrier.fail(*wrong);
           }
         });
-        REQUIRE(stage.failure() == "");
+        REQUIRE(barrier.failure() == "");
         Session last = session_of(store);
         CHECK(Teller<Session>(last, 99, 2).count().value_or("") == "");
       }
@@ -244,18 +244,18 @@ TEST_CASE("concurrent: increments and appends of many agents all count") {
     Store store = open_with(lock, 2);
     constexpr std::uint32_t kAgents = 4;
     const std::uint32_t times = scaled(1000);
-    Stage stage(kAgents);
-    Crew{.threads = kAgents}.run([&](std::uint32_t me) {
+    Barrier barrier(kAgents);
+    Team{.threads = kAgents}.run([&](std::uint32_t me) {
       Session s = std::move(*store.session());
-      stage.meet();
+      barrier.arrive_and_wait();
       for (std::uint32_t i = 0; i < times; ++i) {
         if (!s.increment("counter").ok() ||
             !s.append("log", std::string(1, static_cast<char>('a' + me))).ok()) {
-          stage.fail("an increment or an append failed");
+          barrier.fail("an increment or an append failed");
         }
       }
     });
-    CHECK(stage.failure() == "");
+    CHECK(barrier.failure() == "");
     Session s = session_of(store);
     CHECK(*s.get("counter") == std::to_string(kAgents * times));
     const std::string log = *s.get("log");
@@ -270,34 +270,34 @@ TEST_CASE("concurrent: a full heap under many writers loses nothing") {
   Store store = open_local(
       "local:?memory=2MiB&sessions=6&locks_per_session=16&ranks=2&buckets=64&lock=gbh:lockall=off");
   constexpr std::uint32_t kAgents = 4;
-  Stage stage(kAgents);
+  Barrier barrier(kAgents);
   std::atomic<std::uint64_t> refused{0};
-  Crew{.threads = kAgents}.run([&](std::uint32_t me) {
+  Team{.threads = kAgents}.run([&](std::uint32_t me) {
     Session s = std::move(*store.session());
     Rng rng(me);
     std::map<std::string, std::string> mine;  // the keys are private, the heap is shared
-    stage.meet();
-    for (std::uint32_t i = 0; i < scaled(4000) && !stage.failed(); ++i) {
+    barrier.arrive_and_wait();
+    for (std::uint32_t i = 0; i < scaled(4000) && !barrier.failed(); ++i) {
       const std::string key = fmt::format("agent {} key {}", me, rng.below(300));
       constexpr std::size_t kSizes[] = {10, 100, 600, 4000, 30'000};
       if (rng.below(3) == 0) {
-        if (s.erase(key).ok() != (mine.erase(key) == 1)) stage.fail("erase of " + key);
+        if (s.erase(key).ok() != (mine.erase(key) == 1)) barrier.fail("erase of " + key);
       } else {
         const std::string value = pattern(kSizes[rng.below(std::size(kSizes))], i);
         const Status status = s.put(key, value);
         if (status.ok()) mine[key] = value;
         if (!status.ok() && status.code() != Code::kOutOfSpace)
-          stage.fail(std::string(status.message()));
+          barrier.fail(std::string(status.message()));
         // relaxed: read after the threads have ended
         if (!status.ok()) refused.fetch_add(1, std::memory_order_relaxed);
       }
     }
     for (const auto& [key, value] : mine) {
       const auto found = s.get(key);
-      if (!found.ok() || *found != value) stage.fail("lost or changed: " + key);
+      if (!found.ok() || *found != value) barrier.fail("lost or changed: " + key);
     }
   });
-  CHECK(stage.failure() == "");
+  CHECK(barrier.failure() == "");
   CHECK(refused.load(std::memory_order_relaxed) > 0);
   check_after(store);
 }

@@ -15,7 +15,7 @@
 #include "logs.h"
 #include "recorded.h"
 #include "restless.h"
-#include "stage.h"
+#include "team.h"
 #include "tests/conformance/deferred_fabric.h"
 #include "tests/store/deferred_session.h"
 #include "tests/support/linearizability.h"
@@ -81,7 +81,7 @@ struct LazyStore {
   DeferredFabric fabric;
 };
 
-constexpr Crew kCrew{.threads = 1, .fibers = 5};
+constexpr Team kTeam{.threads = 1, .fibers = 5};
 
 /// All elements, by a scan in steps of `limit`.
 std::map<std::string, std::string> scanned(LazySession& session, std::uint64_t limit) {
@@ -105,7 +105,7 @@ TEST_CASE("deferred: histories with lazy, remote agents are linearizable, for ev
       LazyStore store(lock, seed);
       const RecordPlan plan{.rounds = 30, .keys = 3, .operations = 5, .seed = seed};
       const History all =
-          recorded(kCrew, plan, [&](std::uint32_t me) { return store.session(me); });
+          recorded(kTeam, plan, [&](std::uint32_t me) { return store.session(me); });
       CHECK(LinearizabilityChecker::violation(all).value_or("") == "");
       store.check_heap();
     }
@@ -129,7 +129,7 @@ TEST_CASE(
                               .neighbours = !clears,
                               .clears = clears};
         const History all =
-            recorded(kCrew, plan, [&](std::uint32_t me) { return store.session(me); });
+            recorded(kTeam, plan, [&](std::uint32_t me) { return store.session(me); });
         CHECK(LinearizabilityChecker::violation(all).value_or("") == "");
         store.check_heap();
       }
@@ -153,7 +153,7 @@ TEST_CASE("deferred: histories are linearizable while the kinds of far stripes c
                             .ranks = kRanks,
                             .expiries = true,
                             .neighbours = true};
-      const History all = recorded(kCrew, plan, [&](std::uint32_t me) {
+      const History all = recorded(kTeam, plan, [&](std::uint32_t me) {
         return std::make_unique<Restless<LazySession>>(store.session(me), store.geometry,
                                                        seed * 100 + me);
       });
@@ -168,17 +168,17 @@ TEST_CASE("deferred: transfers of lazy, remote agents keep the sum, for every lo
     for (std::uint64_t seed = 1; seed <= scaled(5); ++seed) {
       CAPTURE(lock, seed);
       LazyStore store(lock, seed);
-      Stage stage(kCrew.agents());
-      kCrew.run([&](std::uint32_t me) {
+      Barrier barrier(kTeam.agents());
+      kTeam.run([&](std::uint32_t me) {
         const auto session = store.session(me);
         Teller<LazySession> teller(*session, me, seed);
-        if (me == 0 && !teller.open_accounts().ok()) stage.fail("opening the accounts");
-        stage.meet();
-        for (int i = 0; i < 60 && !stage.failed(); ++i) {
-          if (auto wrong = teller.act()) stage.fail(*wrong);
+        if (me == 0 && !teller.open_accounts().ok()) barrier.fail("opening the accounts");
+        barrier.arrive_and_wait();
+        for (int i = 0; i < 60 && !barrier.failed(); ++i) {
+          if (auto wrong = teller.act()) barrier.fail(*wrong);
         }
       });
-      REQUIRE(stage.failure() == "");
+      REQUIRE(barrier.failure() == "");
       store.check_heap();
     }
   }
@@ -190,7 +190,7 @@ TEST_CASE("deferred: parts of values that lazy, remote agents change are all the
       CAPTURE(lock, seed);
       LazyStore store(lock, seed);
       const auto open = [&](std::uint32_t me) { return store.session(me); };
-      CHECK(run_loggers(kCrew, seed, 60, open) == "");
+      CHECK(run_loggers(kTeam, seed, 60, open) == "");
       store.check_heap();
     }
   }

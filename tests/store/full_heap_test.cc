@@ -3,7 +3,7 @@
 
 #include "accounting.h"
 #include "keyway/kvstore/layout/key_hash.h"
-#include "stage.h"
+#include "team.h"
 
 using namespace keyway;
 using namespace keyway::test;

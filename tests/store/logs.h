@@ -125,28 +125,28 @@ class Logger {
   std::string mine_[kLogs];
 };
 
-/// A run of a crew: open(agent) gives the agent's session, or a pointer that owns it. Returns the
+/// A run of a team: open(agent) gives the agent's session, or a pointer that owns it. Returns the
 /// first failure, or nothing.
 template <class C, class Open>
-std::string run_loggers(const C& crew, std::uint64_t seed, std::uint32_t steps, Open&& open) {
-  auto stage = crew.stage();
-  crew.run([&](std::uint32_t me) {
+std::string run_loggers(const C& team, std::uint64_t seed, std::uint32_t steps, Open&& open) {
+  auto barrier = team.barrier();
+  team.run([&](std::uint32_t me) {
     auto opened = open(me);
     const auto play = [&](auto& session) {
       using Own = Logger<std::remove_reference_t<decltype(session)>>;
       Own logger(session, me, seed);
       if (me == 0) {
-        if (const Status status = logger.open(crew.agents()); !status.ok()) {
-          stage.fail(std::string(status.message()));
+        if (const Status status = logger.open(team.agents()); !status.ok()) {
+          barrier.fail(std::string(status.message()));
         }
       }
-      stage.meet(me);
-      for (std::uint32_t i = 0; i < steps && !stage.failed(); ++i) {
-        if (auto wrong = logger.act()) stage.fail(*wrong);
+      barrier.arrive_and_wait(me);
+      for (std::uint32_t i = 0; i < steps && !barrier.failed(); ++i) {
+        if (auto wrong = logger.act()) barrier.fail(*wrong);
       }
-      stage.meet(me);
-      if (stage.failed()) return;
-      if (auto wrong = logger.check()) stage.fail(*wrong);
+      barrier.arrive_and_wait(me);
+      if (barrier.failed()) return;
+      if (auto wrong = logger.check()) barrier.fail(*wrong);
     };
     if constexpr (requires { *opened; }) {
       play(*opened);
@@ -154,7 +154,7 @@ std::string run_loggers(const C& crew, std::uint64_t seed, std::uint32_t steps, 
       play(opened);
     }
   });
-  return stage.failure();
+  return barrier.failure();
 }
 
 }  // namespace keyway::test

@@ -1,6 +1,6 @@
 // Random operations against a model, and the heap's account after them.
 #include "model.h"
-#include "stage.h"
+#include "team.h"
 
 using namespace keyway;
 using namespace keyway::test;

@@ -9,7 +9,7 @@
 
 #include "accounting.h"
 #include "keyway/locks/base/rng.h"
-#include "stage.h"
+#include "team.h"
 #include "tests/conformance/deferred_fabric.h"
 #include "tests/store/deferred_session.h"
 #include "volumes.h"
@@ -252,16 +252,16 @@ TEST_CASE("move: others read, write and erase meanwhile") {
     CAPTURE(seed);
     Fixture fixture(seed);
     const Kept still = leave_holes(*fixture.session(0));
-    constexpr Crew kCrew{.threads = 1, .fibers = 5};
-    Stage stage = kCrew.stage();
+    constexpr Team kTeam{.threads = 1, .fibers = 5};
+    Barrier barrier = kTeam.barrier();
     std::uint64_t moved = 0;  // the fibers share a thread
-    kCrew.run([&](std::uint32_t me) {
+    kTeam.run([&](std::uint32_t me) {
       const auto session = fixture.session(me % kRanks);
       const std::string wrong = work(*session, me, seed, still);
-      if (!wrong.empty()) stage.fail(wrong);
+      if (!wrong.empty()) barrier.fail(wrong);
       moved += session->moved();
     });
-    CHECK(stage.failure() == "");
+    CHECK(barrier.failure() == "");
     CHECK(moved > 0);
     const auto walker = fixture.session(0);
     CHECK(wrong_of(*walker, still) == "");

@@ -1,4 +1,4 @@
-// One recorded run of a crew, of this process or of a simulation: the history of all its agents.
+// One recorded run of a team, of this process or of a simulation: the history of all its agents.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "record.h"
-#include "stage.h"
+#include "team.h"
 
 namespace keyway::test {
 
@@ -20,15 +20,15 @@ struct Recorded {
 
 /// open(agent) gives the agent's session, or a pointer that owns it.
 template <class C, class Open>
-Recorded record_with(const C& crew, const RecordPlan& plan, Open&& open) {
-  auto stage = crew.stage();
-  std::vector<History> histories(crew.agents());
-  crew.run([&](std::uint32_t me) {
+Recorded record_with(const C& team, const RecordPlan& plan, Open&& open) {
+  auto barrier = team.barrier();
+  std::vector<History> histories(team.agents());
+  team.run([&](std::uint32_t me) {
     auto opened = open(me);
     const auto play = [&](auto& session) {
       Recorder<std::remove_reference_t<decltype(session)>> recorder(session, me, plan);
-      for (std::uint32_t round = 0; round < plan.rounds && stage.meet(me); ++round) {
-        if (auto wrong = recorder.round(round, [&] { return stage.now(); })) stage.fail(*wrong);
+      for (std::uint32_t round = 0; round < plan.rounds && barrier.arrive_and_wait(me); ++round) {
+        if (auto wrong = recorder.round(round, [&] { return barrier.now(); })) barrier.fail(*wrong);
       }
       histories[me] = recorder.history();
     };
@@ -38,7 +38,7 @@ Recorded record_with(const C& crew, const RecordPlan& plan, Open&& open) {
       play(opened);
     }
   });
-  Recorded all{.failure = stage.failure()};
+  Recorded all{.failure = barrier.failure()};
   for (const History& history : histories) {
     all.history.insert(all.history.end(), history.begin(), history.end());
   }
@@ -47,8 +47,8 @@ Recorded record_with(const C& crew, const RecordPlan& plan, Open&& open) {
 
 /// Fails the test when an agent found something broken.
 template <class C, class Open>
-History recorded(const C& crew, const RecordPlan& plan, Open&& open) {
-  Recorded all = record_with(crew, plan, open);
+History recorded(const C& team, const RecordPlan& plan, Open&& open) {
+  Recorded all = record_with(team, plan, open);
   REQUIRE(all.failure == "");
   return std::move(all.history);
 }

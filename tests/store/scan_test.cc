@@ -5,7 +5,7 @@
 
 #include "accounting.h"
 #include "keyway/locks/base/rng.h"
-#include "stage.h"
+#include "team.h"
 
 using namespace keyway;
 using namespace keyway::test;
@@ -178,11 +178,11 @@ TEST_CASE("scan: in a chain of thousands, each key that stays is shown once") { 
   }
   // relaxed: nothing is published with it; the threads end before anything else is looked at.
   std::atomic<bool> done{false};
-  const auto scan = [&](Session& s, Rng& rng, Stage& stage) {
-    for (std::uint32_t round = 0; round < scaled(20) && !stage.failed(); ++round) {
+  const auto scan = [&](Session& s, Rng& rng, Barrier& barrier) {
+    for (std::uint32_t round = 0; round < scaled(20) && !barrier.failed(); ++round) {
       auto shown = scan_all(s, 10 + rng.below(100));
       std::erase_if(shown, [](const std::string& key) { return !key.starts_with("always"); });
-      if (shown != always) stage.fail("a scan missed a key that stays, or showed it twice");
+      if (shown != always) barrier.fail("a scan missed a key that stays, or showed it twice");
     }
     done.store(true, std::memory_order_relaxed);
   };
@@ -201,19 +201,19 @@ TEST_CASE("scan: in a chain of thousands, each key that stays is shown once") { 
       default: return s.put("always " + n, pattern(rng.below(60), 1));
     }
   };
-  Stage stage(4);
-  Crew{.threads = 4}.run([&](std::uint32_t me) {
+  Barrier barrier(4);
+  Team{.threads = 4}.run([&](std::uint32_t me) {
     Session s = std::move(*store.session());
     Rng rng(me);
-    stage.meet();
-    if (me == 0) return scan(s, rng, stage);
-    while (!done.load(std::memory_order_relaxed) && !stage.failed()) {
+    barrier.arrive_and_wait();
+    if (me == 0) return scan(s, rng, barrier);
+    while (!done.load(std::memory_order_relaxed) && !barrier.failed()) {
       const Status status = stir(s, rng);
       if (!status.ok() && status.code() != Code::kNotFound)
-        stage.fail(std::string(status.message()));
+        barrier.fail(std::string(status.message()));
     }
   });
-  CHECK(stage.failure() == "");
+  CHECK(barrier.failure() == "");
   Session walker = session_of(store);
   check_heap(store, walker);
 }
@@ -273,21 +273,21 @@ TEST_CASE("scan: what is there throughout is shown once, while all else comes, g
       REQUIRE(s.put(named("always ", i), "v").ok());
     }
   }
-  Stage stage(4);
+  Barrier barrier(4);
   std::atomic<bool> done{false};
-  Crew{.threads = 4}.run([&](std::uint32_t me) {
+  Team{.threads = 4}.run([&](std::uint32_t me) {
     Session s = std::move(*store.session());
     Rng rng(me);
-    stage.meet();
+    barrier.arrive_and_wait();
     if (me < 2) {
       for (std::uint32_t round = 0; round < scaled(200); ++round) {
         auto shown = scan_all(s, 1 + rng.below(20));
         std::erase_if(shown, [](const std::string& key) { return !key.starts_with("always"); });
-        if (shown != always) stage.fail("a scan missed, or showed twice, what was always there");
+        if (shown != always) barrier.fail("a scan missed, or showed twice, what was always there");
       }
       done.store(true, std::memory_order_relaxed);  // publishes nothing
     }
-    while (!done.load(std::memory_order_relaxed) && !stage.failed()) {
+    while (!done.load(std::memory_order_relaxed) && !barrier.failed()) {
       const std::string n = std::to_string(rng.below(150));
       Status status;
       switch (rng.below(3)) {
@@ -296,10 +296,10 @@ TEST_CASE("scan: what is there throughout is shown once, while all else comes, g
         default: status = s.put("always " + n, pattern(rng.below(200), 1)); break;
       }
       if (!status.ok() && status.code() != Code::kNotFound)
-        stage.fail(std::string(status.message()));
+        barrier.fail(std::string(status.message()));
     }
   });
-  CHECK(stage.failure() == "");
+  CHECK(barrier.failure() == "");
   Session walker = session_of(store);
   check_heap(store, walker);
 }

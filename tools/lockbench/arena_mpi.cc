@@ -52,16 +52,16 @@ Status agree(MpiFabric& fabric, const RunOptions& options) {
 }
 
 /// The agents of all ranks, at rank 0. `hosts` shows whether they share a clock.
-Result<Crew> gather_crews(MpiFabric& fabric, const Crew& own, Clocks& clocks) {
+Result<Team> gather_teams(MpiFabric& fabric, const Team& own, Clocks& clocks) {
   std::string mine;
   for (const AgentResult& agent : own.agents) append(mine, agent);
-  Crew crew;
+  Team team;
   bool whole = true;
   for (std::string_view in : gather(fabric, mine)) {
     while (whole && !in.empty()) {
       AgentResult agent;
       whole = take(in, agent);
-      crew.agents.push_back(std::move(agent));
+      team.agents.push_back(std::move(agent));
     }
   }
   mine.clear();
@@ -70,8 +70,8 @@ Result<Crew> gather_crews(MpiFabric& fabric, const Crew& own, Clocks& clocks) {
     histogram->serialize(mine);
   }
   for (std::string_view in : gather(fabric, mine)) {
-    whole = whole && crew.latencies.acquire.deserialize(in) &&
-            crew.latencies.release.deserialize(in) && crew.latencies.both.deserialize(in);
+    whole = whole && team.latencies.acquire.deserialize(in) &&
+            team.latencies.release.deserialize(in) && team.latencies.both.deserialize(in);
   }
   const std::string host = host_name();
   const auto hosts = gather(fabric, host);
@@ -81,25 +81,25 @@ Result<Crew> gather_crews(MpiFabric& fabric, const Crew& own, Clocks& clocks) {
   const Status status =
       whole ? Status() : Status(Code::kUnavailable, "a rank's measurements did not arrive whole");
   if (const Status all = fabric.agree(status); !all.ok()) return all;
-  return crew;
+  return team;
 }
 
 template <class E>
 Result<std::optional<RunResult>> run(const Plan& plan, const LockTable& table,
                                      const locks::AnyLock& lock, MpiFabric& fabric) {
   std::vector<std::uint64_t> met_ns;
-  const auto meet = [&] {
+  const auto barrier = [&] {
     fabric.barrier();
     met_ns.push_back(steady_ns());
   };
   auto own =
-      run_threads<E>(plan, table, lock, fabric, fabric.rank(), 1, Pinning::kAsLaunched, meet);
+      run_threads<E>(plan, table, lock, fabric, fabric.rank(), 1, Pinning::kAsLaunched, barrier);
   if (const Status status = fabric.agree(own.ok() ? Status() : own.status()); !status.ok()) {
     return status;
   }
   Clocks clocks = Clocks::kShared;
-  auto crew = gather_crews(fabric, *own, clocks);
-  if (!crew.ok()) return crew.status();
+  auto team = gather_teams(fabric, *own, clocks);
+  if (!team.ok()) return team.status();
   auto outsider = fabric.endpoint();
   if (const Status status = fabric.agree(outsider.ok() ? Status() : outsider.status());
       !status.ok()) {
@@ -107,7 +107,7 @@ Result<std::optional<RunResult>> run(const Plan& plan, const LockTable& table,
   }
   std::optional<RunResult> result;
   if (fabric.rank() == 0) {
-    result = combine(plan, fabric.topology(), std::move(*crew), read_counters(*outsider, table),
+    result = combine(plan, fabric.topology(), std::move(*team), read_counters(*outsider, table),
                      read_volume(*outsider, table, plan), clocks);
     if (clocks == Clocks::kApart) {
       // Only from barrier to barrier is it sure that all work lies in between.

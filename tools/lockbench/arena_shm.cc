@@ -12,11 +12,11 @@ namespace {
 template <class E>
 Result<std::optional<RunResult>> run(const Plan& plan, const LockTable& table,
                                      const locks::AnyLock& lock, fabric::ShmFabric& fabric) {
-  auto crew = run_threads<E>(plan, table, lock, fabric, 0, plan.ranks, Pinning::kInTurn, [] {});
-  if (!crew.ok()) return crew.status();
+  auto team = run_threads<E>(plan, table, lock, fabric, 0, plan.ranks, Pinning::kInTurn, [] {});
+  if (!team.ok()) return team.status();
   auto outsider = fabric.endpoint(0);
   if (!outsider.ok()) return outsider.status();
-  return std::optional(combine(plan, fabric.topology(), std::move(*crew),
+  return std::optional(combine(plan, fabric.topology(), std::move(*team),
                                read_counters(*outsider, table), read_volume(*outsider, table, plan),
                                Clocks::kShared));
 }

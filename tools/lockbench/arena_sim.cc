@@ -64,14 +64,14 @@ Result<std::optional<RunResult>> run(const Plan& plan, const LockTable& table,
                                      std::string machine_text) {
   const std::uint64_t begun = steady_ns();
   const double begun_s = processor_s();
-  auto crew = run_fibers<E>(plan, table, lock, fabric);
-  if (!crew.ok()) return crew.status();
+  auto team = run_fibers<E>(plan, table, lock, fabric);
+  if (!team.ok()) return team.status();
   const std::uint64_t took = steady_ns() - begun;
   const double worked_s = processor_s() - begun_s;
   auto outsider = fabric.endpoint(0);
   if (!outsider.ok()) return outsider.status();
   RunResult result =
-      combine(plan, fabric.topology(), std::move(*crew), read_counters(*outsider, table),
+      combine(plan, fabric.topology(), std::move(*team), read_counters(*outsider, table),
               read_volume(*outsider, table, plan), Clocks::kShared);
   result.simulation = Simulation{.machine_text = std::move(machine_text),
                                  .parameters = parameters(fabric.machine()),

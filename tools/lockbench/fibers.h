@@ -64,7 +64,7 @@ class FiberHost {
 };
 
 template <class E, class L>
-Result<Crew> run_fibers(const Plan& plan, const LockTable& table, const L& lock,
+Result<Team> run_fibers(const Plan& plan, const LockTable& table, const L& lock,
                         fabric::SimFabric& fabric) {
   struct Agent {
     Agent(fabric::SimEndpoint endpoint, const Plan& p, const LockTable& t, const L& l,
@@ -78,7 +78,7 @@ Result<Crew> run_fibers(const Plan& plan, const LockTable& table, const L& lock,
     FiberHost host;
     Worker<L, E, FiberHost> worker;
   };
-  Crew crew;
+  Team team;
   Inside inside(table.size());
   std::vector<std::unique_ptr<Agent>> agents;
   std::vector<std::uint32_t> homes;
@@ -87,14 +87,14 @@ Result<Crew> run_fibers(const Plan& plan, const LockTable& table, const L& lock,
     auto endpoint = fabric.endpoint(homes.back());
     if (!endpoint.ok()) return endpoint.status();
     agents.push_back(std::make_unique<Agent>(std::move(*endpoint), plan, table, lock, fabric,
-                                             inside, i, crew.latencies));
+                                             inside, i, team.latencies));
   }
   fabric.run(homes, [&](std::uint32_t i) { agents[i]->worker.warm_up(); });
   with_bench(plan.options.bench, [&](auto bench) {
     fabric.run(homes, [&](std::uint32_t i) { agents[i]->worker.measure(bench); });
   });
-  for (auto& agent : agents) crew.agents.push_back(agent->worker.take_result());
-  return crew;
+  for (auto& agent : agents) team.agents.push_back(agent->worker.take_result());
+  return team;
 }
 
 }  // namespace keyway::lockbench

@@ -60,7 +60,7 @@ struct AgentResult {
 };
 
 /// All agents of a process, or of a job.
-struct Crew {
+struct Team {
   std::vector<AgentResult> agents;
   Latencies latencies;
 };

@@ -38,13 +38,13 @@ void measure_fairness(RunResult& result, const std::vector<AgentResult>& agents)
 
 }  // namespace
 
-RunResult combine(const Plan& plan, const Topology& topology, Crew crew,
+RunResult combine(const Plan& plan, const Topology& topology, Team team,
                   const std::vector<std::uint64_t>& counters, std::vector<std::uint64_t> volume,
                   Clocks clocks) {
   RunResult result{.plan = plan, .topology = topology.describe(), .levels = level_names(topology)};
   std::uint64_t begin = kEndOfOrder;
   std::uint64_t end = 0;
-  for (const AgentResult& agent : crew.agents) {
+  for (const AgentResult& agent : team.agents) {
     result.exclusive += agent.exclusive;
     result.shared += agent.shared;
     result.stats += agent.stats;
@@ -52,12 +52,12 @@ RunResult combine(const Plan& plan, const Topology& topology, Crew crew,
     begin = std::min(begin, agent.begin_ns);
     end = std::max(end, agent.end_ns);
   }
-  result.check = check_run(crew.agents, counters, std::move(volume));
+  result.check = check_run(team.agents, counters, std::move(volume));
   if (clocks == Clocks::kShared) {
     if (end > begin) result.seconds = static_cast<double>(end - begin) / 1e9;
-    measure_fairness(result, crew.agents);
+    measure_fairness(result, team.agents);
   }
-  result.latencies = std::move(crew.latencies);
+  result.latencies = std::move(team.latencies);
   return result;
 }
 

@@ -54,7 +54,7 @@ struct RunResult {
 enum class Clocks { kShared, kApart };
 
 /// Puts together what agents have measured. With clocks apart the caller sets `seconds`.
-RunResult combine(const Plan& plan, const Topology& topology, Crew crew,
+RunResult combine(const Plan& plan, const Topology& topology, Team team,
                   const std::vector<std::uint64_t>& counters, std::vector<std::uint64_t> volume,
                   Clocks clocks);
 

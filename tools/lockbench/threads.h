@@ -56,12 +56,12 @@ struct ThreadAgent {
 }  // namespace detail
 
 /// Runs agents first .. first + plan.threads * homes - 1, `plan.threads` at each rank from
-/// `first_rank` on. `meet`() is called by one thread while all others of this process wait: if
+/// `first_rank` on. `barrier`() is called by one thread while all others of this process wait: if
 /// agents of other processes take part, it is their barrier.
-template <class E, class L, class Fabric, class Meet>
-Result<Crew> run_threads(const Plan& plan, const LockTable& table, const L& lock, Fabric& fabric,
+template <class E, class L, class Fabric, class Barrier>
+Result<Team> run_threads(const Plan& plan, const LockTable& table, const L& lock, Fabric& fabric,
                          std::uint32_t first_rank, std::uint32_t homes, Pinning pinning,
-                         const Meet& meet) {
+                         const Barrier& barrier) {
   using Agent = detail::ThreadAgent<L, E>;
   std::vector<std::unique_ptr<Agent>> agents;
   for (std::uint32_t i = 0; i < homes * plan.threads; ++i) {
@@ -70,7 +70,7 @@ Result<Crew> run_threads(const Plan& plan, const LockTable& table, const L& lock
     agents.push_back(std::make_unique<Agent>(std::move(*endpoint), plan, table, lock,
                                              first_rank * plan.threads + i));
   }
-  std::barrier together(static_cast<std::ptrdiff_t>(agents.size()), [&]() noexcept { meet(); });
+  std::barrier together(static_cast<std::ptrdiff_t>(agents.size()), [&]() noexcept { barrier(); });
   const auto body = [&](std::uint32_t i) {
     if (pinning == Pinning::kInTurn) pin_to_core(i);
     Agent& me = *agents[i];
@@ -84,12 +84,12 @@ Result<Crew> run_threads(const Plan& plan, const LockTable& table, const L& lock
     std::vector<std::jthread> threads;
     for (std::uint32_t i = 0; i < agents.size(); ++i) threads.emplace_back(body, i);
   }
-  Crew crew;
+  Team team;
   for (auto& agent : agents) {
-    crew.agents.push_back(agent->worker.take_result());
-    crew.latencies.merge(agent->latencies);
+    team.agents.push_back(agent->worker.take_result());
+    team.latencies.merge(agent->latencies);
   }
-  return crew;
+  return team;
 }
 
 }  // namespace keyway::lockbench

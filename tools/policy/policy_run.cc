@@ -43,10 +43,10 @@ Result<store::KindPolicy> policy_of(const Plan& plan) {
 }
 
 /// The store on the machine, filled, and its agents' counters.
-class Lab {
+class Experiment {
  public:
-  Lab(const Plan& plan, store::KindPolicy policy, const store::Geometry& geometry,
-      fabric::SimFabric fabric)
+  Experiment(const Plan& plan, store::KindPolicy policy, const store::Geometry& geometry,
+             fabric::SimFabric fabric)
       : plan_(plan),
         policy_(std::move(policy)),
         geometry_(geometry),
@@ -219,9 +219,9 @@ Result<Outcome> run(const Plan& plan) {
                                            .agents_per_rank = 2,
                                            .seed = plan.seed});
   if (!fabric.ok()) return fabric.status();
-  Lab lab(plan, std::move(*policy), *geometry, std::move(*fabric));
-  if (auto status = lab.fill(); !status.ok()) return status;
-  return lab.measure();
+  Experiment experiment(plan, std::move(*policy), *geometry, std::move(*fabric));
+  if (auto status = experiment.fill(); !status.ok()) return status;
+  return experiment.measure();
 }
 
 }  // namespace keyway::policy

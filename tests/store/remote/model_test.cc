@@ -1,6 +1,6 @@
 // Random operations of every kind against a model, over a socket.
 #include "tests/store/model.h"
-#include "tests/store/stage.h"
+#include "tests/store/team.h"
 
 using namespace keyway;
 using namespace keyway::test;

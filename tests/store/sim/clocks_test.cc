@@ -272,8 +272,8 @@ struct Observed {
 
 class Watcher {
  public:
-  Watcher(ClockedSession& session, Observed& observed, SimStage& stage, std::uint64_t seed)
-      : session_(session), observed_(observed), stage_(stage), rng_(seed) {
+  Watcher(ClockedSession& session, Observed& observed, SimBarrier& barrier, std::uint64_t seed)
+      : session_(session), observed_(observed), barrier_(barrier), rng_(seed) {
     for (std::size_t i = 0; i < kKeys; ++i) names_.push_back(fmt::format("key {}", i));
   }
   const std::string& name(std::size_t i) const { return names_[i]; }
@@ -289,7 +289,7 @@ class Watcher {
 
  private:
   void see(std::size_t i, bool there, bool was_past) {
-    if (there && was_past) stage_.fail(fmt::format("{} has come back", names_[i]));
+    if (there && was_past) barrier_.fail(fmt::format("{} has come back", names_[i]));
     if (!there) observed_.past[i] = true;
     ++(there ? observed_.there : observed_.gone);
   }
@@ -306,21 +306,21 @@ class Watcher {
     if (!info.ok()) return;
     const std::uint64_t left = info->expires_at_ms - info->now_ms;
     if (left > least)
-      stage_.fail(fmt::format("{} has {} ms left after {}", names_[i], left, least));
+      barrier_.fail(fmt::format("{} has {} ms left after {}", names_[i], left, least));
     observed_.least_left[i] = std::min(observed_.least_left[i], left);
   }
   void look_at_two(std::size_t i, std::size_t j) {
     const std::array<bool, 2> was_past = {observed_.past[i], observed_.past[j]};
     std::vector<std::optional<std::string>> out;
     const Keys keys = {names_[i], names_[j]};
-    if (!session_.get_all(keys, out).ok()) return stage_.fail("get_all");
+    if (!session_.get_all(keys, out).ok()) return barrier_.fail("get_all");
     see(i, out[0].has_value(), was_past[0]);
     see(j, out[1].has_value(), was_past[1]);
   }
 
   ClockedSession& session_;
   Observed& observed_;
-  SimStage& stage_;
+  SimBarrier& barrier_;
   Rng rng_;
   std::vector<std::string> names_;
 };
@@ -331,23 +331,23 @@ TEST_CASE("clocks: what one rank found past is past for all, whatever their cloc
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     CAPTURE(seed);
     ClockedStore store({.ranks = kRanks, .machine = shaken_machine(2, 2000), .seed = seed});
-    const SimCrew crew(store.fabric());
-    auto stage = crew.stage();
+    const SimTeam team(store.fabric());
+    auto barrier = team.barrier();
     Observed observed;
-    crew.run([&](std::uint32_t me) {
+    team.run([&](std::uint32_t me) {
       std::unique_ptr<ClockedSession> session;
       session = store.session(me, [me, &store] {
         return wrong_clock(me, static_cast<std::uint64_t>(store.fabric().time_ns()));
       });
-      Watcher watcher(*session, observed, stage, seed * 100 + me);
+      Watcher watcher(*session, observed, barrier, seed * 100 + me);
       for (std::size_t i = 0; me == 0 && i < kKeys; ++i) {
         const std::uint64_t at = kStartMs + 200 + i * 300;
-        if (!session->put(watcher.name(i), kValue, {.expires_at_ms = at}).ok()) stage.fail("put");
+        if (!session->put(watcher.name(i), kValue, {.expires_at_ms = at}).ok()) barrier.fail("put");
       }
-      stage.meet(me);
-      for (int i = 0; i < 400 && !stage.failed(); ++i) watcher.look();
+      barrier.arrive_and_wait(me);
+      for (int i = 0; i < 400 && !barrier.failed(); ++i) watcher.look();
     });
-    CHECK(stage.failure() == "");
+    CHECK(barrier.failure() == "");
     CHECK(observed.gone > 100);
     CHECK(observed.there > 100);
   }

@@ -38,29 +38,29 @@ TEST_CASE("store in simulation: an operation on several keys has one timeout for
   constexpr std::array<double, 2> kHeldNs = {0.9 * kTimeoutNs, 3 * kTimeoutNs};
   PlainStore store({.lock = "d-mcs", .ranks = 3, .machine = shaken_machine(1, 0)});
   const auto keys = keys_of_two_stripes(store);
-  const SimCrew crew(store.fabric());
-  auto stage = crew.stage();
+  const SimTeam team(store.fabric());
+  auto barrier = team.barrier();
   double waited_ns = 0;
-  crew.run([&](std::uint32_t me) {
+  team.run([&](std::uint32_t me) {
     const auto session = store.session(me);
     if (me < kHeldNs.size()) {
       const std::array<std::string_view, 1> mine{keys[me]};
       const auto hold = [&](std::span<store::ElementDraft>) {
-        stage.meet(me);
+        barrier.arrive_and_wait(me);
         store.fabric().spend(me, kHeldNs[me]);
         return true;
       };
-      if (!session->modify_all(mine, hold, {}).ok()) stage.fail("a holder");
+      if (!session->modify_all(mine, hold, {}).ok()) barrier.fail("a holder");
       return;
     }
-    stage.meet(me);
+    barrier.arrive_and_wait(me);
     const std::array<std::string_view, 2> both{keys[0], keys[1]};
     std::vector<std::optional<std::string>> values;
     const std::uint64_t began = session->endpoint().now_ns();
-    if (session->get_all(both, values) != Code::kTimeout) stage.fail("the stripes were free");
+    if (session->get_all(both, values) != Code::kTimeout) barrier.fail("the stripes were free");
     waited_ns = static_cast<double>(session->endpoint().now_ns() - began);
   });
-  CHECK(stage.failure() == "");
+  CHECK(barrier.failure() == "");
   CHECK(waited_ns > 0.99 * kTimeoutNs);
   CHECK(waited_ns < 1.01 * kTimeoutNs);
 }

@@ -66,8 +66,8 @@ void run_far(const std::function<void(FarSession&)>& body) {
   // The store is so large that an agent may keep chunks of several classes (H6).
   SimStore<ClockedEndpoint> store(
       {.ranks = 2, .machine = slow_network(), .memory_bytes = 4 * store::kMinMemoryBytes});
-  const SimCrew crew(store.fabric());
-  crew.run([&](std::uint32_t me) {
+  const SimTeam team(store.fabric());
+  team.run([&](std::uint32_t me) {
     if (me != 1) return;
     FarSession far(store);
     REQUIRE(far.round_trip_ns > 0);

@@ -11,24 +11,24 @@ TEST_CASE("store in simulation: an element is there until its time and not from 
   constexpr std::uint64_t kAtMs = 3;
   SimStore<fabric::SimEndpoint> store(
       {.ranks = kRanks, .machine = shaken_machine(2, 8000), .seed = 5});
-  const SimCrew crew(store.fabric());
-  auto stage = crew.stage();
+  const SimTeam team(store.fabric());
+  auto barrier = team.barrier();
   std::vector<std::uint32_t> seen(kRanks);
-  crew.run([&](std::uint32_t me) {
+  team.run([&](std::uint32_t me) {
     const auto session = store.session(me);
     const auto now = [&] { return session->endpoint().wall_ms(); };
-    if (me == 0 && !session->put("k", "v", {.expires_at_ms = kAtMs}).ok()) stage.fail("put");
-    stage.meet(me);
+    if (me == 0 && !session->put("k", "v", {.expires_at_ms = kAtMs}).ok()) barrier.fail("put");
+    barrier.arrive_and_wait(me);
     std::string value;
     for (bool there = true; there; seen[me] += there) {
       const bool early = now() < kAtMs;
       there = session->get("k", value).ok();
       const bool late = now() >= kAtMs;
-      if (there && !early) stage.fail(fmt::format("rank {} sees it after its time", me));
-      if (!there && !late) stage.fail(fmt::format("rank {} misses it before its time", me));
+      if (there && !early) barrier.fail(fmt::format("rank {} sees it after its time", me));
+      if (!there && !late) barrier.fail(fmt::format("rank {} misses it before its time", me));
     }
   });
-  CHECK(stage.failure() == "");
+  CHECK(barrier.failure() == "");
   for (const std::uint32_t times : seen) CHECK(times > 10);
   const auto walker = store.session(1);
   CHECK(walker->size() == 1);  // not swept yet

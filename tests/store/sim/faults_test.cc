@@ -65,7 +65,7 @@ template <class FaultsOf>
 void check_runs(const SimPlan& plan, FaultsOf faults_of) {
   {
     FaultyStore store(plan);
-    const History all = recorded(SimCrew(store.fabric()), record_plan(plan, kRounds),
+    const History all = recorded(SimTeam(store.fabric()), record_plan(plan, kRounds),
                                  faulty_sessions(store, plan.seed, faults_of));
     CHECK(LinearizabilityChecker::violation(all).value_or("") == "");
     check_after(store, sound_sessions(store));
@@ -81,7 +81,7 @@ void check_runs(const SimPlan& plan, FaultsOf faults_of) {
 std::string found_in_history(const SimPlan& plan, const Faults& faults) {
   FaultyStore store(plan);
   const Recorded all =
-      record_with(SimCrew(store.fabric()), record_plan(plan, kPlantedRounds),
+      record_with(SimTeam(store.fabric()), record_plan(plan, kPlantedRounds),
                   faulty_sessions(store, plan.seed, [&](std::uint32_t) { return faults; }));
   if (all.failure != "") return all.failure;
   return LinearizabilityChecker::violation(all.history).value_or("");
@@ -92,25 +92,25 @@ std::string found_in_counter(const SimPlan& plan, const Faults& faults) {
   constexpr std::uint32_t kTimes = 10;
   FaultyStore store(plan);
   const auto open = faulty_sessions(store, plan.seed, [&](std::uint32_t) { return faults; });
-  const SimCrew crew(store.fabric());
-  auto stage = crew.stage();
+  const SimTeam team(store.fabric());
+  auto barrier = team.barrier();
   History history;
   std::string text;
-  crew.run([&](std::uint32_t me) {
+  team.run([&](std::uint32_t me) {
     const auto session = open(me);
     for (std::uint32_t i = 0; i < kTimes; ++i) {
-      Event event{.invoked = stage.now(), .argument = 1, .agent = me, .op = Op::kIncrement};
+      Event event{.invoked = barrier.now(), .argument = 1, .agent = me, .op = Op::kIncrement};
       const auto sum = session->increment("counter", 1);
-      if (!sum.ok()) return stage.fail(std::string(sum.status().message()));
+      if (!sum.ok()) return barrier.fail(std::string(sum.status().message()));
       event.result = *sum;
-      event.answered = stage.now();
+      event.answered = barrier.now();
       history.push_back(event);
     }
-    if (!stage.meet(me) || me != 0) return;
-    if (!session->get("counter", text).ok()) stage.fail("the counter is gone");
+    if (!barrier.arrive_and_wait(me) || me != 0) return;
+    if (!session->get("counter", text).ok()) barrier.fail("the counter is gone");
   });
-  if (stage.failed()) return stage.failure();
-  const std::string all = std::to_string(crew.agents() * kTimes);
+  if (barrier.failed()) return barrier.failure();
+  const std::string all = std::to_string(team.agents() * kTimes);
   if (text != all) return fmt::format("the counter is {} and not {}", text, all);
   return LinearizabilityChecker::violation(history).value_or("");
 }

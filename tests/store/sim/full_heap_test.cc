@@ -52,15 +52,15 @@ TEST_CASE("store in simulation: full heaps under many remote writers lose nothin
         INFO(sim_replay(lock, seed));
         SimStore<fabric::SimEndpoint> store(
             {.lock = lock, .ranks = 8, .machine = shaken_machine(2, 8000), .seed = seed});
-        const SimCrew crew(store.fabric());
-        auto stage = crew.stage();
+        const SimTeam team(store.fabric());
+        auto barrier = team.barrier();
         std::uint64_t refused = 0;
-        crew.run([&](std::uint32_t me) {
+        team.run([&](std::uint32_t me) {
           const auto session = store.session(me);
           const std::string wrong = fill(*session, me, Rng(seed * 100 + me), refused);
-          if (!wrong.empty()) stage.fail(wrong);
+          if (!wrong.empty()) barrier.fail(wrong);
         });
-        CHECK(stage.failure() == "");
+        CHECK(barrier.failure() == "");
         CHECK(refused > 0);
         check_after(store, plain_sessions(store));
       }

@@ -47,7 +47,7 @@ SimPlan plan_of(const Size& size, const char* lock, std::uint64_t seed) {
 SimPrint check_history(const SimPlan& plan, const Size& size) {
   PlainStore store(plan);
   const RecordPlan record = record_plan(plan, size.rounds);
-  const History all = recorded(SimCrew(store.fabric()), record, plain_sessions(store));
+  const History all = recorded(SimTeam(store.fabric()), record, plain_sessions(store));
   REQUIRE(all.size() == std::size_t{size.ranks} * record.rounds * record.operations);
   CHECK(LinearizabilityChecker::violation(all).value_or("") == "");
   const SimPrint print = print_of(store, all);

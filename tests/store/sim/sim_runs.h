@@ -66,21 +66,21 @@ SimPrint print_of(SimStore<E>& store, const History& history) {
 template <class E, class Open>
 std::string transfer_in(SimStore<E>& store, std::uint64_t seed, std::uint32_t actions,
                         Open&& open) {
-  const SimCrew crew(store.fabric());
-  auto stage = crew.stage();
-  crew.run([&](std::uint32_t me) {
+  const SimTeam team(store.fabric());
+  auto barrier = team.barrier();
+  team.run([&](std::uint32_t me) {
     const auto session = open(me);
     Teller<std::remove_reference_t<decltype(*session)>> teller(*session, me, seed);
-    if (me == 0 && !teller.open_accounts().ok()) stage.fail("opening the accounts");
-    stage.meet(me);
-    for (std::uint32_t i = 0; i < actions && !stage.failed(); ++i) {
-      if (auto wrong = teller.act()) stage.fail(*wrong);
+    if (me == 0 && !teller.open_accounts().ok()) barrier.fail("opening the accounts");
+    barrier.arrive_and_wait(me);
+    for (std::uint32_t i = 0; i < actions && !barrier.failed(); ++i) {
+      if (auto wrong = teller.act()) barrier.fail(*wrong);
     }
-    stage.meet(me);
-    if (stage.failed()) return;
-    if (auto wrong = teller.count()) stage.fail(*wrong);
+    barrier.arrive_and_wait(me);
+    if (barrier.failed()) return;
+    if (auto wrong = teller.count()) barrier.fail(*wrong);
   });
-  return stage.failure();
+  return barrier.failure();
 }
 
 /// After all agents have ended: live, free and leased bytes are the heap, also when all is erased.

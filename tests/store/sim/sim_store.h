@@ -1,9 +1,9 @@
 // A store on a simulated machine, and how the agents of a test play on it in virtual time.
 //
 // *What.* SimStore owns geometry, lock and fabric, and makes sessions: in an agent while it runs,
-// or outside, where operations take no time. SimCrew runs an agent at every rank; SimStage is their
-// meeting point. Nothing here depends on the host: a seed is a run.
-// *Thread safety.* None: one thread simulates.
+// or outside, where operations take no time. SimTeam runs an agent at every rank; SimBarrier is
+// their meeting point. Nothing here depends on the host: a seed is a run. *Thread safety.* None:
+// one thread simulates.
 #pragma once
 
 #include <fmt/core.h>
@@ -88,12 +88,12 @@ class SimStore {
   fabric::SimFabric fabric_;
 };
 
-/// The meeting point of a simulation's agents, as Stage in stage.h.
-class SimStage {
+/// The meeting point of a simulation's agents, as Barrier in team.h.
+class SimBarrier {
  public:
-  SimStage(fabric::SimFabric& fabric, std::uint32_t agents) : fabric_(fabric), agents_(agents) {}
+  SimBarrier(fabric::SimFabric& fabric, std::uint32_t agents) : fabric_(fabric), agents_(agents) {}
 
-  bool meet(std::uint32_t me) {
+  bool arrive_and_wait(std::uint32_t me) {
     ++arrived_;
     const std::uint64_t all = (arrived_ + agents_ - 1) / agents_ * agents_;
     while (failure_.empty() && arrived_ < all) fabric_.spend(me, kLookNs);
@@ -118,12 +118,12 @@ class SimStage {
 };
 
 /// An agent at every rank.
-class SimCrew {
+class SimTeam {
  public:
-  explicit SimCrew(fabric::SimFabric& fabric) : fabric_(fabric) {}
+  explicit SimTeam(fabric::SimFabric& fabric) : fabric_(fabric) {}
 
   std::uint32_t agents() const { return fabric_.ranks(); }
-  SimStage stage() const { return {fabric_, agents()}; }
+  SimBarrier barrier() const { return {fabric_, agents()}; }
   template <class Body>
   void run(Body&& body) const {
     std::vector<std::uint32_t> homes(agents());

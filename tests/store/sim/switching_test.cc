@@ -70,7 +70,7 @@ TEST_CASE("switching in simulation: histories are linearizable") {
       INFO(sim_replay(fmt::format("{} and {}", pair.first, pair.second), seed));
       PlainStore store(plan_of(pair, seed));
       const RecordPlan record{.rounds = kRounds, .keys = 2, .operations = 5, .seed = seed};
-      const History all = recorded(SimCrew(store.fabric()), record, restless_sessions(store, seed));
+      const History all = recorded(SimTeam(store.fabric()), record, restless_sessions(store, seed));
       CHECK(LinearizabilityChecker::violation(all).value_or("") == "");
       CHECK(switches_of(store) > kMinSwitches);
       check_after(store, plain_sessions(store));
@@ -93,9 +93,9 @@ TEST_CASE("switching in simulation: transfers keep the sum") {
 TEST_CASE("switching in simulation: a remote get takes as long with a choice of kinds as without") {
   const auto get_ns = [](const SimPlan& plan) {
     PlainStore store(plan);
-    const SimCrew crew(store.fabric());
+    const SimTeam team(store.fabric());
     double took = 0;
-    crew.run([&](std::uint32_t me) {
+    team.run([&](std::uint32_t me) {
       if (me != 0) return;
       const auto session = store.session(me);
       std::string key = "k0";
@@ -136,15 +136,15 @@ TEST_CASE("switching in simulation: a stripe comes to the kind that its visitors
   plan.machine = shaken_machine(2, 0);
   plan.choice = &choice;
   PlainStore store(plan);
-  const SimCrew crew(store.fabric());
-  auto stage = crew.stage();
+  const SimTeam team(store.fabric());
+  auto barrier = team.barrier();
   std::string key = "k0";
   while (store.session(0)->owner_of(key) != 0) key += "x";
   std::uint64_t wrong = 0;
-  crew.run([&](std::uint32_t me) {
+  team.run([&](std::uint32_t me) {
     const auto session = store.session(me);
     if (me == 0) REQUIRE(session->put(key, "the value", {}).ok());
-    stage.meet(me);
+    barrier.arrive_and_wait(me);
     std::string out;
     for (std::uint32_t i = 0; i < 40 * store::kSampleEvery; ++i) {
       wrong += !session->get(key, out).ok() || out != "the value";

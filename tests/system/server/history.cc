@@ -20,7 +20,7 @@
 
 #include "keyway/client/wire/connection.h"
 #include "keyway/locks/base/rng.h"
-#include "tests/store/stage.h"
+#include "tests/store/team.h"
 #include "tests/support/linearizability.h"
 
 namespace keyway::test {
@@ -46,24 +46,24 @@ using Ask = std::function<wire::ReplyView(std::initializer_list<std::string_view
 
 /// Runs body(agent, ask) in each agent; ask() reports failures, and returns nothing then.
 std::string run(const Play& play,
-                const std::function<void(Stage&, std::uint32_t, const Ask&)>& body) {
-  const Crew crew{.threads = kAgents};
-  Stage stage = crew.stage();
-  crew.run([&](std::uint32_t me) {
+                const std::function<void(Barrier&, std::uint32_t, const Ask&)>& body) {
+  const Team team{.threads = kAgents};
+  Barrier barrier = team.barrier();
+  team.run([&](std::uint32_t me) {
     wire::Options options;
     options.port = play.ports[me % play.ports.size()];
     options.request_timeout = std::chrono::minutes(1);  // enough on a busy machine
     auto connection = wire::Connection::open(options);
-    if (!connection.ok()) return stage.fail(std::string(connection.status().message()));
-    body(stage, me, [&](std::initializer_list<std::string_view> words) -> wire::ReplyView {
+    if (!connection.ok()) return barrier.fail(std::string(connection.status().message()));
+    body(barrier, me, [&](std::initializer_list<std::string_view> words) -> wire::ReplyView {
       auto reply = connection->ask(words);
       if (reply.ok() && (*reply)[0].kind != resp::Kind::kError) return *reply;
-      stage.fail(fmt::format("{}: {}", *words.begin(),
-                             reply.ok() ? (*reply)[0].text : reply.status().message()));
+      barrier.fail(fmt::format("{}: {}", *words.begin(),
+                               reply.ok() ? (*reply)[0].text : reply.status().message()));
       return {};
     });
   });
-  return stage.failure();
+  return barrier.failure();
 }
 
 /// One operation on one key, drawn at random. False after a failure.
@@ -142,21 +142,21 @@ class Operation {
 
 std::string linearizable(const Play& play, std::size_t& checked) {
   std::vector<History> histories(kAgents);
-  const std::string failure = run(play, [&](Stage& stage, std::uint32_t me, const Ask& ask) {
+  const std::string failure = run(play, [&](Barrier& barrier, std::uint32_t me, const Ask& ask) {
     Rng rng(play.seed * 1000 + me);
     Operation operation(ask, rng);
     std::int64_t values = 0;
-    for (std::uint32_t round = 0; round < play.rounds && stage.meet(); ++round) {
+    for (std::uint32_t round = 0; round < play.rounds && barrier.arrive_and_wait(); ++round) {
       for (std::uint32_t i = 0; i < kOperations; ++i) {
         Event event;
         event.agent = me;
         event.key = round * kKeys + static_cast<std::uint32_t>(rng.below(kKeys));
         event.op = static_cast<Op>(rng.below(6));
-        event.invoked = stage.now();
+        event.invoked = barrier.now();
         if (!operation.perform(event, (++values * kAgents + me) * 1000)) {
-          return stage.fail(describe(event) + ": not answered as it can be");
+          return barrier.fail(describe(event) + ": not answered as it can be");
         }
-        event.answered = stage.now();
+        event.answered = barrier.now();
         histories[me].push_back(event);
       }
     }
@@ -172,9 +172,9 @@ std::string linearizable(const Play& play, std::size_t& checked) {
 /// see one value everywhere, or nothing anywhere.
 std::string atomic(const Play& play, std::size_t& checked) {
   std::atomic<std::size_t> seen{0};
-  const std::string failure = run(play, [&](Stage& stage, std::uint32_t me, const Ask& ask) {
+  const std::string failure = run(play, [&](Barrier& barrier, std::uint32_t me, const Ask& ask) {
     Rng rng(play.seed * 1000 + me);
-    for (std::uint32_t round = 0; round < play.rounds && stage.meet(); ++round) {
+    for (std::uint32_t round = 0; round < play.rounds && barrier.arrive_and_wait(); ++round) {
       // Keys of different slots, and so of different ranks.
       const auto name = [&](int i) { return fmt::format("{}:{}", i, round); };
       const std::string k[] = {name(0), name(1), name(2), name(3)};
@@ -185,8 +185,8 @@ std::string atomic(const Play& play, std::size_t& checked) {
           if (values.size() != 5) return;
           for (const resp::Reply& value : values.subspan(2)) {
             if (value.kind == values[1].kind && value.text == values[1].text) continue;
-            return stage.fail(fmt::format("round {} is half written: '{}' and '{}'", round,
-                                          values[1].text, value.text));
+            return barrier.fail(fmt::format("round {} is half written: '{}' and '{}'", round,
+                                            values[1].text, value.text));
           }
           seen.fetch_add(1, std::memory_order_relaxed);  // a count, which orders nothing
         } else if (const auto way = rng.below(4); way == 0) {
@@ -196,7 +196,7 @@ std::string atomic(const Play& play, std::size_t& checked) {
         } else {
           ask({"MSET", k[1], v, k[3], v, k[0], v, k[2], v});
         }
-        if (stage.failed()) return;
+        if (barrier.failed()) return;
       }
     }
   });

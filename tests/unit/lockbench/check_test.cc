@@ -35,11 +35,11 @@ Check run_with(const L& lock, RunOptions options = {}) {
                                            .segment_bytes = table.segment_bytes(),
                                            .agents_per_rank = table.agents_per_rank(*plan)});
   REQUIRE(fabric.ok());
-  auto crew = run_fibers<fabric::SimEndpoint>(*plan, table, lock, *fabric);
-  REQUIRE(crew.ok());
+  auto team = run_fibers<fabric::SimEndpoint>(*plan, table, lock, *fabric);
+  REQUIRE(team.ok());
   auto outsider = fabric->endpoint(0);
   REQUIRE(outsider.ok());
-  return check_run(crew->agents, read_counters(*outsider, table),
+  return check_run(team->agents, read_counters(*outsider, table),
                    read_volume(*outsider, table, *plan));
 }
 
@@ -56,11 +56,11 @@ RunResult run_threaded(const L& lock, RunOptions options) {
                                            .segment_bytes = table.segment_bytes(),
                                            .agents_per_rank = table.agents_per_rank(*plan)});
   REQUIRE(fabric.ok());
-  auto crew = run_threads<E>(*plan, table, lock, *fabric, 0, 2, Pinning::kInTurn, [] {});
-  REQUIRE(crew.ok());
+  auto team = run_threads<E>(*plan, table, lock, *fabric, 0, 2, Pinning::kInTurn, [] {});
+  REQUIRE(team.ok());
   auto outsider = fabric->endpoint(0);
   REQUIRE(outsider.ok());
-  return combine(*plan, fabric->topology(), std::move(*crew), read_counters(*outsider, table),
+  return combine(*plan, fabric->topology(), std::move(*team), read_counters(*outsider, table),
                  read_volume(*outsider, table, *plan), Clocks::kShared);
 }
 

@@ -19,15 +19,15 @@ constexpr std::string_view kOom = "-OOM command not allowed when used memory > '
 constexpr int kMaxAllocations = 2000;
 
 /// A store with something in it, and a client.
-struct Stage {
-  // One secret, so that the keys of all stages have one order.
+struct Fixture {
+  // One secret, so that the keys of all fixtures have one order.
   Store store = test::open_local(
       "local:?memory=16MiB&timeout=2s&hash_secret=000102030405060708090a0b0c0d0e0f");
   Session session = test::session_of(store);
   Client client;
   Service service;
 
-  Stage() {
+  Fixture() {
     for (const char* line :
          {"set s 'some text that is not held inline'", "set n 41", "set f 1.5", "set e x ex 1000",
           "set bits '\\xff\\x0f'", "mset k1 'value one, longer than a line holds' k2 v2 k3 v3"}) {
@@ -82,21 +82,21 @@ struct Attempt {
 Attempt attempt(const std::vector<std::string_view>& words, const std::vector<std::string>& first,
                 long at) {
   Attempt made;
-  Stage stage;
-  made.before = stage.seen();
-  Stage other;
+  Fixture fixture;
+  made.before = fixture.seen();
+  Fixture other;
   for (const std::string& each : first) other.ask_line(each);
   made.right = other.ask(words);
   made.after = other.seen();
-  for (const std::string& each : first) stage.ask_line(each);
-  made.reply = stage.ask_when_failing(words, at);
+  for (const std::string& each : first) fixture.ask_line(each);
+  made.reply = fixture.ask_when_failing(words, at);
   made.had_all = !FailingMemory::failed();
-  made.now = stage.seen();
+  made.now = fixture.seen();
   // No lock is kept: another session may write everywhere.
-  Session writer = test::session_of(stage.store);
+  Session writer = test::session_of(fixture.store);
   CHECK(writer.clear().ok());
-  Session* const sessions[] = {&stage.session, &writer};
-  test::check_heap(stage.store, writer, sessions);
+  Session* const sessions[] = {&fixture.session, &writer};
+  test::check_heap(fixture.store, writer, sessions);
   return made;
 }
 
@@ -160,15 +160,15 @@ TEST_CASE("Q1: what a long request took is given back with the next one") {
 TEST_CASE("E3: what one long value took, a session and a client give back") {
   constexpr std::size_t kLong = 4 << 20;
   constexpr std::size_t kModerate = 2 << 20;
-  Stage stage;
+  Fixture fixture;
   const std::string value(kLong, 'x');
-  REQUIRE(stage.ask({"set", "large", value}) == "+OK\r\n");
+  REQUIRE(fixture.ask({"set", "large", value}) == "+OK\r\n");
   const std::size_t before = test::allocated_bytes();
   for (const char* line :
        {"append large y", "setrange large 5 yy", "getset large z", "getdel large",
         "setrange large 4000000 y", "bitop not new large", "expire large 100", "get large",
         "getrange large -4000000 -1", "mget large new"}) {
-    stage.ask_line(line);
+    fixture.ask_line(line);
     INFO(line);
     CHECK(test::allocated_bytes() < before + kModerate);
   }

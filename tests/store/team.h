@@ -1,4 +1,4 @@
-// Runs the agents of one process: threads, or fibers of a few threads.
+// Team: the agents of one process, threads or fibers of a few threads; Barrier: where they meet.
 //
 // *Thread safety.* Every member may be called by any agent. Catch2's checks are not thread-safe, so
 // agents report failures here, and the test checks them after all have ended.
@@ -26,12 +26,12 @@ constexpr std::uint32_t scaled(std::uint32_t rounds) {
   return rounds / KEYWAY_TEST_DIVISOR > 0 ? rounds / KEYWAY_TEST_DIVISOR : 1;
 }
 
-class Stage {
+class Barrier {
  public:
-  explicit Stage(std::uint32_t agents) : agents_(agents) {}
+  explicit Barrier(std::uint32_t agents) : agents_(agents) {}
 
-  /// All agents meet here. False if one of them has failed: then all end.
-  bool meet(std::uint32_t = 0) {
+  /// Waits for all agents. False if one of them has failed: then all end.
+  bool arrive_and_wait(std::uint32_t = 0) {
     // acq_rel and acquire: an agent that leaves the meeting sees all writes of the others before
     // it.
     const std::uint64_t arrived = arrived_.fetch_add(1, std::memory_order_acq_rel) + 1;
@@ -61,12 +61,12 @@ class Stage {
 };
 
 /// How agents run: `threads` threads with `fibers` fibers each; 0 fibers: the threads themselves.
-struct Crew {
+struct Team {
   std::uint32_t threads = 4;
   std::uint32_t fibers = 0;
 
   std::uint32_t agents() const { return fibers == 0 ? threads : threads * fibers; }
-  Stage stage() const { return Stage(agents()); }
+  Barrier barrier() const { return Barrier(agents()); }
   void run(const std::function<void(std::uint32_t)>& body) const {
     std::vector<std::jthread> running;
     for (std::uint32_t thread = 0; thread < threads; ++thread) {
