@@ -131,7 +131,7 @@ Status take_own_addresses(Options& options, std::uint32_t process) {
   return {};
 }
 
-Result<ClusterView> meet(Store& store, const Options& options, const Status& ready) {
+Result<ClusterView> exchange_addresses(Store& store, const Options& options, const Status& ready) {
   ClusterView view;
   view.self = store.process();
   view.ranks = store.ranks();

@@ -37,7 +37,7 @@ Status take_own_addresses(Options& options, std::uint32_t process);
 
 /// Collective: all learn where all are; `ready` says whether this process can serve, where
 /// `options` says. The same failure everywhere when one cannot. J1.
-Result<ClusterView> meet(Store& store, const Options& options, const Status& ready);
+Result<ClusterView> exchange_addresses(Store& store, const Options& options, const Status& ready);
 
 /// Calls `end` once, when SIGTERM or SIGINT comes, here or to another rank, or when any rank calls
 /// Store::ask_all_to_end(). J2.

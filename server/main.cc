@@ -212,7 +212,7 @@ int serve(Options options) {
   if (looks.ok()) look_at_volumes(*looks, service.server_info, service.volumes);
   std::unique_ptr<Exporter> exporter;
   if (ready.ok()) ready = export_metrics(service, options, exporter);
-  auto cluster = meet(*store, options, ready);
+  auto cluster = exchange_addresses(*store, options, ready);
   if (!cluster.ok()) return fail(cluster.status(), is_primary);
   service.cluster = std::move(*cluster);
   service.shut_down = [&store] { store->ask_all_to_end(); };

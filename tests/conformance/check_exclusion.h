@@ -24,7 +24,7 @@ void visit(A& me, const L& lock, std::uint32_t k, Mode mode) {
 /// After a meeting: every lock is free and no update is lost.
 template <class A, class L>
 void expect_books_balance(A& me, const L& lock, std::uint32_t locks) {
-  me.meet();
+  me.arrive_and_wait();
   if (!me.is(0)) return;
   for (std::uint32_t k = 0; k < locks; ++k) {
     auto held = me.hold_at_once(lock, k, Mode::kWrite);
@@ -36,7 +36,7 @@ void expect_books_balance(A& me, const L& lock, std::uint32_t locks) {
 template <class World, class L>
 Outcome visit_at_random(const L& lock, const Setting& setting, std::uint32_t agents) {
   const Shape shape{.agents = agents, .locks = 1};
-  return play<World>(shape, setting, [&](auto& me) {
+  return run_check<World>(shape, setting, [&](auto& me) {
     for (std::uint32_t round = 0; round < setting.rounds; ++round) {
       visit(me, lock, 0, me.rng().below(2) == 0 ? Mode::kRead : Mode::kWrite);
     }
@@ -60,7 +60,7 @@ template <class World, class L>
 Outcome check_mixed_calls(const L& lock, const Setting& setting) {
   // A node more than calls: a holder that is slow must not make the others run out.
   const Shape shape{.agents = 4, .locks = 1, .nodes_per_agent = setting.rounds + 1};
-  return play<World>(shape, setting, [&](auto& me) {
+  return run_check<World>(shape, setting, [&](auto& me) {
     for (std::uint32_t round = 0; round < setting.rounds; ++round) {
       const Mode mode = me.rng().below(2) == 0 ? Mode::kRead : Mode::kWrite;
       const auto call = me.rng().below(4);
@@ -90,14 +90,14 @@ Outcome check_mixed_calls(const L& lock, const Setting& setting) {
 template <class World, class L>
 Outcome check_release_completes(const L& lock, const Setting& setting) {
   const Shape shape{.agents = 2, .locks = 3};
-  return play<World>(shape, setting, [&](auto& me) {
+  return run_check<World>(shape, setting, [&](auto& me) {
     std::vector<Record> asked(shape.locks);
     for (std::uint32_t round = 1; round <= 8; ++round) {
       for (std::uint32_t k = 0; me.is(0) && k < shape.locks; ++k) {
         auto held = me.hold(lock, k, Mode::kWrite);
         visit_alone(me, k, held, false);
       }
-      me.meet();
+      me.arrive_and_wait();
       for (std::uint32_t k = 0; me.is(1) && k < shape.locks; ++k) {
         auto held = me.hold(lock, k, Mode::kRead);
         const Record now = read_record(me, k);
@@ -106,7 +106,7 @@ Outcome check_release_completes(const L& lock, const Setting& setting) {
         me.ep().post_read(fabric::rma, me.plan().record(k),
                           std::as_writable_bytes(std::span(&asked[k], 1)));
       }
-      me.meet();
+      me.arrive_and_wait();
       for (std::uint32_t k = 0; me.is(1) && k < shape.locks; ++k) {
         me.expect(asked[k].version == round,
                   "L3: release of lock {} left a reader's posted read incomplete", k);
@@ -119,9 +119,9 @@ Outcome check_release_completes(const L& lock, const Setting& setting) {
 template <class World, class L>
 Outcome check_tokens(const L& lock, const Setting& setting) {
   const Shape shape{.agents = 3, .locks = 2};
-  return play<World>(shape, setting, [&](auto& me) {
+  return run_check<World>(shape, setting, [&](auto& me) {
     for (std::uint32_t round = 0; round < 12 * me.agents(); ++round) {
-      me.meet();
+      me.arrive_and_wait();
       if (!me.is(round % me.agents())) continue;
       for (std::uint32_t k = 0; k < shape.locks; ++k) {
         auto held = me.hold_at_once(lock, k, Mode::kWrite);
@@ -149,7 +149,7 @@ Outcome check_many_locks(const L& lock, const Setting& setting) {
   // A tree of queues takes a node for each level; no world here has more than two.
   const Shape shape{
       .agents = 3, .locks = 16, .nodes_per_agent = lock.traits().satellites ? 48u : 16u};
-  return play<World>(shape, setting, [&](auto& me) {
+  return run_check<World>(shape, setting, [&](auto& me) {
     using Guard = decltype(me.hold(lock, 0, Mode::kWrite));
     std::vector<std::uint32_t> order(shape.locks);
     std::iota(order.begin(), order.end(), 0);

@@ -17,7 +17,7 @@ auto handle(A& me, const L& lock, std::uint32_t k) {
 template <class World, class L>
 Outcome check_guards(const L& lock, const Setting& setting) {
   const Shape shape{.agents = 1, .locks = 2};
-  return play<World>(shape, setting, [&](auto& me) {
+  return run_check<World>(shape, setting, [&](auto& me) {
     auto here = handle(me, lock, 0);
     auto there = handle(me, lock, 1);
     const auto busy = [&](auto& h) { return h.try_write().code() == Code::kBusy; };
@@ -52,14 +52,14 @@ Outcome check_guards(const L& lock, const Setting& setting) {
 template <class World, class L>
 Outcome check_adaptors(const L& lock, const Setting& setting) {
   const Shape shape{.agents = 2, .nodes_per_agent = 8};
-  return play<World>(shape, setting, [&](auto& me) {
+  return run_check<World>(shape, setting, [&](auto& me) {
     using Clock = typename std::remove_reference_t<decltype(me)>::Clock;
     auto mine = handle(me, lock, 0);
     const auto span = std::chrono::microseconds(50);
     for (std::uint32_t round = 0; round < 6; ++round) {
       std::unique_lock held(mine, std::defer_lock);
       if (me.is(0)) held.lock();
-      me.meet();
+      me.arrive_and_wait();
       if (me.is(1)) {
         const auto before = me.agent().stats;
         std::unique_lock writer(mine, std::defer_lock);
@@ -77,9 +77,9 @@ Outcome check_adaptors(const L& lock, const Setting& setting) {
         me.expect(!writer.try_lock_until(at) && !reader.try_lock_until(at),
                   "L1: try_lock_until of a held lock");
       }
-      me.meet();
+      me.arrive_and_wait();
       if (me.is(0)) held.unlock();
-      me.meet();
+      me.arrive_and_wait();
       if (me.is(1)) {
         const auto long_span = me.setting().patience;
         std::unique_lock writer(mine, long_span);
@@ -91,7 +91,7 @@ Outcome check_adaptors(const L& lock, const Setting& setting) {
         me.expect(reader.try_lock_until(Clock::now() + long_span),
                   "L2: try_lock_shared_until of a free lock");
       }
-      me.meet();
+      me.arrive_and_wait();
     }
   });
 }
@@ -105,7 +105,7 @@ Outcome check_scoped_lock(const L& lock, const Setting& setting) {
   // nanosecond, they fail each other's attempts for ever. So they are the first and the last of
   // four, which have different homes.
   const Shape shape{.agents = 4, .locks = 2, .nodes_per_agent = 8};
-  return play<World>(shape, setting, [&](auto& me) {
+  return run_check<World>(shape, setting, [&](auto& me) {
     auto a = handle(me, lock, 0);
     auto b = handle(me, lock, 1);
     struct NoToken {
@@ -126,7 +126,7 @@ Outcome check_scoped_lock(const L& lock, const Setting& setting) {
 template <class World, class L>
 Outcome check_stats(const L& lock, const Setting& setting) {
   const Shape shape{.agents = 1, .locks = 2};
-  return play<World>(shape, setting, [&](auto& me) {
+  return run_check<World>(shape, setting, [&](auto& me) {
     for (int i = 0; i < 3; ++i) me.hold(lock, 0, Mode::kWrite).release();
     for (int i = 0; i < 2; ++i) me.hold(lock, 1, Mode::kRead).release();
     {
@@ -148,7 +148,7 @@ Outcome check_stats(const L& lock, const Setting& setting) {
 template <class World, class L>
 Outcome check_dump(const L& lock, const Setting& setting) {
   const Shape shape{.agents = 3, .locks = 2};
-  return play<World>(shape, setting, [&](auto& me) {
+  return run_check<World>(shape, setting, [&](auto& me) {
     const auto name = [&](std::uint32_t who) {
       const fabric::AgentId id = me.id_of(who);
       return fmt::format("{}.{}", id.rank, id.slot);
@@ -160,7 +160,7 @@ Outcome check_dump(const L& lock, const Setting& setting) {
     me.expect(!look().write_held && contains(look().describe(), "free"), "dump: a free lock: {}",
               look().describe());
     me.expect(look().line == me.site().line && !look().kind.empty(), "dump: no kind or no place");
-    me.meet();
+    me.arrive_and_wait();
     {
       std::optional<decltype(me.hold(lock, 0, Mode::kWrite))> held;
       if (me.is(1)) held.emplace(me.hold(lock, 0, Mode::kWrite));
@@ -168,20 +168,20 @@ Outcome check_dump(const L& lock, const Setting& setting) {
         me.set(kFreeWords + 1, held->token());
         me.ep().flush(me.site().line.rank());  // the record is complete
       }
-      me.meet();
+      me.arrive_and_wait();
       const auto seen = look();
       me.expect(seen.write_held && seen.holder_known && seen.holder == me.id_of(1) &&
                     seen.token == me.get(kFreeWords + 1),
                 "dump: does not name the holder: {}", seen.describe());
       me.expect(contains(seen.describe(), "written by agent " + name(1)), "dump: text {}",
                 seen.describe());
-      me.meet();
+      me.arrive_and_wait();
       if (me.is(0)) {
         auto late = me.acquire(lock, 0, Mode::kWrite, Deadline::now());
         me.expect(!late.ok() && contains(late.status().message(), "agent " + name(1)),
                   "dump: a timeout does not name the holder: {}", late.status().message());
       }
-      me.meet();
+      me.arrive_and_wait();
       if (me.is(2) && lock.traits().queued) me.hold(lock, 0, Mode::kWrite).release();
       if (me.is(1) && lock.traits().queued) {
         me.await([&] { return look().queue == std::vector{me.id_of(2)}; },
@@ -190,15 +190,15 @@ Outcome check_dump(const L& lock, const Setting& setting) {
                   look().describe());
       }
     }
-    me.meet();
+    me.arrive_and_wait();
     if (lock.traits().readers_share) {
       auto held = me.hold(lock, 0, Mode::kRead);
-      me.meet();
+      me.arrive_and_wait();
       me.expect(look().readers == me.agents() && !look().write_held, "dump: {} readers of {}",
                 look().readers, me.agents());
-      me.meet();
+      me.arrive_and_wait();
     }
-    me.meet();
+    me.arrive_and_wait();
     me.expect(contains(look().describe(), "free"), "dump: a free lock: {}", look().describe());
   });
 }

@@ -18,7 +18,7 @@ Outcome check_fifo(const L& lock, const Setting& setting) {
   constexpr std::uint32_t kTurn = kFreeWords;       // how many may have joined
   constexpr std::uint32_t kIn = kFreeWords + 1;     // how many have got in
   constexpr std::uint32_t kOrder = kFreeWords + 8;  // agents, in order
-  return play<World>(shape, setting, [&](auto& me) {
+  return run_check<World>(shape, setting, [&](auto& me) {
     std::vector<std::uint32_t> order(shape.agents - 1);
     std::iota(order.begin(), order.end(), 1);
     Rng shared(setting.seed);  // the same order for all agents
@@ -32,7 +32,7 @@ Outcome check_fifo(const L& lock, const Setting& setting) {
       std::shuffle(order.begin(), order.end(), shared);
       std::optional<decltype(me.hold(lock, 0, Mode::kWrite))> held;
       if (me.is(0)) held.emplace(me.hold_at_once(lock, 0, Mode::kWrite));
-      me.meet();
+      me.arrive_and_wait();
       if (me.is(0)) {
         me.ep().flush(me.site().line.rank());  // completes the record, so that dump() starts at us
         std::vector<fabric::AgentId> queue;
@@ -49,7 +49,7 @@ Outcome check_fifo(const L& lock, const Setting& setting) {
         me.await_word(kTurn, round * 100 + static_cast<std::uint64_t>(place) + 1, "no turn came");
         enter(round);
       }
-      me.meet();
+      me.arrive_and_wait();
       order.push_back(0);
       for (std::uint32_t i = 0; i < order.size(); ++i) {
         const std::uint64_t who = me.get(kOrder + i);
@@ -57,7 +57,7 @@ Outcome check_fifo(const L& lock, const Setting& setting) {
                   i, order[i]);
       }
       order.pop_back();
-      me.meet();
+      me.arrive_and_wait();
     }
   });
 }

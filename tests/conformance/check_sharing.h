@@ -19,13 +19,13 @@ void expect_refused(A& me, const L& lock, Mode mode, std::string_view when) {
 template <class World, class L>
 Outcome check_readers(const L& lock, const Setting& setting) {
   const Shape shape{.agents = 3};
-  return play<World>(shape, setting, [&](auto& me) {
+  return run_check<World>(shape, setting, [&](auto& me) {
     const bool share = lock.traits().readers_share;
     for (std::uint32_t round = 0; round < 4; ++round) {
       {
         std::optional<decltype(me.hold(lock, 0, Mode::kRead))> held;
         if (me.is(0) || (me.is(1) && share)) held.emplace(me.hold(lock, 0, Mode::kRead));
-        me.meet();  // inside: with sharing, both readers
+        me.arrive_and_wait();  // inside: with sharing, both readers
         if (me.is(1) && !share) expect_refused(me, lock, Mode::kRead, "to read beside a reader");
         if (me.is(2)) expect_refused(me, lock, Mode::kWrite, "to write beside readers");
         if (me.is(2) && share) {
@@ -33,11 +33,11 @@ Outcome check_readers(const L& lock, const Setting& setting) {
           me.expect(third.ok(), "readers_share: a refused writer keeps readers out: {}",
                     third.status().message());
         }
-        me.meet();
+        me.arrive_and_wait();
       }
-      me.meet();
+      me.arrive_and_wait();
       if (me.is(2)) me.hold_at_once(lock, 0, Mode::kWrite).release();
-      me.meet();
+      me.arrive_and_wait();
     }
   });
 }
@@ -46,20 +46,20 @@ Outcome check_readers(const L& lock, const Setting& setting) {
 template <class World, class L>
 Outcome check_try(const L& lock, const Setting& setting) {
   const Shape shape{.agents = 3};
-  return play<World>(shape, setting, [&](auto& me) {
+  return run_check<World>(shape, setting, [&](auto& me) {
     for (std::uint32_t round = 0; round < 2 * me.agents(); ++round) {
       const bool holder = me.is(round % me.agents());
       {
         std::optional<decltype(me.hold(lock, 0, Mode::kWrite))> held;
         if (holder) held.emplace(me.hold_at_once(lock, 0, Mode::kWrite));
-        me.meet();
+        me.arrive_and_wait();
         if (!holder) expect_refused(me, lock, Mode::kWrite, "to write beside a writer");
         if (!holder) expect_refused(me, lock, Mode::kRead, "to read beside a writer");
-        me.meet();
+        me.arrive_and_wait();
       }
-      me.meet();
+      me.arrive_and_wait();
       if (holder) me.hold_at_once(lock, 0, Mode::kRead).release();
-      me.meet();
+      me.arrive_and_wait();
     }
   });
 }
@@ -86,7 +86,7 @@ class AllGuard {
 template <class World, class L>
 Outcome check_lockall(const L& lock, const Setting& setting) {
   const Shape shape{.agents = 3, .locks = 4};
-  return play<World>(shape, setting, [&](auto& me) {
+  return run_check<World>(shape, setting, [&](auto& me) {
     const auto refused = [&](Deadline deadline) {
       const Status entered = lock.acquire_all(me.agent(), me.plan().group_line(), deadline);
       me.expect(entered.code() == Code::kTimeout, "G3: LOCKALL beside a writer: {}",
@@ -96,7 +96,7 @@ Outcome check_lockall(const L& lock, const Setting& setting) {
       {
         std::optional<AllGuard<std::remove_reference_t<decltype(me)>, L>> all;
         if (!me.is(2)) all.emplace(me, lock);
-        me.meet();  // inside: two holders of LOCKALL
+        me.arrive_and_wait();  // inside: two holders of LOCKALL
         for (std::uint32_t k = 0; me.is(2) && k < shape.locks; ++k) {
           me.expect_busy(lock, k, Mode::kWrite, "to write under LOCKALL");
           const auto late = me.acquire(lock, k, Mode::kWrite, Deadline::now());
@@ -105,19 +105,19 @@ Outcome check_lockall(const L& lock, const Setting& setting) {
                     "G3: writing under LOCKALL: {}", late.status().message());
           me.hold_at_once(lock, k, Mode::kRead).release();
         }
-        me.meet();
+        me.arrive_and_wait();
       }
-      me.meet();
+      me.arrive_and_wait();
       for (std::uint32_t k = 0; k < shape.locks; ++k) {
         {
           std::optional<decltype(me.hold(lock, 0, Mode::kWrite))> held;
           if (me.is(2)) held.emplace(me.hold_at_once(lock, k, Mode::kWrite));  // G2: no trace left
-          me.meet();
+          me.arrive_and_wait();
           if (!me.is(2)) refused(Deadline::now());
           if (!me.is(2)) refused(Deadline::within(std::chrono::microseconds(100)));
-          me.meet();
+          me.arrive_and_wait();
         }
-        me.meet();
+        me.arrive_and_wait();
       }
     }
   });
@@ -127,7 +127,7 @@ Outcome check_lockall(const L& lock, const Setting& setting) {
 template <class World, class L>
 Outcome check_lockall_load(const L& lock, const Setting& setting) {
   const Shape shape{.agents = 4, .locks = 3};
-  return play<World>(shape, setting, [&](auto& me) {
+  return run_check<World>(shape, setting, [&](auto& me) {
     for (std::uint32_t round = 0; round < setting.rounds / 4; ++round) {
       if (me.rng().below(4) == 0) {
         const AllGuard all(me, lock);

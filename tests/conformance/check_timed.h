@@ -11,21 +11,21 @@ namespace keyway::conformance {
 template <class World, class L>
 Outcome check_giving_up(const L& lock, const Setting& setting) {
   const Shape shape{.agents = 4, .nodes_per_agent = 8};
-  return play<World>(shape, setting, [&](auto& me) {
+  return run_check<World>(shape, setting, [&](auto& me) {
     for (std::uint32_t round = 0; round < 8; ++round) {
       const bool somebody_waits = round % 2 == 0;
       const std::uint32_t begun = kFreeWords;  // the last agent is about to wait
       {
         std::optional<decltype(me.hold(lock, 0, Mode::kWrite))> held;
         if (me.is(0)) held.emplace(me.hold(lock, 0, Mode::kWrite));
-        me.meet();
+        me.arrive_and_wait();
         for (int times = 0; !me.is(0) && times < 3; ++times) {
           const Mode mode = me.rng().below(2) == 0 ? Mode::kRead : Mode::kWrite;
           me.expect_timeout(lock, 0, mode,
                             Deadline::within(std::chrono::nanoseconds(me.rng().below(20'000))),
                             "of a held lock");
         }
-        me.meet();  // three abandoned places for each of three agents
+        me.arrive_and_wait();  // three abandoned places for each of three agents
         if (me.is(3) && somebody_waits) {
           me.add(begun, 1);
           auto granted = me.hold(lock, 0, Mode::kWrite);
@@ -41,9 +41,9 @@ Outcome check_giving_up(const L& lock, const Setting& setting) {
           }
         }
       }
-      me.meet();
+      me.arrive_and_wait();
       if (me.is(1)) me.hold_at_once(lock, 0, Mode::kWrite).release();
-      me.meet();
+      me.arrive_and_wait();
     }
   });
 }
@@ -52,12 +52,12 @@ Outcome check_giving_up(const L& lock, const Setting& setting) {
 template <class World, class L>
 Outcome check_expiry_race(const L& lock, const Setting& setting) {
   const Shape shape{.agents = 4, .nodes_per_agent = 8};
-  return play<World>(shape, setting, [&](auto& me) {
+  return run_check<World>(shape, setting, [&](auto& me) {
     for (std::uint32_t round = 0; round < setting.rounds / 2; ++round) {
       std::optional<decltype(me.hold(lock, 0, Mode::kWrite))> mine;
       const bool holder = me.is(round % me.agents());
       if (holder) mine.emplace(me.hold_at_once(lock, 0, Mode::kWrite));  // L2, of the round before
-      me.meet();
+      me.arrive_and_wait();
       if (holder) {
         for (auto steps = me.rng().below(6); steps > 0; --steps) me.wobble();
         mine->release();
@@ -72,7 +72,7 @@ Outcome check_expiry_race(const L& lock, const Setting& setting) {
         else if (held.ok())
           visit_alone(me, 0, *held, true);
       }
-      me.meet();
+      me.arrive_and_wait();
     }
   });
 }
@@ -85,7 +85,7 @@ Outcome check_node_supply(const L& lock, const Setting& setting) {
   const bool tree = lock.traits().satellites;
   const Shape shape{.agents = 2, .locks = 6, .nodes_per_agent = tree ? 4u : 2u};
   if (!lock.traits().queued) return {};
-  return play<World>(shape, setting, [&](auto& me) {
+  return run_check<World>(shape, setting, [&](auto& me) {
     const auto expect_exhausted = [&](std::uint32_t k) {
       for (const bool wait : {true, false}) {
         auto held = wait ? me.acquire(lock, k, Mode::kWrite, Deadline::now())
@@ -108,11 +108,11 @@ Outcome check_node_supply(const L& lock, const Setting& setting) {
         held.front().release();
         me.hold_at_once(lock, most + 1, Mode::kWrite).release();
       }
-      me.meet();
+      me.arrive_and_wait();
       {
         std::optional<decltype(me.hold(lock, 0, Mode::kWrite))> held;
         if (me.is(0)) held.emplace(me.hold_at_once(lock, 0, Mode::kWrite));
-        me.meet();
+        me.arrive_and_wait();
         if (me.is(1)) {  // all abandoned
           std::uint32_t given_up = 0;
           while (given_up <= shape.nodes_per_agent &&
@@ -129,14 +129,14 @@ Outcome check_node_supply(const L& lock, const Setting& setting) {
           me.reborn();  // N2: the slot's next agent does not get them either
           if (stays) expect_exhausted(3);
         }
-        me.meet();
+        me.arrive_and_wait();
       }
-      me.meet();
+      me.arrive_and_wait();
       if (me.is(1)) {
         auto one = me.hold_at_once(lock, 0, Mode::kWrite);
         auto two = me.hold_at_once(lock, 3, Mode::kWrite);
       }
-      me.meet();
+      me.arrive_and_wait();
     }
   });
 }
@@ -146,12 +146,12 @@ Outcome check_node_supply(const L& lock, const Setting& setting) {
 template <class World, class L>
 Outcome check_slot_reuse(const L& lock, const Setting& setting) {
   const Shape shape{.agents = 3, .locks = 2, .nodes_per_agent = 4};
-  return play<World>(shape, setting, [&](auto& me) {
+  return run_check<World>(shape, setting, [&](auto& me) {
     for (std::uint32_t round = 0; round < 6; ++round) {
       {
         std::optional<decltype(me.hold(lock, 0, Mode::kWrite))> held;
         if (me.is(0)) held.emplace(me.hold_at_once(lock, 0, Mode::kWrite));
-        me.meet();
+        me.arrive_and_wait();
         if (me.is(1)) {
           const fabric::AgentId before = me.ep().agent();
           me.expect_timeout(lock, 0, Mode::kWrite, Deadline::now(), "of a held lock");
@@ -170,7 +170,7 @@ Outcome check_slot_reuse(const L& lock, const Setting& setting) {
           me.await_word(kFreeWords + 1, 2 * (round + 1), "nobody came to wait");
         }
       }
-      me.meet();
+      me.arrive_and_wait();
     }
   });
 }

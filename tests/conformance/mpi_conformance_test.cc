@@ -11,8 +11,8 @@ constexpr std::uint64_t kSegmentBytes = 1u << 20;
 
 /// One fabric serves all checks, because making one takes longer than most of them: each check
 /// finds zeroed segments, as in a fresh one.
-template <class Crew>
-class OnMpi : public Crew {
+template <class Runner>
+class OnMpi : public Runner {
  public:
   using Fabric = fabric::MpiFabric;
   static inline Fabric* job = nullptr;

@@ -1,7 +1,7 @@
 // The result of a conformance check, and its parameters.
 //
 // A check returns an Outcome instead of asserting, so that the mutants' test can ask that a
-// check *fails*. Inside a check an agent reports by throwing Broken, which play() turns into
+// check *fails*. Inside a check an agent reports by throwing Broken, which run_check() turns into
 // the Outcome.
 #pragma once
 

@@ -20,7 +20,7 @@ struct Shape {
 /// Words of the board, at rank 0: how the agents of a check talk to each other.
 inline constexpr std::uint32_t kBoardWords = 128;
 inline constexpr std::uint32_t kFailedWord = 0;
-inline constexpr std::uint32_t kMeetingWord = 1;
+inline constexpr std::uint32_t kBarrierWord = 1;
 inline constexpr std::uint32_t kIdWords = 8;     // AgentId::word() of agent i at kIdWords + i
 inline constexpr std::uint32_t kFreeWords = 64;  // from here on a check's own
 

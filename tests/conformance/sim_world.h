@@ -27,7 +27,7 @@ class Simulated {
   const Plan& plan() const { return plan_; }
   Fabric& fabric() { return fabric_; }
   template <class Body>
-  void crew(std::size_t n, Body&& body) {
+  void run_agents(std::size_t n, Body&& body) {
     std::vector<std::uint32_t> homes(n);
     for (std::uint32_t i = 0; i < n; ++i) homes[i] = i % kRanks;
     fabric_.run(homes, [&](std::uint32_t i) { body(i); });

@@ -3,7 +3,7 @@
 // A world is a class with
 //   using Fabric                         what makes endpoints
 //   World(shape, setting)                opens the fabric; `ranks` for the plan
-//   crew(n, body)                        runs body(0) .. body(n - 1) at the same time
+//   run_agents(n, body)                  runs body(0) .. body(n - 1) at the same time
 //   agents_here(agents)                  the agents that this process runs
 //   agree(outcome)                       one outcome for all processes; everybody is done after it
 //   static constexpr kName               as in the tests' names
@@ -15,14 +15,14 @@
 #include <vector>
 
 #include "keyway/locks/fabric/fiber.h"
-#include "tests/conformance/actor.h"
+#include "tests/conformance/check_agent.h"
 
 namespace keyway::conformance {
 
 /// Agents as threads.
 struct Threads {
   template <class Body>
-  static void crew(std::size_t n, Body&& body) {
+  static void run_agents(std::size_t n, Body&& body) {
     std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < n; ++i) threads.emplace_back([&body, i] { body(i); });
   }
@@ -31,14 +31,14 @@ struct Threads {
 /// Agents as fibers of the calling thread.
 struct Fibers {
   template <class Body>
-  static void crew(std::size_t n, Body&& body) {
+  static void run_agents(std::size_t n, Body&& body) {
     fabric::run_fibers(n, [&body](std::size_t i) { body(i); });
   }
 };
 
 /// A world with all ranks in this process.
-template <class F, class Crew>
-class InProcess : public Crew {
+template <class F, class Runner>
+class InProcess : public Runner {
  public:
   using Fabric = F;
 
@@ -68,19 +68,19 @@ class InProcess : public Crew {
   Fabric fabric_;
 };
 
-/// Runs `body(actor)` for every agent of the shape on a fresh world; the first thing that any of
+/// Runs `body(agent)` for every agent of the shape on a fresh world; the first thing that any of
 /// them found broken, if anything.
 template <class World, class Body>
-Outcome play(const Shape& shape, const Setting& setting, Body&& body) {
+Outcome run_check(const Shape& shape, const Setting& setting, Body&& body) {
   World world(shape, setting);
   const auto here = world.agents_here(shape.agents);
   std::mutex mutex;
   Outcome first;  // guarded by mutex
-  world.crew(here.size(), [&](std::size_t i) {
-    Actor actor(world.fabric(), world.plan(), shape, setting, here[i]);
+  world.run_agents(here.size(), [&](std::size_t i) {
+    CheckAgent agent(world.fabric(), world.plan(), shape, setting, here[i]);
     try {
-      actor.meet();
-      body(actor);
+      agent.arrive_and_wait();
+      body(agent);
     } catch (const GaveUp&) {
       return;  // the agent that made us give up has reported
     } catch (const std::exception& broken) {
@@ -88,7 +88,7 @@ Outcome play(const Shape& shape, const Setting& setting, Body&& body) {
         const std::lock_guard guard(mutex);
         if (!first) first = broken.what();
       }
-      actor.report_failure();
+      agent.report_failure();
     }
   });
   return world.agree(std::move(first));

@@ -132,7 +132,7 @@ std::string run_loggers(const C& team, std::uint64_t seed, std::uint32_t steps, 
   auto barrier = team.barrier();
   team.run([&](std::uint32_t me) {
     auto opened = open(me);
-    const auto play = [&](auto& session) {
+    const auto run_session = [&](auto& session) {
       using Own = Logger<std::remove_reference_t<decltype(session)>>;
       Own logger(session, me, seed);
       if (me == 0) {
@@ -149,9 +149,9 @@ std::string run_loggers(const C& team, std::uint64_t seed, std::uint32_t steps, 
       if (auto wrong = logger.check()) barrier.fail(*wrong);
     };
     if constexpr (requires { *opened; }) {
-      play(*opened);
+      run_session(*opened);
     } else {
-      play(opened);
+      run_session(opened);
     }
   });
   return barrier.failure();

@@ -25,7 +25,7 @@ Recorded record_with(const C& team, const RecordPlan& plan, Open&& open) {
   std::vector<History> histories(team.agents());
   team.run([&](std::uint32_t me) {
     auto opened = open(me);
-    const auto play = [&](auto& session) {
+    const auto run_session = [&](auto& session) {
       Recorder<std::remove_reference_t<decltype(session)>> recorder(session, me, plan);
       for (std::uint32_t round = 0; round < plan.rounds && barrier.arrive_and_wait(me); ++round) {
         if (auto wrong = recorder.round(round, [&] { return barrier.now(); })) barrier.fail(*wrong);
@@ -33,9 +33,9 @@ Recorded record_with(const C& team, const RecordPlan& plan, Open&& open) {
       histories[me] = recorder.history();
     };
     if constexpr (requires { *opened; }) {
-      play(*opened);
+      run_session(*opened);
     } else {
-      play(opened);
+      run_session(opened);
     }
   });
   Recorded all{.failure = barrier.failure()};

@@ -36,7 +36,7 @@ struct History {
 };
 
 template <class Table>
-void play(Table& table, std::uint32_t me, std::uint64_t seed, History& history) {
+void run_agent(Table& table, std::uint32_t me, std::uint64_t seed, History& history) {
   Rng rng(seed * 100 + me);
   std::uint64_t inserted = 0;
   for (std::uint64_t step = 0; step < 3 * kEach; ++step) {
@@ -78,7 +78,7 @@ TEST_CASE("atomic table in simulation: histories are linearizable, and the sum i
     History history;
     fabric.run(homes, [&](std::uint32_t i) {
       AtomicTable<fabric::SimEndpoint> table(*endpoints[i], kBase, kShape);
-      play(table, i, seed, history);
+      run_agent(table, i, seed, history);
     });
     REQUIRE(history.wrong == 0);
     auto outsider = std::move(*fabric.endpoint(0));

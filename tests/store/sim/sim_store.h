@@ -1,9 +1,9 @@
-// A store on a simulated machine, and how the agents of a test play on it in virtual time.
+// A store on a simulated machine, and how the agents of a test run on it in virtual time.
 //
 // *What.* SimStore owns geometry, lock and fabric, and makes sessions: in an agent while it runs,
 // or outside, where operations take no time. SimTeam runs an agent at every rank; SimBarrier is
-// their meeting point. Nothing here depends on the host: a seed is a run. *Thread safety.* None:
-// one thread simulates.
+// their meeting point. Nothing here depends on the host: a seed is a run.
+// *Thread safety.* None: one thread simulates.
 #pragma once
 
 #include <fmt/core.h>

@@ -3,9 +3,9 @@
 //
 // usage: server_history linearizable|atomic SEED ROUNDS PORT...
 //
-// Agents are threads with one connection each, to the ports in turn. They play many short rounds,
-// each on separate keys. Prints the error and exits with 1, or prints how many operations were
-// right.
+// Agents are threads with one connection each, to the ports in turn. They run_options many short
+// rounds, each on separate keys. Prints the error and exits with 1, or prints how many operations
+// were right.
 #include <fmt/core.h>
 
 #include <atomic>
@@ -30,7 +30,7 @@ constexpr std::uint32_t kAgents = 8;
 constexpr std::uint32_t kKeys = 4;        // per round
 constexpr std::uint32_t kOperations = 6;  // per agent and round
 
-struct Play {
+struct RunOptions {
   std::uint64_t seed = 1;
   std::uint32_t rounds = 100;
   std::vector<std::uint16_t> ports;
@@ -45,13 +45,13 @@ bool read_number(std::string_view text, Number& out) {
 using Ask = std::function<wire::ReplyView(std::initializer_list<std::string_view>)>;
 
 /// Runs body(agent, ask) in each agent; ask() reports failures, and returns nothing then.
-std::string run(const Play& play,
+std::string run(const RunOptions& run_options,
                 const std::function<void(Barrier&, std::uint32_t, const Ask&)>& body) {
   const Team team{.threads = kAgents};
   Barrier barrier = team.barrier();
   team.run([&](std::uint32_t me) {
     wire::Options options;
-    options.port = play.ports[me % play.ports.size()];
+    options.port = run_options.ports[me % run_options.ports.size()];
     options.request_timeout = std::chrono::minutes(1);  // enough on a busy machine
     auto connection = wire::Connection::open(options);
     if (!connection.ok()) return barrier.fail(std::string(connection.status().message()));
@@ -140,27 +140,29 @@ class Operation {
   std::int64_t seen_ = 1;
 };
 
-std::string linearizable(const Play& play, std::size_t& checked) {
+std::string linearizable(const RunOptions& run_options, std::size_t& checked) {
   std::vector<History> histories(kAgents);
-  const std::string failure = run(play, [&](Barrier& barrier, std::uint32_t me, const Ask& ask) {
-    Rng rng(play.seed * 1000 + me);
-    Operation operation(ask, rng);
-    std::int64_t values = 0;
-    for (std::uint32_t round = 0; round < play.rounds && barrier.arrive_and_wait(); ++round) {
-      for (std::uint32_t i = 0; i < kOperations; ++i) {
-        Event event;
-        event.agent = me;
-        event.key = round * kKeys + static_cast<std::uint32_t>(rng.below(kKeys));
-        event.op = static_cast<Op>(rng.below(6));
-        event.invoked = barrier.now();
-        if (!operation.perform(event, (++values * kAgents + me) * 1000)) {
-          return barrier.fail(describe(event) + ": not answered as it can be");
+  const std::string failure =
+      run(run_options, [&](Barrier& barrier, std::uint32_t me, const Ask& ask) {
+        Rng rng(run_options.seed * 1000 + me);
+        Operation operation(ask, rng);
+        std::int64_t values = 0;
+        for (std::uint32_t round = 0; round < run_options.rounds && barrier.arrive_and_wait();
+             ++round) {
+          for (std::uint32_t i = 0; i < kOperations; ++i) {
+            Event event;
+            event.agent = me;
+            event.key = round * kKeys + static_cast<std::uint32_t>(rng.below(kKeys));
+            event.op = static_cast<Op>(rng.below(6));
+            event.invoked = barrier.now();
+            if (!operation.perform(event, (++values * kAgents + me) * 1000)) {
+              return barrier.fail(describe(event) + ": not answered as it can be");
+            }
+            event.answered = barrier.now();
+            histories[me].push_back(event);
+          }
         }
-        event.answered = barrier.now();
-        histories[me].push_back(event);
-      }
-    }
-  });
+      });
   if (!failure.empty()) return failure;
   History all;
   for (const History& history : histories) all.insert(all.end(), history.begin(), history.end());
@@ -170,52 +172,55 @@ std::string linearizable(const Play& play, std::size_t& checked) {
 
 /// Half of the agents write all keys of a round together, or erase them; the others read them: they
 /// see one value everywhere, or nothing anywhere.
-std::string atomic(const Play& play, std::size_t& checked) {
+std::string atomic(const RunOptions& run_options, std::size_t& checked) {
   std::atomic<std::size_t> seen{0};
-  const std::string failure = run(play, [&](Barrier& barrier, std::uint32_t me, const Ask& ask) {
-    Rng rng(play.seed * 1000 + me);
-    for (std::uint32_t round = 0; round < play.rounds && barrier.arrive_and_wait(); ++round) {
-      // Keys of different slots, and so of different ranks.
-      const auto name = [&](int i) { return fmt::format("{}:{}", i, round); };
-      const std::string k[] = {name(0), name(1), name(2), name(3)};
-      for (std::uint32_t i = 0; i < kOperations; ++i) {
-        const std::string v = fmt::format("{}/{}/{}", me, round, i);
-        if (me % 2 == 1) {
-          const auto values = ask({"MGET", k[3], k[0], k[2], k[1]});
-          if (values.size() != 5) return;
-          for (const resp::Reply& value : values.subspan(2)) {
-            if (value.kind == values[1].kind && value.text == values[1].text) continue;
-            return barrier.fail(fmt::format("round {} is half written: '{}' and '{}'", round,
-                                            values[1].text, value.text));
+  const std::string failure =
+      run(run_options, [&](Barrier& barrier, std::uint32_t me, const Ask& ask) {
+        Rng rng(run_options.seed * 1000 + me);
+        for (std::uint32_t round = 0; round < run_options.rounds && barrier.arrive_and_wait();
+             ++round) {
+          // Keys of different slots, and so of different ranks.
+          const auto name = [&](int i) { return fmt::format("{}:{}", i, round); };
+          const std::string k[] = {name(0), name(1), name(2), name(3)};
+          for (std::uint32_t i = 0; i < kOperations; ++i) {
+            const std::string v = fmt::format("{}/{}/{}", me, round, i);
+            if (me % 2 == 1) {
+              const auto values = ask({"MGET", k[3], k[0], k[2], k[1]});
+              if (values.size() != 5) return;
+              for (const resp::Reply& value : values.subspan(2)) {
+                if (value.kind == values[1].kind && value.text == values[1].text) continue;
+                return barrier.fail(fmt::format("round {} is half written: '{}' and '{}'", round,
+                                                values[1].text, value.text));
+              }
+              seen.fetch_add(1, std::memory_order_relaxed);  // a count, which orders nothing
+            } else if (const auto way = rng.below(4); way == 0) {
+              ask({"DEL", k[0], k[1], k[2], k[3]});
+            } else if (way == 1) {
+              ask({"MSETNX", k[2], v, k[1], v, k[0], v, k[3], v});
+            } else {
+              ask({"MSET", k[1], v, k[3], v, k[0], v, k[2], v});
+            }
+            if (barrier.failed()) return;
           }
-          seen.fetch_add(1, std::memory_order_relaxed);  // a count, which orders nothing
-        } else if (const auto way = rng.below(4); way == 0) {
-          ask({"DEL", k[0], k[1], k[2], k[3]});
-        } else if (way == 1) {
-          ask({"MSETNX", k[2], v, k[1], v, k[0], v, k[3], v});
-        } else {
-          ask({"MSET", k[1], v, k[3], v, k[0], v, k[2], v});
         }
-        if (barrier.failed()) return;
-      }
-    }
-  });
+      });
   checked = seen;
   return failure;
 }
 
 int main_of(std::span<char*> words) {
-  Play play;
-  if (words.size() < 5 || !read_number(std::string_view(words[2]), play.seed) ||
-      !read_number(std::string_view(words[3]), play.rounds)) {
+  RunOptions run_options;
+  if (words.size() < 5 || !read_number(std::string_view(words[2]), run_options.seed) ||
+      !read_number(std::string_view(words[3]), run_options.rounds)) {
     return 2;
   }
   for (const char* word : words.subspan(4)) {
-    if (!read_number(std::string_view(word), play.ports.emplace_back())) return 2;
+    if (!read_number(std::string_view(word), run_options.ports.emplace_back())) return 2;
   }
   std::size_t checked = 0;
   const bool one_key = std::string_view(words[1]) == "linearizable";
-  const std::string wrong = one_key ? linearizable(play, checked) : atomic(play, checked);
+  const std::string wrong =
+      one_key ? linearizable(run_options, checked) : atomic(run_options, checked);
   fmt::print("{}\n", wrong.empty() ? fmt::format("{} checked", checked) : wrong);
   return wrong.empty() ? 0 : 1;
 }

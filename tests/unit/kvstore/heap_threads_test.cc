@@ -57,7 +57,8 @@ std::uint64_t draw_bytes(Rng& rng) {
 }
 
 // Returns whether it saw no overlap; leaves what it still holds in `held`.
-bool hammer(HeapAgent& agent, Shadow& shadow, std::uint32_t me, std::vector<Held>& held) {
+bool allocate_and_free(HeapAgent& agent, Shadow& shadow, std::uint32_t me,
+                       std::vector<Held>& held) {
   Rng rng(me);
   bool clean = true;
   for (int step = 0; step < kSteps; ++step) {
@@ -93,7 +94,8 @@ void check_threads(std::uint32_t agents_per_rank) {
   {
     std::vector<std::jthread> threads;
     for (std::uint32_t i = 0; i < kThreads; ++i) {
-      threads.emplace_back([&, i] { clean[i] = hammer(*agents[i], shadow, i + 1, held[i]); });
+      threads.emplace_back(
+          [&, i] { clean[i] = allocate_and_free(*agents[i], shadow, i + 1, held[i]); });
     }
   }
   for (std::uint32_t i = 0; i < kThreads; ++i) CHECK(clean[i]);

@@ -73,7 +73,7 @@ std::vector<Scene> scenes_of(const std::filesystem::path& file) {
   return scenes;
 }
 
-void play(Store& store, const Scene& scene) {
+void run_scene(Store& store, const Scene& scene) {
   Peer peer(store);
   REQUIRE(peer.ask("FLUSHALL") == "+OK\r\n");
   peer.service.password.set(scene.password);
@@ -93,7 +93,7 @@ TEST_CASE("replies: those of redis-server, byte for byte") {
     for (const Scene& scene : scenes) {
       INFO(entry.path().filename().string() << ", " << scene.name);
       REQUIRE_FALSE(scene.exchanges.empty());
-      play(store, scene);
+      run_scene(store, scene);
     }
     ++files;
   }

@@ -1,4 +1,4 @@
-// Actor: one agent of a check, wherever it runs.
+// CheckAgent: one agent of a check, wherever it runs.
 //
 // *What.* An endpoint, a LockAgent, a seeded random source and the board, through which the
 // agents of a check meet and signal. Everything that agents share lies in segments, so a check
@@ -40,13 +40,13 @@ struct StoppedClock {
 };
 
 template <class F>
-class Actor {
+class CheckAgent {
  public:
   using E = typename F::Endpoint;
   using Clock = std::conditional_t<VirtualTime<F>, StoppedClock, std::chrono::steady_clock>;
 
-  Actor(F& fabric, const Plan& plan, const Shape& shape, const Setting& setting,
-        std::uint32_t index)
+  CheckAgent(F& fabric, const Plan& plan, const Shape& shape, const Setting& setting,
+             std::uint32_t index)
       : fabric_(fabric),
         plan_(plan),
         setting_(setting),
@@ -113,11 +113,11 @@ class Actor {
   void await_word(std::uint32_t word, std::uint64_t least, std::string_view what) {
     await([&] { return get(word) >= least; }, what);
   }
-  /// All agents of the check meet here.
-  void meet() {
-    const std::uint64_t arrived = add(kMeetingWord, 1) + 1;
+  /// Waits for all agents of the check.
+  void arrive_and_wait() {
+    const std::uint64_t arrived = add(kBarrierWord, 1) + 1;
     const std::uint64_t all = (arrived + agents_ - 1) / agents_ * agents_;
-    await_word(kMeetingWord, all, "not every agent came to the meeting");
+    await_word(kBarrierWord, all, "not every agent came to the meeting");
   }
 
   // --- locks
