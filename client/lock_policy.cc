@@ -87,7 +87,7 @@ Result<LockPolicy> lock_policy(const StoreOptions& options, std::uint32_t nodes)
       .local = options.expect_local != 0 ? options.expect_local / 100.0 : 1.0 / nodes};
   const auto costs = lock_costs(options.lock_costs, nodes);
   if (!costs.ok()) return costs.status();
-  // One agent of each part of the job may be about to visit a lock that is left.
+  // One agent of each part of the job may be about to acquire a lock that is left.
   auto automatic = store::automatic_policy(hinted, *costs, nodes);
   if (!automatic.ok()) return automatic.status();
   LockPolicy policy{.lock = std::move(automatic->lock),
