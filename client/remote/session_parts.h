@@ -19,9 +19,10 @@ namespace keyway::remote {
 class Digits {
  public:
   template <class T>
-  explicit Digits(T number)
-      : size_(static_cast<std::size_t>(
-            std::to_chars(text_.data(), text_.data() + text_.size(), number).ptr - text_.data())) {}
+  explicit Digits(T number) {
+    const char* const end = std::to_chars(text_.data(), text_.data() + text_.size(), number).ptr;
+    size_ = static_cast<std::size_t>(end - text_.data());
+  }
   operator std::string_view() const { return {text_.data(), size_}; }
 
  private:

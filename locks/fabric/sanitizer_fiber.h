@@ -10,11 +10,13 @@
 
 #include <cstddef>
 
-#if defined(__SANITIZE_ADDRESS__)
+#include "keyway/locks/base/sanitizers.h"
+
+#if defined(KW_ASAN)
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
-#if defined(__SANITIZE_THREAD__)
+#if defined(KW_TSAN)
 #include <sanitizer/tsan_interface.h>
 #endif
 
@@ -29,11 +31,11 @@ class SanitizerFiber {
   static SanitizerFiber create([[maybe_unused]] const void* bottom,
                                [[maybe_unused]] std::size_t bytes) {
     SanitizerFiber made;
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(KW_ASAN)
     made.bottom_ = bottom;
     made.bytes_ = bytes;
 #endif
-#if defined(__SANITIZE_THREAD__)
+#if defined(KW_TSAN)
     made.tsan_ = __tsan_create_fiber(0);
 #endif
     return made;
@@ -41,7 +43,7 @@ class SanitizerFiber {
   /// The shadow of the calling thread's own stack.
   static SanitizerFiber of_thread() {
     SanitizerFiber made;
-#if defined(__SANITIZE_THREAD__)
+#if defined(KW_TSAN)
     made.tsan_ = __tsan_get_current_fiber();
 #endif
     return made;
@@ -49,14 +51,14 @@ class SanitizerFiber {
 
   /// AddressSanitizer: call on the old stack, just before the switch to `next`.
   void leave_for([[maybe_unused]] SanitizerFiber& next, [[maybe_unused]] bool for_ever) {
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(KW_ASAN)
     __sanitizer_start_switch_fiber(for_ever ? nullptr : &fake_stack_, next.bottom_, next.bytes_);
     next.came_from_ = this;
 #endif
   }
   /// AddressSanitizer: call on the new stack, just after the switch.
   void arrived() {
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(KW_ASAN)
     // The thread's own stack bounds become known the first time that we leave it.
     __sanitizer_finish_switch_fiber(fake_stack_, &came_from_->bottom_, &came_from_->bytes_);
 #endif
@@ -64,30 +66,30 @@ class SanitizerFiber {
   /// ThreadSanitizer: from here on the calling thread runs this stack. Inlined always: its own
   /// entry and exit would lie on different stacks.
   [[gnu::always_inline]] void running() {
-#if defined(__SANITIZE_THREAD__)
+#if defined(KW_TSAN)
     __tsan_switch_to_fiber(tsan_, 0);
 #endif
   }
   /// Call once the stack is gone.
   void destroy() {
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(KW_ASAN)
     // The marks of the last frames outlive the mapping: the next one at this place must not find
     // them.
     __asan_unpoison_memory_region(bottom_, bytes_);
 #endif
-#if defined(__SANITIZE_THREAD__)
+#if defined(KW_TSAN)
     __tsan_destroy_fiber(tsan_);
 #endif
   }
 
  private:
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(KW_ASAN)
   void* fake_stack_ = nullptr;
   const void* bottom_ = nullptr;
   std::size_t bytes_ = 0;
   SanitizerFiber* came_from_ = nullptr;
 #endif
-#if defined(__SANITIZE_THREAD__)
+#if defined(KW_TSAN)
   void* tsan_ = nullptr;
 #endif
 };

@@ -15,6 +15,8 @@
 #include <string>
 #include <utility>
 
+#include "keyway/locks/base/sanitizers.h"
+
 namespace keyway::conformance {
 
 /// The failure, in a sentence that begins with the invariant; nothing if the check passed.
@@ -23,7 +25,7 @@ using Outcome = std::optional<std::string>;
 /// Environment variable that replaces the seed of every check.
 inline constexpr const char* kSeedVariable = "KEYWAY_TEST_SEED";
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#if defined(KW_TSAN) || defined(KW_ASAN)
 inline constexpr std::uint32_t kRounds = 60;
 #else
 inline constexpr std::uint32_t kRounds = 400;

@@ -8,10 +8,11 @@
 #include <string>
 #include <utility>
 
+#include "keyway/locks/base/sanitizers.h"
 #include "tests/support/catch_run.h"
 #include "tests/support/mpi_job.h"
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(KW_ASAN)
 // Nothing is unloaded: a leak of a module that has gone has no name by which to suppress it.
 extern "C" int dlclose(void*) { return 0; }
 #endif

@@ -1,4 +1,4 @@
-"""Runs clang on the sources that g++ compiles: shared by thread_safety.py and clang_tidy.py."""
+"""Runs clang on the sources that g++ compiles: shared by sources.py and clang_tidy.py."""
 
 import concurrent.futures
 import json
@@ -10,17 +10,25 @@ import subprocess
 
 # Options that g++ accepts and clang does not, and the precompiled headers that g++ made.
 _NOT_CLANGS = re.compile(r"--param=.*|-Winvalid-pch|-fpch-.*|-Wno-subobject-linkage|-Wno-array-bounds")
+# Irrelevant to parsing, but clang wants a precompiled header made with the same.
+_CODE = ("-fPIC", "-fPIE")
+# A line of CMake's file that joins sources.
+_JOINED = re.compile(r'^#include "(.+)"$', re.MULTILINE)
 
 
 def sources(commands, source):
-    """The arguments that a build, of these compile commands, compiles each source of ours with, by path in the tree; without
-    compiler, output and precompiled header."""
+    """The arguments with which a build compiles each source of ours, also if it joins it with others,
+    by path in the tree; without compiler, output and precompiled header."""
     found = {}
     for entry in json.loads(commands.read_text()):
         path = pathlib.Path(entry["file"])
-        if not path.is_relative_to(source) or path.is_relative_to(commands.parent):
-            continue
-        found[path.relative_to(source).as_posix()] = arguments_of(shlex.split(entry["command"]))
+        arguments = arguments_of(shlex.split(entry["command"]))
+        paths = [path]
+        if path.parent.name == "Unity" and path.is_relative_to(commands.parent):
+            paths = [pathlib.Path(name) for name in _JOINED.findall(path.read_text())]
+        for path in paths:
+            if path.is_relative_to(source) and not path.is_relative_to(commands.parent):
+                found[path.relative_to(source).as_posix()] = arguments
     return found
 
 
@@ -30,7 +38,8 @@ def arguments_of(words):
     for word in words:
         if word in ("-o", "-c", "-include"):
             next(words)
-        elif word.startswith(("-I", "-D", "-std=", "-f", "-isystem")) and not _NOT_CLANGS.match(word):
+        elif word.startswith(("-I", "-D", "-std=", "-f", "-isystem")) \
+                and word not in _CODE and not _NOT_CLANGS.match(word):
             kept += [word, next(words)] if word in ("-isystem", "-I", "-D") else [word]
     return kept
 

@@ -6,8 +6,8 @@ The standard library's headers that the build precompiles are parsed once here, 
 the work. So a header compiles although it leans on another for one of those; the rule
 standard_headers_are_included finds that.
 
-Those that a source of their library includes before all else are left to the build, which has
-compiled just that, with just those folders."""
+Those that a source of their library includes before all else are left to sources.py, which reads just
+that, with just those folders."""
 
 import argparse
 import concurrent.futures
@@ -40,7 +40,7 @@ def headers_of(source, library, libraries):
 
 
 def opened_by_sources(source, library):
-    """The headers that a source of the library's folder includes first, which the build compiles."""
+    """The headers that a source of the library's folder includes first, which sources.py reads."""
     first = re.compile(r'^#include ["<]keyway/([^">]+)[">]', re.MULTILINE)
     for file in (source / library["folder"]).glob("*.cc"):
         text = file.read_text(encoding="utf8")

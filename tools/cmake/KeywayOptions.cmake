@@ -8,14 +8,10 @@ option(KEYWAY_DCHECK "Compile the checks on hot paths (KW_DCHECK)" OFF)
 set(KEYWAY_SANITIZE "" CACHE STRING "Sanitizers: address, thread, undefined, \"address,undefined\" or empty")
 
 # Sources that are compiled together share the parsing of headers and the instances of templates,
-# which is most of what a build takes. Compiled separately, each shows that its includes are
-# complete.
-set(KEYWAY_JOIN "none" CACHE STRING "Whose sources are compiled several at once: none, tests or all")
-set_property(CACHE KEYWAY_JOIN PROPERTY STRINGS none tests all)
+# which is most of what a build takes. Each must be complete by itself: tests/tidy/sources.py.
+option(KEYWAY_JOIN "Compile the sources of a target several at once" OFF)
+set(CMAKE_UNITY_BUILD ${KEYWAY_JOIN})
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
-if(KEYWAY_JOIN STREQUAL "all")
-  set(CMAKE_UNITY_BUILD ON)
-endif()
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -41,7 +37,7 @@ target_compile_options(keyway_build_flags INTERFACE
 # When sources are compiled together, one's local names may be another's global ones, and g++ takes
 # the sources for headers, in which types should not have members of anonymous namespaces.
 target_compile_options(keyway_build_flags INTERFACE
-                       "$<$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>:-Wno-shadow;-Wno-subobject-linkage>")
+                       "$<$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>:-Wno-shadow;$<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>>")
 if(KEYWAY_SANITIZE)
   target_compile_options(keyway_build_flags INTERFACE
                          -fsanitize=${KEYWAY_SANITIZE} -fno-omit-frame-pointer)

@@ -61,7 +61,8 @@ function(keyway_cold_sources)
 endfunction()
 
 # keyway_apart_sources(FILE...): each is compiled separately even if a target's sources are joined
-# (KEYWAY_JOIN), because it uses names that other sources use, too.
+# (KEYWAY_JOIN), because it uses names that other sources use, too, or because it is measured: how much
+# g++ inlines depends on all that it compiles at once.
 function(keyway_apart_sources)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()

@@ -16,7 +16,8 @@ keyway_build() {
   done
   : "${preset:=release}"
   if [[ $tests == yes ]]; then
-    install_packages "${keyway_run_packages[@]}" "${keyway_test_packages[@]}"
+    install_build_packages "$preset"
+    install_packages "${keyway_test_packages[@]}"
     build_preset "$preset" ON
   else
     build_for_users "$preset"

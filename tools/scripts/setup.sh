@@ -17,8 +17,11 @@ keyway_test_packages=(
   python3 gnuplot-nox iproute2 openssl patch procps util-linux spin
   redis-tools python3-redis libhiredis-dev
 )
-# Additional packages for ./keyway test --all: clang has libFuzzer and the thread-safety analysis.
-keyway_all_packages=(clang libclang-rt-14-dev ccache)
+# Additional packages for the presets of sanitizers and fuzzing: clang is quicker with them (decision
+# 025) and has libFuzzer.
+keyway_clang_packages=(clang libclang-rt-14-dev)
+# Additional packages for ./keyway test --all.
+keyway_all_packages=("${keyway_clang_packages[@]}" ccache)
 # And ./keyway test --long.
 keyway_long_packages=(clang clang-tidy)
 # Additional packages for the benchmarks: rows, plots, namespaces.
@@ -117,11 +120,19 @@ say_how_long() {
   say "building build/$preset: up to $steps steps, about $minutes min"
 }
 
+# install_build_packages PRESET: what building it takes, without the tests.
+install_build_packages() {
+  local -a packages=("${keyway_run_packages[@]}")
+  case "$1" in
+    openmpi) packages+=("${keyway_openmpi_packages[@]}") ;;
+    asan | tsan | ubsan) packages+=("${keyway_clang_packages[@]}") ;;
+  esac
+  install_packages "${packages[@]}"
+}
+
 # build_for_users PRESET: everything but the tests.
 build_for_users() {
-  local -a packages=("${keyway_run_packages[@]}")
-  [[ $1 != openmpi ]] || packages+=("${keyway_openmpi_packages[@]}")
-  install_packages "${packages[@]}"
+  install_build_packages "$1"
   build_preset "$1" OFF "${keyway_user_targets[@]}"
 }
 

@@ -1,5 +1,5 @@
-"""thread_safety.py finds an access without the mutex, in a source and in a header without one, and
-passes one with it."""
+"""sources.py finds an access without the mutex, in a source and in a header without one, and passes
+one with it. It finds a source that leans on the includes of one that a build joins it with."""
 
 import json
 import pathlib
@@ -26,7 +26,7 @@ GET = '#include "keyway/server/net/counter.h"\nint keyway::Counter::get() const 
 LOCKED = "const MutexLock held(mutex_);"
 
 
-class ThreadSafety(unittest.TestCase):
+class Sources(unittest.TestCase):
     def analysed(self, get, peek):
         """get: the source's guard, or None for no source; peek: the header's."""
         with tempfile.TemporaryDirectory() as root:
@@ -41,12 +41,18 @@ class ThreadSafety(unittest.TestCase):
             source.write_text("int nothing;\n" if get is None else GET % get)
             build = root / "build"
             build.mkdir()
-            command = f"g++ -I{root}/include -std=c++20 --param=ggc-min-expand=9 -o a.o -c {source}"
-            (build / "compile_commands.json").write_text(json.dumps(
-                [{"directory": str(build), "command": command, "file": str(source)}]))
-            return subprocess.run(
-                [sys.executable, "-B", HERE / "thread_safety.py", "--clang", CLANG,
-                 "--commands", build / "compile_commands.json", "--source", root], capture_output=True, text=True, check=False)
+            return self.checked(root, source)
+
+    def checked(self, root, source):
+        """The check of a tree that compiles this file."""
+        build = root / "build"
+        command = f"g++ -I{root}/include -std=c++20 -fPIE --param=ggc-min-expand=9 -o a.o -c {source}"
+        (build / "compile_commands.json").write_text(json.dumps(
+            [{"directory": str(build), "command": command, "file": str(source)}]))
+        return subprocess.run(
+            [sys.executable, "-B", HERE / "sources.py", "--clang", CLANG, "--commands",
+             build / "compile_commands.json", "--source", root, "--precompile", "<vector>"],
+            capture_output=True, text=True, check=False)
 
     def test_a_guarded_access_passes(self):
         done = self.analysed(LOCKED, LOCKED)
@@ -62,6 +68,21 @@ class ThreadSafety(unittest.TestCase):
         done = self.analysed(None, "")
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         self.assertIn("counter.h", done.stdout)
+
+    def test_a_source_that_leans_on_one_it_is_joined_with_fails(self):
+        with tempfile.TemporaryDirectory() as root:
+            root = pathlib.Path(root)
+            joined = root / "build/server/Unity/unity_0_cxx.cxx"
+            for folder in (joined.parent, root / "server"):
+                folder.mkdir(parents=True)
+            (root / "server/one.h").write_text("int one();\n")
+            (root / "server/a.cc").write_text('#include "one.h"\nint one() { return 1; }\n')
+            (root / "server/b.cc").write_text("int two() { return one() + 1; }\n")
+            joined.write_text("".join(f'#include "{root}/server/{name}.cc"\n\n' for name in "ab"))
+            done = self.checked(root, joined)
+            self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+            self.assertIn("server/b.cc", done.stdout)
+            self.assertIn("2 sources, 1 failed", done.stdout)
 
 
 if __name__ == "__main__":
