@@ -1,5 +1,4 @@
-"""Functions that the measuring scripts share: the provenance of a result, running a program,
-drawing a plot."""
+"""Functions that the measuring scripts share: the provenance of a result, running a program."""
 
 import os
 import pathlib
@@ -46,8 +45,3 @@ def output_of(command, **options):
     if done.returncode != 0:
         raise SystemExit(f"{command[0]} ended with {done.returncode}")
     return done.stdout
-
-
-def plot(script):
-    """Runs a gnuplot script."""
-    subprocess.run(["gnuplot"], input=script, text=True, check=True)

@@ -41,7 +41,7 @@ def table(nodes, threads, locks, locality=None, seconds=0.002):
             nodes * threads, "--stride", threads, "--locks", locks, *near, "--seconds", seconds)
 
 
-def panel(nodes, locks, locality, locks_of=(ALOCK, MCS, SPIN), **more):
+def panel(nodes, locks, locality, locks_of=(ALOCK, MCS, SPIN), paper=(), paper_name="", **more):
     """Throughput of each lock over the threads per node, at one size of table and cluster."""
     local = f"{locality:.0%} local"
     return Panel(title=f"{locks} locks, {nodes} nodes, {local}",
@@ -49,7 +49,7 @@ def panel(nodes, locks, locality, locks_of=(ALOCK, MCS, SPIN), **more):
                  xs=THREADS,
                  at=lambda threads: table(nodes, threads, locks, locality, **more),
                  label="operations per s",
-                 x_label=THREADS_LABEL)
+                 x_label=THREADS_LABEL, paper=paper, paper_name=paper_name)
 
 
 def ratios(seen, panel, over, under):

@@ -7,6 +7,7 @@ none."""
 import dataclasses
 import typing
 
+from plotting import Plot
 from stage import Row
 
 # An "up to" of a paper is a plot's best point on one machine: within this factor it has come out.
@@ -30,6 +31,17 @@ class Line:
 
 
 @dataclasses.dataclass(frozen=True)
+class PaperRatio:
+    """Points that the paper gives as a ratio: `line` is `ratio` times `base`, at the xs from `least`
+    to `most`. The plot has them on our `base`."""
+    line: str
+    base: str
+    ratio: float
+    least: float
+    most: float
+
+
+@dataclasses.dataclass(frozen=True)
 class Panel:
     """One plot: each line at each x. `at(x)` is what a run at that x is given besides."""
     title: str
@@ -42,6 +54,8 @@ class Panel:
     show: str = "{:.0f}"
     log_y: bool = True
     quick: tuple = ()  # words that make a run small, if the claim's do not fit
+    paper: tuple = ()  # of PaperRatio
+    paper_name: str = ""  # in the legend
 
 
 @dataclasses.dataclass(frozen=True)
@@ -176,6 +190,22 @@ def add_sensitivity(row, stage, claim):
               ("changed", *(check.what for check in to.checks), "as in the paper"), lines)
 
 
+def paper_points(panel, seen):
+    """{line: [(x, y)]} of the paper's ratios."""
+    found = {given.line: [(x, given.ratio * y)
+                          for x, y in seen.line(panel.title, given.base).items()
+                          if given.least <= x <= given.most] for given in panel.paper}
+    return {line: points for line, points in found.items() if points}
+
+
+def plots(claim, seen):
+    return [Plot(title=panel.title, x_label=panel.x_label, y_label=panel.label,
+                 lines={line: list(seen.line(panel.title, line).items())
+                        for line in seen.lines(panel.title)},
+                 log_y=panel.log_y, paper=paper_points(panel, seen), paper_name=panel.paper_name)
+            for panel in claim.panels]
+
+
 def remake(claim, stage, sensitive=True):
     """Runs a claim at full size, or at its quick one, and draws it."""
     xs_of = (lambda panel: claim.quick_xs) if stage.quick else (lambda panel: panel.xs)
@@ -188,10 +218,5 @@ def remake(claim, stage, sensitive=True):
     add_tables(row, claim, seen)
     if claim.sensitivity and sensitive:
         add_sensitivity(row, stage, claim)
-    stage.draw([(panel.title, panel.label,
-                 {line: list(seen.line(panel.title, line).items())
-                  for line in seen.lines(panel.title)}) for panel in claim.panels],
-               size=(900, 330) if len(claim.panels) > 1 else (720, 420),
-               x_label=claim.panels[0].x_label, xs=xs_of(claim.panels[0]),
-               log_y=claim.panels[0].log_y)
+    stage.draw(plots(claim, seen))
     return row

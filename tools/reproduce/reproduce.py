@@ -75,7 +75,8 @@ def main():
         print(f"{key}: {value}")
     for name in [name.upper() for name in args.claim] or claims:
         claim = load(claims[name])
-        stage = Stage(name, args.build.resolve(), {"svg": plots, "json": numbers}, args.quick)
+        stage = Stage(name, f"{claim.figure}: {claim.title}", args.build.resolve(),
+                      {"svg": plots, "json": numbers}, args.quick)
         print(f"\n{name}: {claim.title} ({claim.figure})"
               + (", at sizes that show only that it runs" if args.quick else ""))
         row = claim.run(stage, sensitive=False) if args.plain and claim.told else claim.run(stage)

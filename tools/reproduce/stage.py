@@ -6,11 +6,11 @@ import dataclasses
 import json
 import tomllib
 
-from measuring import output_of, plot
+import plotting
+from measuring import output_of
 
 # Simulated points at once; each is a process of one thread.
 AT_ONCE = 2
-TICKS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 
 
 @dataclasses.dataclass
@@ -50,10 +50,12 @@ def print_table(header, rows):
 
 
 class Stage:
-    """The environment of a reproduction: the programs, the sizes, the result files."""
+    """The environment of a reproduction: the programs, the sizes, the result files. `about` is
+    the paper's figure and what it shows, for the plot."""
 
-    def __init__(self, claim, build, folders, quick):
-        self.claim, self.build, self.folders, self.quick = claim, build, folders, quick
+    def __init__(self, claim, about, build, folders, quick):
+        self.claim, self.about = claim, about
+        self.build, self.folders, self.quick = build, folders, quick
 
     def file(self, kind):
         return self.folders[kind] / f"{self.claim}.{kind}"
@@ -132,28 +134,5 @@ class Stage:
             lines.append((name, *points))
         return lines
 
-    def draw(self, panels, size=(720, 420), x_label="P, processes", xs=TICKS, log_y=True):
-        """One SVG with a plot for each (title, y label, {line: [(x, y)]}); x is logarithmic when it
-        is P."""
-        blocks, plots = [], []
-        for number, (title, label, lines) in enumerate(panels):
-            parts = []
-            for line, (name, values) in enumerate(lines.items()):
-                block = f"$data{number}_{line}"
-                rows = "\n".join(f"{x} {y}" for x, y in values)
-                blocks.append(f"{block} << EOD\n{rows}\nEOD")
-                parts.append(f"{block} using 1:2 with linespoints lw 2 title '{name}'")
-            plots.append(f"set title '{title}'; set ylabel '{label}'\nplot " + ", ".join(parts))
-        columns = 1 if len(panels) == 1 else 2
-        rows = (len(panels) + columns - 1) // columns
-        plot("\n".join([
-            f"set terminal svg size {size[0]},{size[1] * rows if rows > 1 else size[1]} "
-            "font 'sans,12' background 'white'",
-            f"set output '{self.file('svg')}'",
-            *blocks,
-            f"set xlabel '{x_label}'; set grid; set key top left; set format y '%.0e'",
-            *(["set logscale x"] if x_label.startswith("P,") else []),
-            *(["set logscale y"] if log_y else ["set yrange [0:*]"]),
-            f"set xtics ({','.join(str(x) for x in xs)})",
-            f"set multiplot layout {rows},{columns}",
-            *plots, "unset multiplot"]))
+    def draw(self, plots):
+        plotting.draw(self.file("svg"), plots, f"The paper, {self.about}")

@@ -9,7 +9,8 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "common"))
-from measuring import ROOT, output_of, plot  # noqa: E402, F401
+import plotting  # noqa: E402, F401
+from measuring import ROOT, output_of  # noqa: E402, F401
 
 BUILD = pathlib.Path(os.environ["KEYWAY_BENCH_BUILD"])
 TINY = os.environ["KEYWAY_BENCH_TINY"] == "1"

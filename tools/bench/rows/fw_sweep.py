@@ -1,27 +1,18 @@
 #!/usr/bin/env python3
 # throughput of local: and tbb: over the fraction of writes; full size redraws docs/fw_sweep.svg
-import tempfile
-
 import common
+from common import plotting
 
 SHARES = (0, 2, 5, 20, 50, 100)
 
 
 def draw(rows):
-    with tempfile.NamedTemporaryFile("w", suffix=".dat") as data:
-        for row in rows:
-            data.write(" ".join(str(x) for x in row) + "\n")
-        data.flush()
-        script = f"""
-set terminal svg size 640,360 font 'sans,12' background 'white'
-set output '{common.ROOT}/docs/fw_sweep.svg'
-set xlabel 'writes, % of operations'; set ylabel 'million operations per s'
-set yrange [0:*]; set key bottom left; set grid ytics
-set title '1M keys of 16 B, values of 100 B, uniform, 2 threads'
-plot '{data.name}' using 1:($2/1e6) with linespoints lw 2 title 'Keyway local:', \\
-     '' using 1:($3/1e6) with linespoints lw 2 title 'tbb::concurrent\\_hash\\_map'
-"""
-        common.plot(script)
+    lines = {name: [(row[0], row[column] / 1e6) for row in rows]
+             for column, name in ((1, "Keyway local:"), (2, "tbb::concurrent_hash_map"))}
+    plotting.draw(common.ROOT / "docs/fw_sweep.svg", [plotting.Plot(
+        title="1M keys of 16 B, values of 100 B, uniform, 2 threads",
+        x_label="writes, % of operations", y_label="million operations per s", lines=lines,
+        log_y=False)])
 
 
 measured = []

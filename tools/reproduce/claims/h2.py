@@ -3,6 +3,7 @@
 On what ECSB's ratio hangs is in H1's table: the agents of LB and of ECSB do the same."""
 
 import piz_daint as locks
+from plotting import Plot
 from stage import Row
 
 TITLE = "throughput: RMA-MCS above D-MCS above foMPI-Spin; a spike from P=8 to 16 in ECSB and SOB"
@@ -39,8 +40,12 @@ def add_lines(row, bench, found):
                  "holds" if rise > RISE else "does not come out")
 
 
+def plot(bench, lines):
+    return Plot(title=bench.upper(), x_label="P, processes", y_label="acquires per s", lines=lines)
+
+
 def run(stage):
-    row, panels = Row(), []
+    row, plots = Row(), []
     for bench in BENCHES:
         found = locks.sweep(stage, bench)
         add_lines(row, bench, found)
@@ -50,9 +55,8 @@ def run(stage):
                     f"{locks.throughput(found['d-mcs'][p]) / locks.throughput(found['fompi-spin'][p]):.2f}",
                     f"{locks.throughput(found['rma-mcs'][p]) / locks.throughput(found['d-mcs'][p]):.2f}")
                    for p in locks.sizes(stage)])
-        panels.append((bench.upper(), "acquires per s",
-                       {locks.NAMES[lock]: [(p, locks.throughput(point))
-                                            for p, point in found[lock].items()]
-                        for lock in locks.LOCKS}))
-    stage.draw(panels, size=(900, 330))
+        plots.append(plot(bench, {locks.NAMES[lock]: [(p, locks.throughput(point))
+                                                      for p, point in found[lock].items()]
+                                  for lock in locks.LOCKS}))
+    stage.draw(plots)
     return row

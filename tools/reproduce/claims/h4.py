@@ -39,7 +39,7 @@ CLAIM = Claim(
     title="a smaller product of T_L,i raises throughput, and writers wait longer",
     figure="HPDC'16, figure 4b",
     machine=rma_rw.MACHINE,
-    panels=(panel(PANEL), panel(WAIT, value=wait_us, label="us")),
+    panels=(panel(PANEL), panel(WAIT, value=wait_us, label="wait of a writer, us")),
     checks=(FASTER, FAIRER),
     sensitivity=Sensitivity(xs=(256,), checks=(FASTER, FAIRER), unused=rma_rw.UNUSED,
                             lines=(LEAST, MOST)),

@@ -46,7 +46,7 @@ CLAIM = Claim(
     figure="HPDC'16, figure 4c and 4d",
     machine=rma_rw.MACHINE,
     panels=(panel(THROUGHPUT, "sob"),
-            panel(LATENCY, "lb", value=lambda point: latency_ns(point) / 1e3, label="us")),
+            panel(LATENCY, "lb", value=lambda point: latency_ns(point) / 1e3, label="latency, us")),
     checks=(GAIN, COST),
     sensitivity=Sensitivity(xs=(256,), checks=(GAIN, COST), unused=rma_rw.UNUSED,
                             lines=(LEAST, MOST)),

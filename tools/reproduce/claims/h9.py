@@ -3,6 +3,7 @@
 The paper's figure is not at hand in numbers, so the lines are those of its text. It gives neither
 the size of the volume nor the number of operations: ours are lockbench's (bench dht)."""
 
+from plotting import Plot
 from stage import Row
 
 TITLE = "hashtable: total time of RMA-RW below foMPI-RW and foMPI-A at F_W 2, 5 and 20%"
@@ -87,9 +88,15 @@ def add_sensitivity(row, stage):
                for name, *points in lines])
 
 
+def plot(fw, lines):
+    """Per operation, as their number goes down with P."""
+    return Plot(title=f"F_W = {fw * 100:g}%", x_label="P, processes",
+                y_label="time of an operation of a process, us", lines=lines)
+
+
 def run(stage):
     found = sweep(stage)
-    row, panels = Row(), []
+    row, plots = Row(), []
     add_lines(row, found, sizes(stage)[-1])
     for fw in SHARES:
         row.table(f"{percent(fw)}: total time, us of virtual time; per operation of each process",
@@ -97,13 +104,11 @@ def run(stage):
                   [(p, *(f"{seconds(points[p]) * 1e6:.0f}" for points in found[fw].values()),
                     *(f"{seconds(points[p]) * 1e6 / points[p]['configuration']['measured_acquires']:.1f}"
                       for points in found[fw].values())) for p in sizes(stage)])
-        # Per operation, as their number goes down with P.
-        panels.append((percent(fw).replace("_", " "), "us for each operation of a process",
-                       {LOCKS[lock]: [(p, seconds(point) * 1e6 /
-                                       point["configuration"]["measured_acquires"])
-                                      for p, point in points.items()]
-                        for lock, points in found[fw].items()}))
+        plots.append(plot(fw, {LOCKS[lock]: [(p, seconds(point) * 1e6 /
+                                              point["configuration"]["measured_acquires"])
+                                             for p, point in points.items()]
+                               for lock, points in found[fw].items()}))
     if not stage.quick:
         add_sensitivity(row, stage)
-    stage.draw(panels, size=(900, 330))
+    stage.draw(plots)
     return row
