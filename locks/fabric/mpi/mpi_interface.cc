@@ -168,13 +168,24 @@ void in_pieces(Address a, std::uint64_t bytes, Transfer&& transfer) {
 
 }  // namespace
 
-void MpiInterface::post_get(const MpiWindow& window, Address a, void* out, std::uint64_t bytes) {
+void MpiInterface::post_get(const MpiWindow& window, Address a, void* out, std::uint64_t bytes,
+                            InFlight& in_flight) {
   const MutexLock guard(mutex_);
   count_entry();
   in_pieces(a, bytes, [&](Address at, std::uint64_t done, int count) {
-    check(MPI_Get(static_cast<std::byte*>(out) + done, count, MPI_BYTE, static_cast<int>(at.rank()),
-                  window.displacement(at), count, MPI_BYTE, window.handle),
-          "MPI_Get", at.rank(), at.offset());
+    auto* const to = static_cast<std::byte*>(out) + done;
+    const int rank = static_cast<int>(at.rank());
+    if constexpr (kOpenMpi) {
+      check(MPI_Get(to, count, MPI_BYTE, rank, window.displacement(at), count, MPI_BYTE,
+                    window.handle),
+            "MPI_Get", at.rank(), at.offset());
+      in_flight.needs_flush = true;
+    } else {
+      in_flight.reads.push_back(MPI_REQUEST_NULL);
+      check(MPI_Rget(to, count, MPI_BYTE, rank, window.displacement(at), count, MPI_BYTE,
+                     window.handle, &in_flight.reads.back()),
+            "MPI_Rget", at.rank(), at.offset());
+    }
   });
 }
 
@@ -199,40 +210,59 @@ void MpiInterface::look() {
         "MPI_Iprobe", 0, 0);
 }
 
-bool MpiInterface::arrived(const std::byte* hint) const {
-  std::uint64_t seen;
-  std::memcpy(&seen, hint, sizeof seen);
-  return seen != unset_;
+bool MpiInterface::arrived(InFlight& in_flight) {
+  const auto has_come = [&](const std::byte* result) {
+    std::uint64_t seen;
+    std::memcpy(&seen, result, sizeof seen);
+    return seen != unset_;
+  };
+  auto& [results, reads, needs_flush] = in_flight;
+  while (!results.empty() && has_come(results.back())) results.pop_back();
+  if (!results.empty()) return false;
+  for (int done = 1; !reads.empty(); reads.pop_back()) {
+    check(MPI_Test(&reads.back(), &done, MPI_STATUS_IGNORE), "MPI_Test", 0, 0);
+    if (done == 0) return false;
+  }
+  return true;
 }
 
-bool MpiInterface::look_for(const std::byte* hint, int looks) {
+bool MpiInterface::look_for(InFlight& in_flight, int looks) {
   for (int i = 0; i < looks; ++i) {
-    if (arrived(hint)) return true;
+    if (arrived(in_flight)) return true;
     look();
   }
-  return arrived(hint);
+  return arrived(in_flight);
 }
 
-void MpiInterface::flush(const MpiWindow& window, std::uint32_t rank, const std::byte* hint,
-                         bool crowded) {
+void MpiInterface::complete(const MpiWindow& window, std::uint32_t rank, InFlight& in_flight,
+                            bool crowded) {
   // Open MPI may hold an operation back until the flush, so waiting for its result first is
   // useless; and its flush yields the processor itself if there are more ranks than processors.
-  if constexpr (kOpenMpi) hint = nullptr;
-  const auto flush_if = [&](int looks, bool impatient) {
+  if constexpr (kOpenMpi) {
+    in_flight.results.clear();
+    in_flight.needs_flush = true;
+  }
+  const auto completed = [&](int looks, bool impatient) {
     const MutexLock guard(mutex_);
     count_entry();
-    if (hint != nullptr && !look_for(hint, looks) && !impatient) return false;
-    check(MPI_Win_flush(static_cast<int>(rank), window.handle), "MPI_Win_flush", rank, 0);
-    return true;
+    const bool all_came = look_for(in_flight, looks);
+    if (!all_came && !impatient) return false;
+    if (in_flight.needs_flush || !all_came) {
+      check(MPI_Win_flush(static_cast<int>(rank), window.handle), "MPI_Win_flush", rank, 0);
+    }
+    in_flight.results.clear();
+    in_flight.needs_flush = false;
+    // A flush completes reads, too, but their requests are still to be freed.
+    return look_for(in_flight, 1);
   };
-  if (flush_if(kLooksWhileHeld, false)) return;
+  if (completed(kLooksWhileHeld, false)) return;
   const this_fiber::NetworkWait network;
   std::uint64_t now = steady_ns();
   const std::uint64_t patience_ends =
-      now + (this_fiber::active() ? kFiberHintPatienceNs : kHintPatienceNs);
+      now + (this_fiber::active() ? kFiberPatienceNs : kPatienceNs);
   for (Turns turns(crowded, now);; now = steady_ns()) {
     turns.look(now);
-    if (flush_if(kLooksWhileHeld, now >= patience_ends)) return;
+    if (completed(kLooksWhileHeld, now >= patience_ends)) return;
   }
 }
 

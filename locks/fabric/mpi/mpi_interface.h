@@ -14,8 +14,8 @@
 //   M1  MPI is entered only by a thread that holds the mutex, and no thread waits for another rank
 //       with the mutex held for longer than kLooksWhileHeld polls, except inside MPI_Win_flush and
 //       the collectives that open and close a fabric.
-//   M2  A result slot is read only with the mutex held, or after the flush that completes it: the
-//       library writes it inside an MPI call of some thread of this process.
+//   M2  A result slot is read only with the mutex held, or after complete(): the library writes it
+//       inside an MPI call of some thread of this process.
 //
 // *Source.* Design section 4, rule 4.
 #pragma once
@@ -47,6 +47,16 @@ struct MpiWindow {
   }
 };
 
+/// The operations of an agent to one rank that are not known to be complete.
+struct InFlight {
+  // Each points to 8 bytes that were unset() before the operation was posted that overwrites them.
+  std::vector<const std::byte*> results;
+  std::vector<MPI_Request> reads;
+  bool needs_flush = false;  // writes, of which the target sends no notice
+
+  bool empty() const { return results.empty() && reads.empty() && !needs_flush; }
+};
+
 /// The operations on a word, all of them MPI_Fetch_and_op: its MPI_NO_OP and MPI_REPLACE are the
 /// only word loads and stores that are atomic with the rest.
 enum class WordOp : std::uint8_t { kLoad, kStore, kAdd, kOr };
@@ -76,13 +86,15 @@ class MpiInterface {
                  std::uint64_t* result);
   void post_compare_swap(const MpiWindow& window, Address a, const std::uint64_t* expected,
                          const std::uint64_t* desired, std::uint64_t* result);
-  void post_get(const MpiWindow& window, Address a, void* out, std::uint64_t bytes);
+  /// `in_flight` gets what shows that the bytes have come.
+  void post_get(const MpiWindow& window, Address a, void* out, std::uint64_t bytes,
+                InFlight& in_flight);
   void post_put(const MpiWindow& window, Address a, const void* in, std::uint64_t bytes);
 
-  /// Completes all operations of this process to `rank`. `hint`, when not null, points to 8 bytes
-  /// that were set to unset() before an operation was posted that will overwrite them: until they
-  /// change, other threads may enter MPI, and siblings of a fiber run; `crowded` as in mpi_wait.h.
-  void flush(const MpiWindow& window, std::uint32_t rank, const std::byte* hint, bool crowded);
+  /// Waits until all of these are complete at `rank`, and empties them. Until then other threads
+  /// may enter MPI, and siblings of a fiber run; but not while a flush waits for writes. `crowded`
+  /// as in mpi_wait.h.
+  void complete(const MpiWindow& window, std::uint32_t rank, InFlight& in_flight, bool crowded);
 
   /// Lets MPI work once, unless another thread does so at this moment.
   void progress() {
@@ -96,7 +108,7 @@ class MpiInterface {
   std::uint64_t entries() const {
     return entries_.load(std::memory_order_relaxed);  // a hint, publishes nothing
   }
-  /// A value that no operation is likely to return: see flush().
+  /// A value that no operation is likely to return: see InFlight.
   std::uint64_t unset() const { return unset_; }
 
   /// Says why on stderr and takes the whole job down. Safe with and without the mutex.
@@ -108,18 +120,18 @@ class MpiInterface {
  private:
   // Polls of a result, each with one MPI_Iprobe, before the mutex is released for a moment.
   static constexpr int kLooksWhileHeld = 64;
-  // A hint that has not come true after this long is not waited for: the flush itself waits.
-  static constexpr std::uint64_t kHintPatienceNs = 20'000'000;
+  // A result that has not come after this long may be one that equals unset(): a flush decides.
+  static constexpr std::uint64_t kPatienceNs = 20'000'000;
   // Patience on a fiber: its siblings have other work than to wait for a rank that does not answer.
-  static constexpr std::uint64_t kFiberHintPatienceNs = 10'000'000'000;
+  static constexpr std::uint64_t kFiberPatienceNs = 10'000'000'000;
 
   explicit MpiInterface(bool initialised_here);
   void count_entry() KW_REQUIRES(mutex_) {
     entries_.store(entries_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
   void look() KW_REQUIRES(mutex_);
-  bool arrived(const std::byte* hint) const;
-  bool look_for(const std::byte* hint, int looks) KW_REQUIRES(mutex_);
+  bool arrived(InFlight& in_flight) KW_REQUIRES(mutex_);
+  bool look_for(InFlight& in_flight, int looks) KW_REQUIRES(mutex_);
   void check(int code, std::string_view operation, std::uint32_t rank, std::uint64_t offset) {
     if (code != MPI_SUCCESS) failed(code, operation, rank, offset);
   }

@@ -27,34 +27,36 @@ RmaChannel::Slot& RmaChannel::next_slot(Address a) {
   return slot;
 }
 
-void RmaChannel::issue(std::uint32_t rank, const std::byte* hint) {
+void RmaChannel::issue(std::uint32_t rank) {
   Peer& peer = peers_[rank];
   peer.issued = ++issued_;
-  if (hint != nullptr) peer.hint = hint;
   if (!peer.listed) {
     peer.listed = true;
     dirty_.push_back(rank);
   }
 }
 
+/// The operation that has been posted with this slot shows there when it is complete.
+void RmaChannel::expect(std::uint32_t rank, const Slot& slot) {
+  peers_[rank].in_flight.results.push_back(reinterpret_cast<const std::byte*>(&slot.result.value));
+}
+
 void RmaChannel::complete(std::uint32_t rank) {
   Peer& peer = peers_[rank];
-  const std::byte* hint = peer.hint;
   const bool gives_way = crowded_ || this_fiber::active();
-  if (hint == nullptr && gives_way && !kOpenMpi) hint = mark_end(rank);
-  mpi_->flush(*window_, rank, hint, crowded_);
+  if (peer.in_flight.needs_flush && gives_way && !kOpenMpi) mark_end(rank);
+  mpi_->complete(*window_, rank, peer.in_flight, crowded_);
   peer.flushed = peer.issued;
-  peer.hint = nullptr;
 }
 
 // A put gives no notice of its arrival, and MPI_Win_flush keeps the processor while it waits, which
 // the target, or a sibling of this fiber, may need. A load posted after the puts shows when they
 // have probably arrived.
-const std::byte* RmaChannel::mark_end(std::uint32_t rank) {
-  Slot& slot = marker_;
-  slot.result.value = mpi_->unset();
-  mpi_->post_word(*window_, WordOp::kLoad, Address(rank, 0), &slot.operand, &slot.result.value);
-  return reinterpret_cast<const std::byte*>(&slot.result.value);
+void RmaChannel::mark_end(std::uint32_t rank) {
+  marker_.result.value = mpi_->unset();
+  mpi_->post_word(*window_, WordOp::kLoad, Address(rank, 0), &marker_.operand,
+                  &marker_.result.value);
+  expect(rank, marker_);
 }
 
 void RmaChannel::flush_all() {
@@ -69,7 +71,8 @@ Pending RmaChannel::post_word(WordOp op, Address a, std::uint64_t operand) {
   Slot& slot = next_slot(a);
   slot.operand = operand;
   mpi_->post_word(*window_, op, a, &slot.operand, &slot.result.value);
-  issue(a.rank(), reinterpret_cast<const std::byte*>(&slot.result.value));
+  issue(a.rank());
+  expect(a.rank(), slot);
   return Pending::at(a.rank(), issued_, &slot.result);
 }
 
@@ -78,26 +81,21 @@ Pending RmaChannel::post_compare_swap(Address a, std::uint64_t expected, std::ui
   slot.operand = desired;
   slot.expected = expected;
   mpi_->post_compare_swap(*window_, a, &slot.expected, &slot.operand, &slot.result.value);
-  issue(a.rank(), reinterpret_cast<const std::byte*>(&slot.result.value));
+  issue(a.rank());
+  expect(a.rank(), slot);
   return Pending::at(a.rank(), issued_, &slot.result);
 }
 
 PendingBytes RmaChannel::post_read(Address a, std::span<std::byte> out) {
-  const std::byte* hint = nullptr;
-  if (out.size() >= sizeof(std::uint64_t)) {
-    std::byte* tail = out.data() + out.size() - sizeof(std::uint64_t);
-    const std::uint64_t unset = mpi_->unset();
-    std::memcpy(tail, &unset, sizeof unset);
-    hint = tail;
-  }
-  mpi_->post_get(*window_, a, out.data(), out.size());
-  issue(a.rank(), hint);
+  mpi_->post_get(*window_, a, out.data(), out.size(), peers_[a.rank()].in_flight);
+  issue(a.rank());
   return {a.rank(), issued_, out};
 }
 
 void RmaChannel::post_write(Address a, std::span<const std::byte> in) {
   mpi_->post_put(*window_, a, in.data(), in.size());
-  issue(a.rank(), nullptr);
+  peers_[a.rank()].in_flight.needs_flush = true;
+  issue(a.rank());
 }
 
 std::uint64_t RmaChannel::word(WordOp op, Address a, std::uint64_t operand) {

@@ -60,14 +60,15 @@ class RmaChannel {
   struct Peer {
     std::uint64_t issued = 0;
     std::uint64_t flushed = 0;
-    const std::byte* hint = nullptr;  // the place of the last fetching operation's result
-    bool listed = false;              // in dirty_
+    InFlight in_flight;
+    bool listed = false;  // in dirty_
   };
 
   Slot& next_slot(Address a);
-  void issue(std::uint32_t rank, const std::byte* hint);
+  void issue(std::uint32_t rank);
+  void expect(std::uint32_t rank, const Slot& slot);
   void complete(std::uint32_t rank);
-  const std::byte* mark_end(std::uint32_t rank);
+  void mark_end(std::uint32_t rank);
 
   std::shared_ptr<MpiInterface> mpi_;
   const MpiWindow* window_;
