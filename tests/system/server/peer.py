@@ -1,39 +1,24 @@
 """Starts and ends the servers that are compared: keywayd and Debian's redis-server, on loopback."""
 
-import contextlib
 import os
 import pathlib
 import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 
 from wire import Wire
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "tools/common"))
+from ports import free_port  # noqa: E402
+
 START_S = 60
 END_S = 60
 ATTEMPTS = 5
-DEFAULT_PORT = 6379  # another server may be there
 CLUSTER_PORT = "<free>"  # among options: a port that is free, chosen again with each attempt
-
-
-def free_port(count=1):
-    """The first of `count` ports in a row that are free now. Another process may take one before
-    the server does: start() tries again then."""
-    while True:
-        with contextlib.ExitStack() as probes:
-            try:
-                first = 0
-                for i in range(count):
-                    probe = probes.enter_context(socket.socket())
-                    probe.bind(("127.0.0.1", first + i if i else 0))
-                    first = first or probe.getsockname()[1]
-            except (OSError, OverflowError):
-                continue  # the next one is taken, or there is none
-        if not first <= DEFAULT_PORT < first + count:
-            return first
 
 
 # redis-server and redis-check-rdb are one program, which checks the name that it is called by.

@@ -48,9 +48,10 @@ class RedisCluster:
                   b"cluster_known_nodes:%d" % len(self.nodes))
         deadline = time.monotonic() + START_S
         for node in self.nodes:
-            while not all(part in (said := self._ask(node, "CLUSTER", "INFO")) for part in wanted):
-                if time.monotonic() > deadline:
-                    raise AssertionError(f"no cluster in {START_S} s: {said}")
+            with node.connect() as wire:
+                while not all(part in (said := wire.request("CLUSTER", "INFO")) for part in wanted):
+                    if time.monotonic() > deadline:
+                        raise AssertionError(f"no cluster in {START_S} s: {said}")
 
     @property
     def uri(self):

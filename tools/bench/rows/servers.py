@@ -11,6 +11,7 @@ import tempfile
 import threading
 
 import common
+from ports import free_port
 
 KEYWAYD = common.BUILD / "server/keywayd"
 # Debian has it in redis-tools, under the name of another program that it is, too.
@@ -18,18 +19,6 @@ REDIS = next(filter(None, map(shutil.which, ("redis-server", "redis-check-rdb"))
 START_S = 60
 VALUE_BYTES = 100
 KEYS = 10_000 if common.TINY else 1_000_000
-
-
-def free_port(count=1):
-    """The first of this many consecutive ports that are free now."""
-    while True:
-        with contextlib.ExitStack() as probes, contextlib.suppress(OSError, OverflowError):
-            first = 0
-            for i in range(count):
-                probe = probes.enter_context(socket.socket())
-                probe.bind(("127.0.0.1", first + i if first else 0))
-                first = first or probe.getsockname()[1]
-            return first
 
 
 @contextlib.contextmanager
