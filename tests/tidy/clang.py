@@ -44,8 +44,20 @@ def arguments_of(words):
     return kept
 
 
+def report(commands):
+    """Runs the command of each source, as many at a time as there are processors, and prints what they
+    find. The exit status: 1 after a finding, or without a source."""
+    failed = 0
+    for path, done in run_all(commands):
+        if done.returncode != 0:
+            failed += 1
+            print(f"{path}:\n{done.stdout or done.stderr}", end="")
+    print(f"{len(commands)} sources, {failed} with findings")
+    return 1 if failed or not commands else 0
+
+
 def run_all(commands):
-    """Runs the commands, as many at a time as there are processors; (name, result) of each."""
+    """(name, result) of each command."""
     def run(item):
         done = subprocess.run(item[1], capture_output=True, text=True, check=False)
         return item[0], done

@@ -5,7 +5,7 @@ import argparse
 import pathlib
 import sys
 
-from clang import run_all, sources
+from clang import report, sources
 
 
 def main():
@@ -22,13 +22,7 @@ def main():
             continue
         commands[path] = [args.clang_tidy, "--quiet", f"--config-file={args.source / '.clang-tidy'}",
                           str(args.source / path), "--", *words, "-Wno-everything"]
-    failed = 0
-    for path, done in run_all(commands):
-        if done.returncode != 0:
-            failed += 1
-            print(f"{path}:\n{done.stdout}", end="")
-    print(f"{len(commands)} sources, {failed} with findings")
-    return 1 if failed or not commands else 0
+    return report(commands)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-from clang import run_all, sources
+from clang import report, sources
 from source import CODE_FOLDERS
 
 STANDARD = "-std=c++20"
@@ -60,15 +60,8 @@ def main():
         words[path], files[path] = [*words[beside], "-x", "c++"], header
     with tempfile.TemporaryDirectory() as folder:
         begin = precompile(args.clang, args.precompile, pathlib.Path(folder))
-        results = run_all({path: [args.clang, *begin, *words[path], *FLAGS, str(file)]
-                           for path, file in files.items()})
-    failed = 0
-    for path, done in results:
-        if done.returncode != 0:
-            failed += 1
-            print(f"{path}:\n{done.stderr}", end="")
-    print(f"{len(files)} sources, {failed} failed")
-    return 1 if failed or not files else 0
+        return report({path: [args.clang, *begin, *words[path], *FLAGS, str(file)]
+                       for path, file in files.items()})
 
 
 if __name__ == "__main__":

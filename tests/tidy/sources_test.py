@@ -82,7 +82,7 @@ class Sources(unittest.TestCase):
             done = self.checked(root, joined)
             self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
             self.assertIn("server/b.cc", done.stdout)
-            self.assertIn("2 sources, 1 failed", done.stdout)
+            self.assertIn("2 sources, 1 with findings", done.stdout)
 
 
 if __name__ == "__main__":
