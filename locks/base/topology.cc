@@ -34,13 +34,13 @@ Status bad_topology(std::string_view text, std::string_view why) {
 // "racks=2,nodes=4": equal runs of ranks at every level named, coarse to fine.
 Result<std::vector<Topology::Level>> equal_runs(std::string_view text, std::uint32_t ranks) {
   std::vector<Topology::Level> levels{whole_machine(ranks)};
-  static const std::map<std::string_view, std::string> kNames = {
+  static const std::map<std::string_view, std::string> names = {
       {"racks", "rack"}, {"nodes", "node"}, {"numa", "numa"}, {"cores", "core"}};
   for (const auto part : split(text, ',')) {
     const auto equals = part.find('=');
-    const auto name = kNames.find(part.substr(0, equals));
+    const auto name = names.find(part.substr(0, equals));
     std::uint32_t count = 0;
-    if (equals == std::string_view::npos || name == kNames.end() ||
+    if (equals == std::string_view::npos || name == names.end() ||
         !set_from(count, whole_number<std::uint32_t>(part.substr(equals + 1))) || count == 0) {
       return bad_topology(text, fmt::format("'{}' is not understood", part));
     }

@@ -67,12 +67,11 @@ void Connection::look_again_soon() {
 void Connection::look_again(std::uint64_t now_ns) {
   end_seen_ = End::kNotThere;
   if (!state_.is_open()) return;
-  if (now_ns < client_.came_ns + Worker::kLookAgainNs) {
+  const bool sends = now_ns < client_.came_ns + Worker::kLookAgainNs;
+  if (sends || (state_.reading() && state_.writing())) {
     look_again_soon();
   } else if (!state_.reading()) {
     end_seen_ = End::kLookWhenReading;
-  } else if (state_.writing()) {
-    look_again_soon();
   } else if (SocketRead::has_more(socket_)) {
     // A wait for room registers the socket with the reactor again, and so the read.
     socket_.async_wait(Socket::wait_write, [self = shared_from_this()](std::error_code) {});

@@ -82,14 +82,14 @@ Result<std::vector<Sweep>> read_sweeps(const std::vector<std::string>& texts) {
 
 /// The word that sets a value other than the lock and its levers.
 Result<std::string> word_for(const std::string& name, const std::string& value) {
-  static const std::vector<std::string> kNotOfARun = {"sweep", "json", "csv", "jobs", "set"};
+  static const std::vector<std::string> not_of_a_run = {"sweep", "json", "csv", "jobs", "set"};
   if (name.find('.') != std::string::npos) return fmt::format("--set={}={}", name, value);
   const std::string option = name == "P" ? "ranks" : name == "F_W" ? "fw" : name;
-  static const std::vector<std::string> kKnown = option_names();
+  static const std::vector<std::string> known = option_names();
   const auto among = [&](const std::vector<std::string>& names) {
     return std::find(names.begin(), names.end(), option) != names.end();
   };
-  if (!among(kKnown) || among(kNotOfARun)) {
+  if (!among(known) || among(not_of_a_run)) {
     return invalid_argument(
         fmt::format("--sweep {} is not known: give P, F_W, an option of a run, "
                     "lock.LEVER or a parameter of the machine",
