@@ -80,9 +80,9 @@ class Jobs(unittest.TestCase):
         self.assertRegex(result.stderr, r"keyway: rank 2 \(pid \d+ on \S+\) died")
 
     def test_a_job_that_closes_reports_nobody(self):
-        for ranks in (1, 2, 3, 4):
-            with self.subTest(ranks=ranks):
-                code, out, error = Job(ranks, "run").end()
+        for ranks, mode in ((1, "run"), (2, "run"), (3, "run"), (4, "run"), (1, "global"), (2, "global")):
+            with self.subTest(ranks=ranks, mode=mode):
+                code, out, error = Job(ranks, mode).end()
                 self.assertEqual(code, 0, error)
                 self.assertIn("closed", out)
                 self.assertNotIn("keyway:", error)

@@ -4,7 +4,8 @@
 //   mpi_job_program MODE [--force-rma] [--segment BYTES]
 //     run        rank 0 prints "ready RANK PID" for every rank, then all work until rank 0's
 //                standard input ends; then all close and rank 0 prints "closed"
-//     exit       the same, but the last rank leaves with exit(3) at once
+//     global     the same, but the fabric is closed after main(), as a global variable
+//     exit       the same as run, but the last rank leaves with exit(3) at once
 //     bad-rank   rank 0 issues an operation to a rank that does not exist
 #include <fmt/core.h>
 #include <poll.h>
@@ -13,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +28,8 @@ namespace {
 
 constexpr std::uint64_t kCount = kReservedBytes;
 constexpr std::uint64_t kStop = kReservedBytes + 64;
+
+std::optional<MpiFabric> global_fabric;
 
 void announce(MpiFabric& fabric) {
   const std::string line = fmt::format("ready {} {}\n", fabric.rank(), getpid());
@@ -92,7 +96,11 @@ int main(int argc, char** argv) {
   if (mode == "exit" && made->rank() + 1 == made->ranks()) std::exit(3);
   work(*made);
   const bool first = made->rank() == 0;
-  { const MpiFabric closing = std::move(*made); }
+  if (mode == "global") {
+    global_fabric.emplace(std::move(*made));
+  } else {
+    const MpiFabric closing = std::move(*made);
+  }
   if (first) std::puts("closed");
   return 0;
 }

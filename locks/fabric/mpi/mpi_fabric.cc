@@ -227,7 +227,7 @@ void MpiFabric::notify_all() {
     std::uint64_t before = state.mpi->unset();
     const MpiWindow& window = state.memory->window();
     state.mpi->post_word(window, WordOp::kStore, Address(to, kNotice), &notice, &before);
-    InFlight stored{.results = {reinterpret_cast<const std::byte*>(&before)}};
+    InFlight stored{.results = {&before}};
     state.mpi->complete(window, to, stored, state.crowded(1));
   }
 }

@@ -10,8 +10,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <cstring>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -47,15 +47,16 @@ MPI_Op mpi_op(WordOp op) {
 }
 
 // Process-wide, as MPI itself is: the interface while it has a holder, and the functions to call
-// before the job stops.
+// before the job stops. Never destroyed: a program may hold a fabric, or a store, in a global
+// variable, which ends later than a static variable of a function.
 struct Process {
   Mutex mutex;
   std::weak_ptr<MpiInterface> interface KW_GUARDED_BY(mutex);
   std::map<const void*, std::function<void()>> on_stop KW_GUARDED_BY(mutex);
 };
 Process& process() {
-  static Process the_process;
-  return the_process;
+  static Process* const the_process = std::make_unique<Process>().release();
+  return *the_process;
 }
 
 // Waits until the launcher has read our output from its pipe. Hydra drops the output if it learns
@@ -210,28 +211,23 @@ void MpiInterface::look() {
         "MPI_Iprobe", 0, 0);
 }
 
-bool MpiInterface::arrived(InFlight& in_flight) {
-  const auto has_come = [&](const std::byte* result) {
-    std::uint64_t seen;
-    std::memcpy(&seen, result, sizeof seen);
-    return seen != unset_;
-  };
+bool MpiInterface::arrived(std::uint32_t rank, InFlight& in_flight) {
   auto& [results, reads, needs_flush] = in_flight;
-  while (!results.empty() && has_come(results.back())) results.pop_back();
+  while (!results.empty() && *results.back() != unset_) results.pop_back();
   if (!results.empty()) return false;
   for (int done = 1; !reads.empty(); reads.pop_back()) {
-    check(MPI_Test(&reads.back(), &done, MPI_STATUS_IGNORE), "MPI_Test", 0, 0);
+    check(MPI_Test(&reads.back(), &done, MPI_STATUS_IGNORE), "MPI_Test", rank, 0);
     if (done == 0) return false;
   }
   return true;
 }
 
-bool MpiInterface::look_for(InFlight& in_flight, int looks) {
+bool MpiInterface::look_for(std::uint32_t rank, InFlight& in_flight, int looks) {
   for (int i = 0; i < looks; ++i) {
-    if (arrived(in_flight)) return true;
+    if (arrived(rank, in_flight)) return true;
     look();
   }
-  return arrived(in_flight);
+  return arrived(rank, in_flight);
 }
 
 void MpiInterface::complete(const MpiWindow& window, std::uint32_t rank, InFlight& in_flight,
@@ -245,7 +241,7 @@ void MpiInterface::complete(const MpiWindow& window, std::uint32_t rank, InFligh
   const auto completed = [&](int looks, bool impatient) {
     const MutexLock guard(mutex_);
     count_entry();
-    const bool all_came = look_for(in_flight, looks);
+    const bool all_came = look_for(rank, in_flight, looks);
     if (!all_came && !impatient) return false;
     if (in_flight.needs_flush || !all_came) {
       check(MPI_Win_flush(static_cast<int>(rank), window.handle), "MPI_Win_flush", rank, 0);
@@ -253,7 +249,7 @@ void MpiInterface::complete(const MpiWindow& window, std::uint32_t rank, InFligh
     in_flight.results.clear();
     in_flight.needs_flush = false;
     // A flush completes reads, too, but their requests are still to be freed.
-    return look_for(in_flight, 1);
+    return look_for(rank, in_flight, 1);
   };
   if (completed(kLooksWhileHeld, false)) return;
   const this_fiber::NetworkWait network;

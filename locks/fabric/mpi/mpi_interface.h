@@ -49,12 +49,10 @@ struct MpiWindow {
 
 /// The operations of an agent to one rank that are not known to be complete.
 struct InFlight {
-  // Each points to 8 bytes that were unset() before the operation was posted that overwrites them.
-  std::vector<const std::byte*> results;
+  // Each was unset() before the operation was posted that overwrites it.
+  std::vector<const std::uint64_t*> results;
   std::vector<MPI_Request> reads;
   bool needs_flush = false;  // writes, of which the target sends no notice
-
-  bool empty() const { return results.empty() && reads.empty() && !needs_flush; }
 };
 
 /// The operations on a word, all of them MPI_Fetch_and_op: its MPI_NO_OP and MPI_REPLACE are the
@@ -130,8 +128,8 @@ class MpiInterface {
     entries_.store(entries_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
   void look() KW_REQUIRES(mutex_);
-  bool arrived(InFlight& in_flight) KW_REQUIRES(mutex_);
-  bool look_for(InFlight& in_flight, int looks) KW_REQUIRES(mutex_);
+  bool arrived(std::uint32_t rank, InFlight& in_flight) KW_REQUIRES(mutex_);
+  bool look_for(std::uint32_t rank, InFlight& in_flight, int looks) KW_REQUIRES(mutex_);
   void check(int code, std::string_view operation, std::uint32_t rank, std::uint64_t offset) {
     if (code != MPI_SUCCESS) failed(code, operation, rank, offset);
   }

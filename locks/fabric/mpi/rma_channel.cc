@@ -1,6 +1,5 @@
 #include "keyway/locks/fabric/mpi/rma_channel.h"
 
-#include <cstring>
 #include <utility>
 
 #include "keyway/locks/fabric/fiber.h"
@@ -38,7 +37,7 @@ void RmaChannel::issue(std::uint32_t rank) {
 
 /// The operation that has been posted with this slot shows there when it is complete.
 void RmaChannel::expect(std::uint32_t rank, const Slot& slot) {
-  peers_[rank].in_flight.results.push_back(reinterpret_cast<const std::byte*>(&slot.result.value));
+  peers_[rank].in_flight.results.push_back(&slot.result.value);
 }
 
 void RmaChannel::complete(std::uint32_t rank) {
