@@ -28,12 +28,12 @@ constexpr std::uint64_t kAsleep = kReservedBytes;
 constexpr std::uint64_t kCount = kReservedBytes + 64;
 constexpr std::uint64_t kSegment = kReservedBytes + 4096;
 
-// A named pipe, made by rank 0, on which the other ranks wait without entering MPI.
-std::string shared_pipe(MpiFabric& fabric) {
+// A named pipe, made by rank 0, on which ranks wait without entering MPI.
+std::string shared_pipe(MpiFabric& fabric, const std::string& name = "gate") {
   std::vector<std::byte> bytes;
   if (fabric.rank() == 0) {
-    const auto path =
-        std::filesystem::temp_directory_path() / ("keyway-progress-" + std::to_string(getpid()));
+    const auto path = std::filesystem::temp_directory_path() /
+                      ("keyway-" + name + "-" + std::to_string(getpid()));
     REQUIRE(mkfifo(path.c_str(), 0600) == 0);
     for (const char c : path.string()) bytes.push_back(static_cast<std::byte>(c));
   }
@@ -115,11 +115,18 @@ TEST_CASE("a fiber whose operation waits for a rank lets its siblings run") {
   const std::string path = shared_pipe(fabric);
   const int gate = open(path.c_str(), O_RDWR);
   REQUIRE(gate >= 0);
+  const std::string bed_path = shared_pipe(fabric, "bed");
+  const int bed = open(bed_path.c_str(), O_RDWR | O_NONBLOCK);
+  REQUIRE(bed >= 0);
   fabric.barrier();
+  char key = 0;
   if (fabric.rank() == 1) {
-    char key = 0;
+    CHECK(write(bed, "z", 1) == 1);
     CHECK(read(gate, &key, 1) == 1);  // asleep, outside MPI
   } else if (fabric.rank() == 0) {
+    // Not before: if rank 1 still answers for the write, MPI_Win_flush follows, which blocks. And
+    // it may need us to leave the barrier.
+    while (read(bed, &key, 1) != 1) fabric.mpi().progress();
     Watchdog watchdog(gate, 1);
     MpiEndpoint ep = *fabric.endpoint();
     const std::array<std::byte, 64> bytes{};
@@ -137,8 +144,12 @@ TEST_CASE("a fiber whose operation waits for a rank lets its siblings run") {
     });
   }
   close(gate);
+  close(bed);
   fabric.barrier();
-  if (fabric.rank() == 0) std::filesystem::remove(path);
+  if (fabric.rank() == 0) {
+    std::filesystem::remove(path);
+    std::filesystem::remove(bed_path);
+  }
 }
 
 TEST_CASE("ranks that wait for their own words answer the others") {
