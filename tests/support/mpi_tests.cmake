@@ -69,7 +69,8 @@ function(keyway_mpi_runs name)
   set(flags_nodes1 --ranks-per-node 1)
   set(flags_nodes2 --ranks-per-node 2)
   set(flags_slow --ranks-per-node 1)
-  set(preload_slow -genv LD_PRELOAD $<TARGET_FILE:mpi_slow_memcpy>)
+  set(preload_slow -genv LD_PRELOAD
+      "$<TARGET_FILE:mpi_slow_memcpy>:$<TARGET_FILE:mpi_yielding_progress>")
   foreach(variant IN LISTS ARG_VARIANTS)
     foreach(ranks IN LISTS ARG_RANKS)
       keyway_add_ctest(${name}_${variant}_${ranks}
@@ -86,7 +87,7 @@ function(keyway_mpi_runs name)
     list(GET parts 0 hosts)
     list(GET parts 1 ranks)
     keyway_add_ctest(${name}_netns_${shape}
-      COMMAND ${KEYWAY_NETNS_MPIRUN} ${hosts} ${ranks} ${program} ${ARG_ARGS}
+      COMMAND ${KEYWAY_NETNS_MPIRUN} ${hosts} ${ranks} ${KEYWAY_MPI_YIELDS} ${program} ${ARG_ARGS}
       LABELS ${ARG_LABELS} TIMEOUT_S ${ARG_TIMEOUT_S} PROCESSORS 2)
     set_tests_properties(${name}_netns_${shape} PROPERTIES SKIP_RETURN_CODE 77)
     set_property(TEST ${name}_netns_${shape} APPEND PROPERTY

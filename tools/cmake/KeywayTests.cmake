@@ -19,7 +19,8 @@ set(KEYWAY_TEST_SUPPORT_DIR ${PROJECT_SOURCE_DIR}/tests/support)
 # The command that starts a program on several ranks, and the prefix of any program.
 if(KEYWAY_MPI STREQUAL "mpich")
   find_program(KEYWAY_MPIRUN_PROGRAM mpirun.mpich REQUIRED)
-  set(KEYWAY_MPIRUN ${KEYWAY_MPIRUN_PROGRAM} -launcher fork)
+  set(KEYWAY_MPI_YIELDS -genv LD_PRELOAD $<TARGET_FILE:mpi_yielding_progress>)
+  set(KEYWAY_MPIRUN ${KEYWAY_MPIRUN_PROGRAM} -launcher fork ${KEYWAY_MPI_YIELDS})
 elseif(KEYWAY_MPI STREQUAL "openmpi")
   find_program(KEYWAY_MPIRUN_PROGRAM mpirun.openmpi REQUIRED)
   # osc/rdma crashes on Debian 12; on one host osc/sm is right.

@@ -46,9 +46,9 @@ def main():
     build = pathlib.Path(args.build).resolve()
     made, needed = outputs(args.build), set()
     for command in selected(args.build, args.select):
-        for word in command:
-            # A word may be OPTION=PATH.
-            path = pathlib.Path(os.path.normpath(word.rpartition("=")[2]))
+        # A word may be OPTION=PATH, or PATH:PATH.
+        for word in (part for word in command for part in word.rpartition("=")[2].split(":")):
+            path = pathlib.Path(os.path.normpath(word))
             if path == build:
                 needed.add("all")
             elif path.is_relative_to(build) and (name := path.relative_to(build).as_posix()) in made:
