@@ -2,13 +2,15 @@
 //
 // *What.* wait_loop: poll, spin a little, then yield the processor between polls: a thread yields,
 // a fiber switches to a sibling. `progress` is called between polls, so that waiting agents drive a
-// fabric without hardware progress.
-// *Thread safety.* Free functions without state.
+// fabric without hardware progress. A thread that has yielded for long sleeps for a moment
+// (Yields). *Thread safety.* Free functions without state.
 #pragma once
 
 #include <sched.h>
 
+#include <chrono>
 #include <cstdint>
+#include <thread>
 
 #include "keyway/locks/base/clock.h"
 #include "keyway/locks/fabric/address.h"
@@ -35,6 +37,31 @@ inline void give_way() {
   if (!this_fiber::yield()) sched_yield();
 }
 
+/// The yields of one wait. Linux from 6.6 on can leave a thread that is ready to run without a
+/// processor as long as others do nothing but yield to one another: we saw 58 s on 6.18, and the
+/// lock's holder was the one that did not run. A thread that sleeps, however short, lets it run.
+class Yields {
+ public:
+  static constexpr std::uint64_t kSleepEveryNs = 10'000'000;
+  static constexpr std::uint64_t kSleepNs = 50'000;
+
+  explicit Yields(std::uint64_t now_ns) : sleeps_at_(now_ns + kSleepEveryNs) {}
+
+  /// Gives the processor away: to a sibling fiber, or to another thread.
+  void give_way(std::uint64_t now_ns) {
+    if (this_fiber::yield()) return;
+    if (now_ns < sleeps_at_) {
+      sched_yield();
+      return;
+    }
+    std::this_thread::sleep_for(std::chrono::nanoseconds(kSleepNs));
+    sleeps_at_ = steady_ns() + kSleepEveryNs;
+  }
+
+ private:
+  std::uint64_t sleeps_at_;
+};
+
 /// Returns true when done() has returned true, false when the deadline passed first. done() is
 /// looked at once more after the deadline.
 template <class Done, class Progress>
@@ -46,12 +73,14 @@ bool wait_loop(Done&& done, Progress&& progress, Deadline deadline) {
       if (done()) return true;
     }
   }
-  const std::uint64_t until = deadline.started(steady_ns()).absolute_ns();
-  while (true) {
+  std::uint64_t now = steady_ns();
+  const std::uint64_t until = deadline.started(now).absolute_ns();
+  for (Yields yields(now);;) {
     progress();
     if (done()) return true;
-    if (steady_ns() >= until) return done();
-    give_way();
+    now = steady_ns();
+    if (now >= until) return done();
+    yields.give_way(now);
   }
 }
 
@@ -70,18 +99,20 @@ template <class Attempt, class Progress>
 bool retry_loop(Attempt&& attempt, Progress&& progress, const Backoff& backoff,
                 std::uint64_t jitter_seed, Deadline deadline) {
   if (attempt()) return true;
-  const std::uint64_t until = deadline.started(steady_ns()).absolute_ns();
-  BackoffSteps steps(backoff, jitter_seed ^ steady_ns());
-  while (true) {
-    const std::uint64_t now = steady_ns();
+  std::uint64_t now = steady_ns();
+  const std::uint64_t until = deadline.started(now).absolute_ns();
+  BackoffSteps steps(backoff, jitter_seed ^ now);
+  for (Yields yields(now);;) {
     if (now >= until) return false;
     const std::uint64_t span = steps.next_ns();
     const std::uint64_t resume = span < until - now ? now + span : until;
     do {
       progress();
-      give_way();
-    } while (steady_ns() < resume);
+      yields.give_way(now);
+      now = steady_ns();
+    } while (now < resume);
     if (attempt()) return true;
+    now = steady_ns();
   }
 }
 

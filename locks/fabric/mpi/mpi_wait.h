@@ -23,17 +23,18 @@ inline constexpr std::uint64_t kCrowdedNs = 2'000;
 class Turns {
  public:
   Turns(bool crowded, std::uint64_t now_ns)
-      : keep_ns_(crowded ? kCrowdedNs : kPatientNs), ends_ns_(now_ns + keep_ns_) {}
+      : keep_ns_(crowded ? kCrowdedNs : kPatientNs), ends_ns_(now_ns + keep_ns_), yields_(now_ns) {}
 
   void look(std::uint64_t now_ns) {
-    if (this_fiber::yield() || now_ns < ends_ns_) return;
-    sched_yield();
+    if (!this_fiber::active() && now_ns < ends_ns_) return;
+    yields_.give_way(now_ns);
     ends_ns_ = steady_ns() + keep_ns_;
   }
 
  private:
   std::uint64_t keep_ns_;
   std::uint64_t ends_ns_;
+  Yields yields_;
 };
 
 /// As wait_loop of wait.h.

@@ -1,7 +1,10 @@
 // The small pieces of a fabric: receipts, layouts, agent slots, back-off, waiting.
 #include <catch2/catch.hpp>
 
+#include <sys/resource.h>
+
 #include <array>
+#include <chrono>
 #include <set>
 #include <vector>
 
@@ -121,6 +124,23 @@ TEST_CASE("wait_loop looks at least once, and once more after the deadline") {
 TEST_CASE("wait_loop drives progress until the condition holds") {
   int progress = 0;
   CHECK(wait_loop([&] { return progress == 1000; }, [&] { ++progress; }, Deadline::never()));
+}
+
+TEST_CASE("a thread that waits for long sleeps now and then") {
+  // A yield of a thread that could go on is an involuntary switch.
+  const auto sleeps = [] {
+    rusage usage{};
+    getrusage(RUSAGE_THREAD, &usage);
+    return usage.ru_nvcsw;
+  };
+  const auto before = sleeps();
+  const auto slept = [&] { return sleeps() != before; };
+  CHECK(wait_loop(
+      slept, [] {}, Deadline::within(std::chrono::minutes(1))));
+  const auto between = sleeps();
+  const auto slept_again = [&] { return sleeps() != between; };
+  CHECK(retry_loop(
+      slept_again, [] {}, {1000, 100'000}, 1, Deadline::within(std::chrono::minutes(1))));
 }
 
 TEST_CASE("retry_loop tries at once, and leaves by the deadline") {
