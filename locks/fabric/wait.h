@@ -2,15 +2,14 @@
 //
 // *What.* wait_loop: poll, spin a little, then yield the processor between polls: a thread yields,
 // a fiber switches to a sibling. `progress` is called between polls, so that waiting agents drive a
-// fabric without hardware progress. A thread that has yielded for long sleeps for a moment
-// (Yields). *Thread safety.* Free functions without state.
+// fabric without hardware progress. A thread that has yielded for long sleeps for a moment.
+// *Thread safety.* Free functions without state. Yields belongs to one wait.
 #pragma once
 
 #include <sched.h>
 
-#include <chrono>
 #include <cstdint>
-#include <thread>
+#include <ctime>
 
 #include "keyway/locks/base/clock.h"
 #include "keyway/locks/fabric/address.h"
@@ -37,24 +36,21 @@ inline void give_way() {
   if (!this_fiber::yield()) sched_yield();
 }
 
-/// The yields of one wait. Linux from 6.6 on can leave a thread that is ready to run without a
-/// processor as long as others do nothing but yield to one another: we saw 58 s on 6.18, and the
-/// lock's holder was the one that did not run. A thread that sleeps, however short, lets it run.
+/// The yields of one wait. Threads that do nothing but yield to one another can keep all others
+/// from a processor: on Linux 6.18 we saw it for 58 s, in which neither a fourth agent of a job nor
+/// another program ran. So a thread sleeps now and then; a fiber does not, for its siblings' sake.
 class Yields {
  public:
   static constexpr std::uint64_t kSleepEveryNs = 10'000'000;
-  static constexpr std::uint64_t kSleepNs = 50'000;
+  static constexpr long kSleepNs = 50'000;
 
   explicit Yields(std::uint64_t now_ns) : sleeps_at_(now_ns + kSleepEveryNs) {}
 
-  /// Gives the processor away: to a sibling fiber, or to another thread.
+  /// As the free function.
   void give_way(std::uint64_t now_ns) {
-    if (this_fiber::yield()) return;
-    if (now_ns < sleeps_at_) {
-      sched_yield();
-      return;
-    }
-    std::this_thread::sleep_for(std::chrono::nanoseconds(kSleepNs));
+    if (now_ns < sleeps_at_ || this_fiber::active()) return fabric::give_way();
+    const timespec span{.tv_sec = 0, .tv_nsec = kSleepNs};
+    nanosleep(&span, nullptr);  // a signal may end it early
     sleeps_at_ = steady_ns() + kSleepEveryNs;
   }
 
