@@ -1,5 +1,6 @@
 // Opening over MPI is collective: every process gets the same answer, also when one of them has
 // invalid or different options.
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -8,6 +9,10 @@
 
 using namespace keyway;
 using namespace keyway::test;
+
+namespace {
+std::optional<Store> held_to_the_end;
+}
 
 TEST_CASE("store over mpi: options that make no sense are refused on every process") {
   for (const char* uri : {"mpi:?memory=64KiB", "mpi:?lock=none", "mpi:?memory=9MB", "mpi:?ranks=2",
@@ -105,4 +110,10 @@ TEST_CASE("store over mpi: one process asks all to end") {
   if (store.process() + 1 == store.processes()) store.ask_all_to_end();
   while (!store.asked_to_end()) std::this_thread::yield();  // it comes by itself
   store.barrier();  // no rank closes the store before the others know
+}
+
+TEST_CASE("store over mpi: a global variable may hold a store until the process ends") {
+  held_to_the_end.emplace(open_job_store("memory=4MiB"));
+  Session s = session_of(*held_to_the_end);
+  CHECK(s.put("k", "v").ok());
 }
