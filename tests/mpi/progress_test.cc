@@ -126,7 +126,11 @@ TEST_CASE("a fiber whose operation waits for a rank lets its siblings run") {
   } else if (fabric.rank() == 0) {
     // Not before: if rank 1 still answers for the write, MPI_Win_flush follows, which blocks. And
     // it may need us to leave the barrier.
-    while (read(bed, &key, 1) != 1) fabric.mpi().progress();
+    const std::uint64_t give_up = steady_ns() + 60'000'000'000;
+    while (read(bed, &key, 1) != 1) {
+      REQUIRE(steady_ns() < give_up);
+      fabric.mpi().progress();
+    }
     Watchdog watchdog(gate, 1);
     MpiEndpoint ep = *fabric.endpoint();
     const std::array<std::byte, 64> bytes{};
