@@ -16,7 +16,8 @@ set(KEYWAY_TEST_LABELS unit conformance models mpi system server fuzz tidy clang
 set(KEYWAY_TEST_DIR ${PROJECT_BINARY_DIR}/test-work)
 set(KEYWAY_TEST_SUPPORT_DIR ${PROJECT_SOURCE_DIR}/tests/support)
 
-# The command that starts a program on several ranks, and the prefix of any program.
+# The command that starts a program on several ranks, and the prefix of any program. Ranks of MPICH
+# that wait yield the processor (support/yielding_progress.cc).
 if(KEYWAY_MPI STREQUAL "mpich")
   find_program(KEYWAY_MPIRUN_PROGRAM mpirun.mpich REQUIRED)
   set(KEYWAY_MPI_YIELDS -genv LD_PRELOAD $<TARGET_FILE:mpi_yielding_progress>)
