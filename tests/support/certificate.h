@@ -4,13 +4,13 @@
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
-#include <unistd.h>
 
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <stdexcept>
 #include <string>
+
+#include "tests/support/temporary_folder.h"
 
 namespace keyway::test {
 
@@ -18,19 +18,12 @@ namespace keyway::test {
 class Identity {
  public:
   explicit Identity(const std::string& name) {
-    std::string folder = (std::filesystem::temp_directory_path() / "keyway-test-XXXXXX").string();
-    if (::mkdtemp(folder.data()) == nullptr) throw std::runtime_error("no folder for keys");
-    folder_ = folder;
-    cert_file = folder + "/cert.pem";
-    key_file = folder + "/key.pem";
+    cert_file = folder_.file("cert.pem");
+    key_file = folder_.file("key.pem");
     write(name);
   }
   Identity(const Identity&) = delete;
   Identity& operator=(const Identity&) = delete;
-  ~Identity() {
-    std::error_code gone_already;
-    std::filesystem::remove_all(folder_, gone_already);
-  }
 
   std::string cert_file;
   std::string key_file;
@@ -63,7 +56,7 @@ class Identity {
     std::fclose(out);
   }
 
-  std::string folder_;
+  TemporaryFolder folder_;
 };
 
 }  // namespace keyway::test

@@ -7,11 +7,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <filesystem>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "tests/support/temporary_folder.h"
 
 namespace keyway::test {
 
@@ -20,9 +21,6 @@ class RunningServer {
   /// `options` follow those that name the socket; ready once it has said `ready`.
   RunningServer(const std::string& program, std::vector<std::string> options,
                 std::string_view ready) {
-    std::string folder = (std::filesystem::temp_directory_path() / "keyway-test-XXXXXX").string();
-    if (::mkdtemp(folder.data()) == nullptr) throw std::runtime_error("no folder for a server");
-    folder_ = folder;
     // redis-check-rdb is redis-server, by the name that it is called by.
     const bool is_redis = program.find("redis") != std::string::npos;
     options.insert(options.begin(), {is_redis ? "redis-server" : program, "--unixsocket", path()});
@@ -31,11 +29,7 @@ class RunningServer {
   }
   RunningServer(const RunningServer&) = delete;
   RunningServer& operator=(const RunningServer&) = delete;
-  ~RunningServer() {
-    stop();
-    std::error_code gone_already;
-    std::filesystem::remove_all(folder_, gone_already);
-  }
+  ~RunningServer() { stop(); }
 
   /// keywayd, or Debian's redis-server, by the program's name.
   static RunningServer of(const std::string& program) {
@@ -45,7 +39,7 @@ class RunningServer {
     return RunningServer(program, {"--port", "0", "--save", "", "--databases", "1"},
                          "ready to accept connections");
   }
-  std::string path() const { return folder_ + "/socket"; }
+  std::string path() const { return folder_.file("socket"); }
   std::string uri() const { return "unix:" + path(); }
 
  private:
@@ -90,7 +84,7 @@ class RunningServer {
     child_ = -1;
   }
 
-  std::string folder_;
+  TemporaryFolder folder_;
   pid_t child_ = -1;
   int output_ = -1;
 };

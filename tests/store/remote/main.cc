@@ -1,6 +1,7 @@
 // Has every store of the tests be a server's, and runs them.
 //
 //   store_remote_tests PROGRAM|URI [words for Catch2]
+//   store_remote_tests --list-test-names-only [words for Catch2]
 //
 // PROGRAM: keywayd or redis-server, which the tests start. URI: of a running server.
 #include <string>
@@ -25,6 +26,7 @@ int run_on(const std::string& uri, int argc, char** argv) {
 int main(int argc, char** argv) {
   if (argc < 2) return 2;
   const std::string server = argv[1];
+  if (server.starts_with("-")) return run_catch(argc, argv);  // such as a list of the cases
   if (keyway::wire::is_server_uri(server)) return run_on(server, argc, argv);
   const auto started = RunningServer::of(server);
   return run_on(started.uri(), argc, argv);

@@ -127,7 +127,7 @@ TEST_CASE("wait_loop drives progress until the condition holds") {
 }
 
 TEST_CASE("a thread that waits for long sleeps now and then") {
-  // A yield of a thread that could go on is an involuntary switch.
+  // A yield is an involuntary switch: the thread could continue.
   const auto sleeps = [] {
     rusage usage{};
     getrusage(RUSAGE_THREAD, &usage);
