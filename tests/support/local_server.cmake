@@ -35,6 +35,9 @@ target_link_libraries(keyway_local_commands
   PUBLIC keyway_local_named_locks keyway::catalogue keyway::resp keyway::statistics
   PRIVATE keyway_build_flags)
 
+# What it writes for kvctl is the same, and the other client is not compiled for it alone.
+set_property(TARGET keyway_command_words PROPERTY LINK_LIBRARIES keyway_build_flags keyway_local_commands)
+
 find_package(CLI11 REQUIRED)
 find_package(OpenSSL 3 REQUIRED)
 find_package(prometheus-cpp REQUIRED COMPONENTS pull)

@@ -20,10 +20,10 @@ set(keyway_precompiled_headers
   <cstdlib> <cstring> <deque> <functional> <limits> <map> <memory> <mutex> <new> <optional> <span>
   <string> <string_view> <type_traits> <unordered_map> <utility> <variant> <vector> <fmt/core.h>)
 
-# keyway_precompile(NAME LIBRARY|EXECUTABLE [LINKS target...] [HEADERS header...] [OPTIONS option...]):
+# keyway_precompile(NAME LIBRARY|EXECUTABLE [LINKS target...] [HEADERS header...]):
 # makes one.
 function(keyway_precompile name kind)
-  cmake_parse_arguments(ARG "" "" "LINKS;HEADERS;OPTIONS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "LINKS;HEADERS" ${ARGN})
   file(WRITE ${PROJECT_BINARY_DIR}/precompiled/${name}.cc "// Holds the flags of a precompiled header.\n")
   if(kind STREQUAL "LIBRARY")
     add_library(${name} OBJECT ${PROJECT_BINARY_DIR}/precompiled/${name}.cc)
@@ -33,7 +33,6 @@ function(keyway_precompile name kind)
   endif()
   set_target_properties(${name} PROPERTIES UNITY_BUILD OFF)
   target_link_libraries(${name} PRIVATE keyway_build_flags fmt::fmt ${ARG_LINKS})
-  target_compile_options(${name} PRIVATE ${ARG_OPTIONS})
   target_precompile_headers(${name} PRIVATE ${keyway_precompiled_headers} ${ARG_HEADERS})
 endfunction()
 

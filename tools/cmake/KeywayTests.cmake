@@ -1,11 +1,16 @@
 # How a test is registered: once, by one of these functions, with its labels.
 #
-#   keyway_test(NAME [SOURCES ...] [DEPENDS ...] [LABELS ...] [ARGS ...] [TIMEOUT_S n] [SERIAL])
+#   keyway_test(NAME [SOURCES ...] [DEPENDS ...] [LABELS ...] [ARGS ...] [TIMEOUT_S n]
+#               [PROCESSORS n] [WAITS] [SERIAL])
 #       one executable on Catch2 (whose runner is compiled once, in keyway_catch_run)
 #   keyway_mpi_test(NAME RANKS n... [the same])
 #       the same executable, run once per number of ranks; brings its own main (OWN_MAIN)
 #   keyway_script_test(NAME COMMAND ... [LABELS ...] [TIMEOUT_S n] [SERIAL])
 #       a script or a program that is not built on Catch2
+#
+# PROCESSORS says how many processors a test keeps busy, one by default; WAITS that it mostly waits
+# for time to pass. ctest counts them in halves, of which a test that waits takes one: ctest -j takes
+# twice the number of processors (tools/scripts/test.sh).
 #
 # Labels: unit, conformance, models, mpi, system, server, fuzz, tidy, bench, long. `ninja tests_LABEL`
 # builds what the quick tests of one label need, `ninja tests_LABEL_long` the executables of the others.
@@ -60,7 +65,7 @@ endforeach()
 
 # One ctest entry: labels, a time limit, a separate working folder in the build tree.
 function(keyway_add_ctest name)
-  cmake_parse_arguments(ARG "SERIAL" "TIMEOUT_S;PROCESSORS" "COMMAND;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "SERIAL;WAITS" "TIMEOUT_S;PROCESSORS" "COMMAND;LABELS" ${ARGN})
   if(NOT ARG_LABELS)
     message(FATAL_ERROR "test ${name} has no label; give one of ${KEYWAY_TEST_LABELS}")
   endif()
@@ -78,11 +83,15 @@ function(keyway_add_ctest name)
   if(NOT ARG_PROCESSORS)
     set(ARG_PROCESSORS 1)
   endif()
+  math(EXPR halves "2 * ${ARG_PROCESSORS}")
+  if(ARG_WAITS)
+    set(halves 1)
+  endif()
   file(MAKE_DIRECTORY ${KEYWAY_TEST_DIR}/${name})
   add_test(NAME ${name} COMMAND ${KEYWAY_TEST_LAUNCHER} ${ARG_COMMAND}
            WORKING_DIRECTORY ${KEYWAY_TEST_DIR}/${name})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT_S}
-                       PROCESSORS ${ARG_PROCESSORS} RUN_SERIAL ${ARG_SERIAL}
+                       PROCESSORS ${halves} RUN_SERIAL ${ARG_SERIAL}
                        ENVIRONMENT "${KEYWAY_TEST_ENVIRONMENT}")
 endfunction()
 
@@ -92,7 +101,7 @@ function(keyway_test_executable name)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE keyway_build_flags keyway_test_support keyway_catch_run
                         ${ARG_DEPENDS})
-  keyway_precompiled(${name} ${KEYWAY_TEST_HEADERS})
+  keyway_precompiled(${name} keyway_test_headers)
   if(NOT ARG_OWN_MAIN)
     target_link_libraries(${name} PRIVATE keyway_test_main)
   endif()
@@ -107,23 +116,25 @@ function(keyway_test_executable name)
 endfunction()
 
 macro(keyway_parse_test)
-  cmake_parse_arguments(ARG "OWN_MAIN;SERIAL" "TIMEOUT_S;PROCESSORS"
+  cmake_parse_arguments(ARG "OWN_MAIN;SERIAL;WAITS" "TIMEOUT_S;PROCESSORS"
                         "SOURCES;DEPENDS;LABELS;ARGS;RANKS;COMMAND" ${ARGN})
   set(own_main)
   if(ARG_OWN_MAIN)
     set(own_main OWN_MAIN)
   endif()
-  set(serial)
-  if(ARG_SERIAL)
-    set(serial SERIAL)
-  endif()
+  set(flags)
+  foreach(flag SERIAL WAITS)
+    if(ARG_${flag})
+      list(APPEND flags ${flag})
+    endif()
+  endforeach()
 endmacro()
 
 function(keyway_test name)
   keyway_parse_test(${ARGN})
   keyway_test_executable(${name} ${own_main} SOURCES ${ARG_SOURCES} DEPENDS ${ARG_DEPENDS}
                          LABELS ${ARG_LABELS})
-  keyway_add_ctest(${name} ${serial} COMMAND $<TARGET_FILE:${name}> ${ARG_ARGS}
+  keyway_add_ctest(${name} ${flags} COMMAND $<TARGET_FILE:${name}> ${ARG_ARGS}
                    LABELS ${ARG_LABELS} TIMEOUT_S ${ARG_TIMEOUT_S} PROCESSORS ${ARG_PROCESSORS})
 endfunction()
 
@@ -132,7 +143,7 @@ function(keyway_mpi_test name)
   keyway_test_executable(${name} ${own_main} SOURCES ${ARG_SOURCES} DEPENDS ${ARG_DEPENDS}
                          LABELS ${ARG_LABELS})
   foreach(ranks IN LISTS ARG_RANKS)
-    keyway_add_ctest(${name}_${ranks} ${serial}
+    keyway_add_ctest(${name}_${ranks} ${flags}
                      COMMAND ${KEYWAY_MPIRUN} -n ${ranks} $<TARGET_FILE:${name}> ${ARG_ARGS}
                      LABELS ${ARG_LABELS} TIMEOUT_S ${ARG_TIMEOUT_S} PROCESSORS ${ranks})
   endforeach()
@@ -140,7 +151,7 @@ endfunction()
 
 function(keyway_script_test name)
   keyway_parse_test(${ARGN})
-  keyway_add_ctest(${name} ${serial} COMMAND ${ARG_COMMAND} LABELS ${ARG_LABELS}
+  keyway_add_ctest(${name} ${flags} COMMAND ${ARG_COMMAND} LABELS ${ARG_LABELS}
                    TIMEOUT_S ${ARG_TIMEOUT_S} PROCESSORS ${ARG_PROCESSORS})
 endfunction()
 

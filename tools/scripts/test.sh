@@ -21,8 +21,9 @@ run_tests() {
     targets=$(python3 -B tools/scripts/needed_targets.py "build/$preset" -- "$@")
   # shellcheck disable=SC2086
   [[ -z $targets ]] || build_preset "$preset" ON $targets
+  # ctest counts processors in halves (tools/cmake/KeywayTests.cmake).
   ctest --test-dir "build/$preset" --output-on-failure --no-tests=error --output-junit tests.xml \
-    -j "$(nproc)" "$@" || result=1
+    -j "$((2 * $(nproc)))" "$@" || result=1
   tests_run=$((tests_run + count))
   # A test that could not run here is not one that passed, and is not to be overlooked.
   skipped=$(skipped_tests "$preset")
