@@ -290,15 +290,17 @@ void MpiInterface::stop_job(std::string_view why) {
   // If MPI_Abort, or a lock, waits for a thread that is stuck inside MPI, the alarm ends us.
   constexpr unsigned kAbortPatienceSeconds = 5;
   alarm(kAbortPatienceSeconds);
-  std::fflush(nullptr);  // the program's earlier output comes first
+  // First of all, because a launcher that has seen a death may kill us at any moment, and because a
+  // stream or the mutex below may be held for long. One write, so that lines of several ranks do not
+  // mix; if it fails, nothing can be done.
+  const std::string line = fmt::format("keyway: {}; stopping the job\n", why);
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
   {
     Process& here = process();
     const MutexLock guard(here.mutex);
     for (auto& [owner, action] : here.on_stop) action();
   }
-  const std::string line = fmt::format("keyway: {}; stopping the job\n", why);
-  // One write, so that lines of several ranks do not mix; if it fails, nothing can be done.
-  [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
+  std::fflush(nullptr);
   wait_until_read(STDERR_FILENO);
   MPI_Abort(MPI_COMM_WORLD, 1);
   _exit(1);
