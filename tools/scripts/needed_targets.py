@@ -11,11 +11,22 @@ import re
 import subprocess
 
 
+def test_files(folder):
+    """The generated list of tests of a folder, and those that it includes. Not each that lies below:
+    a test may keep a build of its own in its working folder."""
+    file = folder / "CTestTestfile.cmake"
+    if not file.is_file():
+        return  # a folder without tests
+    yield file
+    for part in re.findall(r'^subdirs\("(.*)"\)$', file.read_text(), re.MULTILINE):
+        yield from test_files(folder / part)
+
+
 def commands(build):
     """The words of each test's command, by its name, as the generated files have them: ctest itself
     does not list the commands of programs that are not built yet."""
     found = {}
-    for file in pathlib.Path(build).rglob("CTestTestfile.cmake"):
+    for file in test_files(pathlib.Path(build)):
         for line in file.read_text().splitlines():
             if match := re.match(r"add_test\((?:\[(=*)\[)?([\w.+-]+)(?:\]\1\])? (.*)\)$", line):
                 found[match.group(2)] = re.findall(r'"((?:[^"\\]|\\.)*)"', match.group(3))

@@ -18,6 +18,12 @@ class NeededTargets(unittest.TestCase):
     def test_a_test_program_needs_itself_alone(self):
         self.assertEqual(needed("-R", "^unit_base$"), ["tests/unit/base/unit_base"])
 
+    def test_a_build_that_a_test_keeps_does_not_count(self):
+        kept = pathlib.Path("CTestTestfile.cmake")  # here, below the build folder
+        kept.write_text('add_test([=[unit_base]=] "/elsewhere/unit_base")\n')
+        self.addCleanup(kept.unlink)
+        self.assertEqual(needed("-R", "^unit_base$"), ["tests/unit/base/unit_base"])
+
     def test_a_script_needs_the_programs_in_its_command(self):
         found = needed("-R", "^system_kvload_server$")
         self.assertIn("tools/kvload/kvload", found)
