@@ -2,7 +2,7 @@
 #
 #   keyway_test(NAME [SOURCES ...] [DEPENDS ...] [LABELS ...] [ARGS ...] [TIMEOUT_S n]
 #               [PROCESSORS n] [WAITS] [SERIAL])
-#       one executable on Catch2 (whose runner is compiled once, in keyway_catch_run)
+#       one executable on Catch2 (its runner is compiled once, in keyway_catch_run)
 #   keyway_mpi_test(NAME RANKS n... [the same])
 #       the same executable, run once per number of ranks; brings its own main (OWN_MAIN)
 #   keyway_script_test(NAME COMMAND ... [LABELS ...] [TIMEOUT_S n] [SERIAL])

@@ -12,8 +12,8 @@ import subprocess
 
 
 def test_files(folder):
-    """The generated list of tests of a folder, and those that it includes. Not each that lies below:
-    a test may keep a build of its own in its working folder."""
+    """The generated list of tests of a folder, and those that it includes. There may be others below:
+    a test can keep another build in its working folder."""
     file = folder / "CTestTestfile.cmake"
     if not file.is_file():
         return  # a folder without tests

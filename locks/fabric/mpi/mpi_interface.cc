@@ -182,18 +182,34 @@ void MpiInterface::post_get(const MpiWindow& window, Address a, void* out, std::
             "MPI_Get", at.rank(), at.offset());
       in_flight.needs_flush = true;
     } else {
-      in_flight.reads.push_back(MPI_REQUEST_NULL);
+      in_flight.requests.push_back(MPI_REQUEST_NULL);
       check(MPI_Rget(to, count, MPI_BYTE, rank, window.displacement(at), count, MPI_BYTE,
-                     window.handle, &in_flight.reads.back()),
+                     window.handle, &in_flight.requests.back()),
             "MPI_Rget", at.rank(), at.offset());
     }
   });
 }
 
 void MpiInterface::post_put(const MpiWindow& window, Address a, const void* in,
-                            std::uint64_t bytes) {
+                            std::uint64_t bytes, InFlight& in_flight) {
   const MutexLock guard(mutex_);
   count_entry();
+  if (!kOpenMpi && bytes <= InFlight::kMaxAnsweredBytes) {
+    // The target answers with the bytes before, after it has replaced them: one round trip, and no
+    // flush, in which the thread would keep MPI to itself until the target's answer.
+    if (in_flight.replacing == in_flight.replaced.size()) {
+      in_flight.replaced.push_back(std::make_unique<InFlight::Replaced>());
+    }
+    std::byte* const before = in_flight.replaced[in_flight.replacing++]->data();
+    const int count = static_cast<int>(bytes);
+    in_flight.requests.push_back(MPI_REQUEST_NULL);
+    check(MPI_Rget_accumulate(in, count, MPI_BYTE, before, count, MPI_BYTE,
+                              static_cast<int>(a.rank()), window.displacement(a), count, MPI_BYTE,
+                              MPI_REPLACE, window.handle, &in_flight.requests.back()),
+          "MPI_Rget_accumulate", a.rank(), a.offset());
+    return;
+  }
+  in_flight.needs_flush = true;
   in_pieces(a, bytes, [&](Address at, std::uint64_t done, int count) {
     check(MPI_Put(static_cast<const std::byte*>(in) + done, count, MPI_BYTE,
                   static_cast<int>(at.rank()), window.displacement(at), count, MPI_BYTE,
@@ -212,13 +228,15 @@ void MpiInterface::look() {
 }
 
 bool MpiInterface::arrived(std::uint32_t rank, InFlight& in_flight) {
-  auto& [results, reads, needs_flush] = in_flight;
+  auto& results = in_flight.results;
+  auto& requests = in_flight.requests;
   while (!results.empty() && *results.back() != unset_) results.pop_back();
   if (!results.empty()) return false;
-  for (int done = 1; !reads.empty(); reads.pop_back()) {
-    check(MPI_Test(&reads.back(), &done, MPI_STATUS_IGNORE), "MPI_Test", rank, 0);
+  for (int done = 1; !requests.empty(); requests.pop_back()) {
+    check(MPI_Test(&requests.back(), &done, MPI_STATUS_IGNORE), "MPI_Test", rank, 0);
     if (done == 0) return false;
   }
+  in_flight.replacing = 0;
   return true;
 }
 
@@ -248,7 +266,7 @@ void MpiInterface::complete(const MpiWindow& window, std::uint32_t rank, InFligh
     }
     in_flight.results.clear();
     in_flight.needs_flush = false;
-    // A flush completes reads, too, but their requests are still to be freed.
+    // A flush completes requests, too, but they are still to be freed.
     return look_for(rank, in_flight, 1);
   };
   if (completed(kLooksWhileHeld, false)) return;
@@ -291,8 +309,8 @@ void MpiInterface::stop_job(std::string_view why) {
   constexpr unsigned kAbortPatienceSeconds = 5;
   alarm(kAbortPatienceSeconds);
   // First of all, because a launcher that has seen a death may kill us at any moment, and because a
-  // stream or the mutex below may be held for long. One write, so that lines of several ranks do not
-  // mix; if it fails, nothing can be done.
+  // stream or the mutex below may be held for long. One write, so that lines of several ranks do
+  // not mix; if it fails, nothing can be done.
   const std::string line = fmt::format("keyway: {}; stopping the job\n", why);
   [[maybe_unused]] const auto written = write(STDERR_FILENO, line.data(), line.size());
   {

@@ -22,6 +22,7 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -49,10 +50,18 @@ struct MpiWindow {
 
 /// The operations of an agent to one rank that are not known to be complete.
 struct InFlight {
+  /// Larger writes are MPI_Put.
+  static constexpr std::uint64_t kMaxAnsweredBytes = 1024;
+  using Replaced = std::array<std::byte, kMaxAnsweredBytes>;
+
   // Each was unset() before the operation was posted that overwrites it.
   std::vector<const std::uint64_t*> results;
-  std::vector<MPI_Request> reads;
-  bool needs_flush = false;  // writes, of which the target sends no notice
+  std::vector<MPI_Request> requests;  // of reads, and of writes that the target answers
+  bool needs_flush = false;           // writes that it does not answer
+
+  // What answered writes have replaced. Nobody reads it, but MPI wants a place for each.
+  std::vector<std::unique_ptr<Replaced>> replaced;
+  std::size_t replacing = 0;
 };
 
 /// The operations on a word, all of them MPI_Fetch_and_op: its MPI_NO_OP and MPI_REPLACE are the
@@ -87,7 +96,9 @@ class MpiInterface {
   /// `in_flight` gets what shows that the bytes have come.
   void post_get(const MpiWindow& window, Address a, void* out, std::uint64_t bytes,
                 InFlight& in_flight);
-  void post_put(const MpiWindow& window, Address a, const void* in, std::uint64_t bytes);
+  /// `in` must remain valid, and the same, until a flush of a.rank().
+  void post_put(const MpiWindow& window, Address a, const void* in, std::uint64_t bytes,
+                InFlight& in_flight);
 
   /// Waits until all of these are complete at `rank`, and empties them. Until then other threads
   /// may enter MPI, and siblings of a fiber run; but not while a flush waits for writes. `crowded`

@@ -48,9 +48,9 @@ void RmaChannel::complete(std::uint32_t rank) {
   peer.flushed = peer.issued;
 }
 
-// A put gives no notice of its arrival, and MPI_Win_flush keeps the processor while it waits, which
-// the target, or a sibling of this fiber, may need. A load posted after the puts shows when they
-// have probably arrived.
+// A large put gives no notice of its arrival, and MPI_Win_flush keeps the processor while it waits,
+// which the target, or a sibling of this fiber, may need. A load posted after the puts shows when
+// they have probably arrived.
 void RmaChannel::mark_end(std::uint32_t rank) {
   marker_.result.value = mpi_->unset();
   mpi_->post_word(*window_, WordOp::kLoad, Address(rank, 0), &marker_.operand,
@@ -92,8 +92,7 @@ PendingBytes RmaChannel::post_read(Address a, std::span<std::byte> out) {
 }
 
 void RmaChannel::post_write(Address a, std::span<const std::byte> in) {
-  mpi_->post_put(*window_, a, in.data(), in.size());
-  peers_[a.rank()].in_flight.needs_flush = true;
+  mpi_->post_put(*window_, a, in.data(), in.size(), peers_[a.rank()].in_flight);
   issue(a.rank());
 }
 
