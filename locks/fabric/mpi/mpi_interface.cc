@@ -190,8 +190,8 @@ void MpiInterface::post_get(const MpiWindow& window, Address a, void* out, std::
   });
 }
 
-void MpiInterface::post_put(const MpiWindow& window, Address a, const void* in,
-                            std::uint64_t bytes, InFlight& in_flight) {
+void MpiInterface::post_put(const MpiWindow& window, Address a, const void* in, std::uint64_t bytes,
+                            InFlight& in_flight) {
   const MutexLock guard(mutex_);
   count_entry();
   if (!kOpenMpi && bytes <= InFlight::kMaxAnsweredBytes) {
@@ -272,8 +272,7 @@ void MpiInterface::complete(const MpiWindow& window, std::uint32_t rank, InFligh
   if (completed(kLooksWhileHeld, false)) return;
   const this_fiber::NetworkWait network;
   std::uint64_t now = steady_ns();
-  const std::uint64_t patience_ends =
-      now + (this_fiber::active() ? kFiberPatienceNs : kPatienceNs);
+  const std::uint64_t patience_ends = now + (this_fiber::active() ? kFiberPatienceNs : kPatienceNs);
   for (Turns turns(crowded, now);; now = steady_ns()) {
     turns.look(now);
     if (completed(kLooksWhileHeld, now >= patience_ends)) return;
