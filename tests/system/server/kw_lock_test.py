@@ -203,14 +203,14 @@ class Ends(LockCase):
     def renewed_in_time(self, lease_ms):
         """Renews a lease until another client has waited for three times as long; False if this
         machine was too slow for it."""
+        leased = time.monotonic()  # the lease begins later, and ends lease_ms after that
         holder, token = self.hold("n", "WRITE", "LEASE", lease_ms)
         waiter = self.connect()
         waiter.send(encode(["KW.LOCK", "n", "WRITE", "TIMEOUT", 3 * lease_ms]))
-        last = time.monotonic()
         while not waiter.has_come():
-            before, reply = last, holder.request("KW.RENEW", "n", token)
-            last = time.monotonic()
-            if reply != OK and (last - before) * 1000 >= lease_ms:
+            before, leased = leased, time.monotonic()
+            reply = holder.request("KW.RENEW", "n", token)
+            if reply != OK and (time.monotonic() - before) * 1000 >= lease_ms:
                 holder.close()
                 token_of(waiter.reply())
                 waiter.close()
