@@ -87,6 +87,8 @@ struct ExploreOptions {
   bool store_buffers = false;
   /// Stores of the `rma` class happen twice (O5).
   bool double_stores = false;
+  /// Bytes of the `rma` class move word by word, in any order.
+  bool torn_bytes = false;
   /// Leaves out schedules that no agent can distinguish from others (explorer_execution.h,
   /// *Reduction*).
   bool reduce = true;
@@ -104,6 +106,7 @@ class Explorer final {
         execution_(program, {.split_rma = options.split_rma,
                              .store_buffers = options.store_buffers,
                              .double_stores = options.double_stores,
+                             .torn_bytes = options.torn_bytes,
                              .reduce = options.reduce}) {}
 
   /// Every schedule, or until `most_states` were seen.

@@ -20,9 +20,29 @@ std::uint64_t Execution::perform(std::uint32_t number, const Operation& op) {
     agent.buffer.push_back({op, nullptr, ++agent.serial, agent.ordered_behind(op.at.rank())});
     return 0;
   }
+  if (tears(op)) {
+    const std::uint64_t before = agent.serial;
+    post_words(agent, op);
+    complete(agent, op.at.rank(), before);
+    return 0;
+  }
   agent.op = op;
   pause(agent, Phase::kOperation);
   return agent.answer;
+}
+
+/// Posts an operation on bytes as one for each word.
+void Execution::post_words(Agent& agent, const Operation& op) {
+  for (std::uint64_t done = 0; done < op.bytes;) {
+    Operation part = op;
+    part.at = op.at + done;
+    part.bytes = std::min(op.bytes - done, 8 - part.at.offset() % 8);
+    if (op.out != nullptr) part.out += done;
+    if (op.in != nullptr) part.in += done;
+    done += part.bytes;
+    KW_CHECK(agent.posted.size() < 255);  // Action::posted
+    agent.posted.push_back({part, nullptr, ++agent.serial, agent.ordered_behind(op.at.rank())});
+  }
 }
 
 void Execution::post(std::uint32_t number, const Operation& op, ResultSlot* result) {
@@ -33,6 +53,7 @@ void Execution::post(std::uint32_t number, const Operation& op, ResultSlot* resu
   }
   Agent& agent = agents_[number];
   if (agent.abandoned) return;
+  if (tears(op)) return post_words(agent, op);
   KW_CHECK(agent.posted.size() < 255);  // Action::posted
   agent.posted.push_back({op, result, ++agent.serial, agent.ordered_behind(op.at.rank())});
 }
@@ -44,11 +65,17 @@ void Execution::order(std::uint32_t number, std::uint32_t rank) {
 }
 
 void Execution::flush(std::uint32_t number, std::uint32_t rank) {
-  if (idle_) return;
-  Agent& agent = agents_[number];
-  const auto of_rank = [rank](const Posted& posted) { return posted.op.at.rank() == rank; };
+  if (!idle_) complete(agents_[number], rank, 0);
+}
+
+/// Waits until what the agent has posted to the rank after this serial has happened.
+void Execution::complete(Agent& agent, std::uint32_t rank, std::uint64_t after) {
+  const auto of_rank = [rank, after](const Posted& posted) {
+    return posted.op.at.rank() == rank && posted.serial > after;
+  };
   if (agent.abandoned || std::none_of(agent.posted.begin(), agent.posted.end(), of_rank)) return;
   agent.flushed = rank;
+  agent.after = after;
   agent.phase = Phase::kFlush;
   if (!can_go_on(agent)) pause(agent, Phase::kFlush);
   for (const Posted& posted : agent.posted) {

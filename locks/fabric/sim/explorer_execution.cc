@@ -87,7 +87,8 @@ bool Execution::can_go_on(const Agent& agent) const {
     }
     case Phase::kFlush:
       return std::all_of(agent.posted.begin(), agent.posted.end(), [&](const Posted& posted) {
-        return posted.happened || posted.op.at.rank() != agent.flushed;
+        return posted.happened || posted.op.at.rank() != agent.flushed ||
+               posted.serial <= agent.after;
       });
     case Phase::kDrain: return agent.buffer.empty();
     case Phase::kWait: {

@@ -9,7 +9,8 @@
 // its write: no operation of the `rma` class on that word happens between them, but one of the
 // `cpu` class may (O4). With double_stores a store of the `rma` class, also one by a swap or a
 // compare-and-swap, is two steps with the same value, and operations of the `cpu` class may happen
-// between them in the same way (O5).
+// between them in the same way (O5). With torn_bytes a read or write of bytes of the `rma` class is
+// an operation of its own for each 8-byte word, in any order.
 // *Store buffers.* With store_buffers a store of the `cpu` class waits in a buffer of its agent, as
 // on a processor with total store order, and happens at any later time, after the stores before it.
 // The agent's own `cpu` loads and its waits see it at once. Before a fence() ends, and before any
@@ -81,6 +82,7 @@ struct ExecutionRules {
   bool split_rma = false;
   bool store_buffers = false;
   bool double_stores = false;
+  bool torn_bytes = false;
   bool reduce = true;
 };
 
@@ -186,6 +188,7 @@ class Execution final : public Engine {
     Phase phase = Phase::kDone;
     Operation op;                // phase kOperation
     std::uint32_t flushed = 0;   // phase kFlush: the rank
+    std::uint64_t after = 0;     // phase kFlush: only what was posted after this serial
     Address word;                // phase kWait
     PredicateRef predicate;      // phase kWait
     std::uint64_t until_ns = 0;  // phases kWait, kRetry: when they expire
@@ -214,6 +217,8 @@ class Execution final : public Engine {
   void step_alone(const Action& action);
   void resume(Agent& agent);
   void pause(Agent& agent, Phase phase);
+  void post_words(Agent& agent, const Operation& op);
+  void complete(Agent& agent, std::uint32_t rank, std::uint64_t after);
   void set_deadline(Agent& agent, Deadline deadline);
   void enabled(std::vector<Action>& actions) const;
   bool can_go_on(const Agent& agent) const;
@@ -231,6 +236,9 @@ class Execution final : public Engine {
   bool halfway(Address word) const;
   bool splits(const Operation& op) const {
     return rules_.split_rma && op.access == OpClass::kRma && op.reads_and_writes();
+  }
+  bool tears(const Operation& op) const {
+    return rules_.torn_bytes && op.access == OpClass::kRma && !op.is_word() && op.bytes > 8;
   }
   bool stores_twice(const Operation& op) const {
     const bool stores =

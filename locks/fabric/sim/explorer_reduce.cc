@@ -50,7 +50,8 @@ bool Execution::happens_at_once(Agent& agent, std::size_t k) {
   const Posted& posted = agent.posted[k];
   if (!can_happen(agent, posted) || posted.begun == Begun::kRead) return false;
   const Sight sight = program_.sight(agent.number, posted.op);
-  const bool flushed = agent.phase == Phase::kFlush && posted.op.at.rank() == agent.flushed;
+  const bool flushed = agent.phase == Phase::kFlush && posted.op.at.rank() == agent.flushed &&
+                       posted.serial > agent.after;
   if (sight == Sight::kSeen || (sight == Sight::kOwn && !(flushed && waits_for_own(agent)))) {
     return false;
   }

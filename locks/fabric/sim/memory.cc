@@ -41,7 +41,10 @@ Memory::Memory(std::uint32_t ranks, std::uint64_t segment_bytes, Hashing hashing
 void Memory::set(std::uint64_t index, std::uint64_t value) {
   const std::uint64_t old = words_[index];
   if (old == value) return;
-  if (hashing_ == Hashing::kKept) hash_ ^= part(index, old) ^ part(index, value);
+  if (hashing_ == Hashing::kKept) {
+    hash_ ^= part(index, old) ^ part(index, value);
+    if (old == 0 && touched_.size() < words_.size()) touched_.push_back(index);
+  }
   words_[index] = value;
   ++changes_;
 }
@@ -50,7 +53,7 @@ void Memory::store(Address a, std::uint64_t value) { set(index(a), value); }
 
 std::uint64_t Memory::apply(const Operation& op) {
   if (op.kind == OpKind::kRead) {
-    std::memcpy(op.out, view(op.at), op.bytes);
+    std::memcpy(op.out, bytes() + byte(op.at), op.bytes);
     return 0;
   }
   if (op.kind == OpKind::kWrite) {
@@ -82,7 +85,13 @@ std::uint64_t Memory::made_hash() const {
 }
 
 void Memory::clear() {
-  std::fill(words_.begin(), words_.end(), 0);
+  if (hashing_ != Hashing::kKept || viewed_ || touched_.size() >= words_.size() / 8) {
+    std::fill(words_.begin(), words_.end(), 0);
+  } else {
+    for (const std::uint64_t index : touched_) words_[index] = 0;
+  }
+  touched_.clear();
+  viewed_ = false;
   hash_ = 0;
   changes_ = 0;
 }
