@@ -21,6 +21,7 @@
 #include "keyway/client/lock_policy.h"
 #include "keyway/kvstore/layout/geometry.h"
 #include "keyway/kvstore/session.h"
+#include "keyway/kvstore/volume/address_cache.h"
 #include "keyway/locks/distributed/stripe_lock.h"
 
 namespace keyway::client {
@@ -79,6 +80,7 @@ struct FabricBackend {
 
   std::unique_ptr<Plan> plan;
   std::unique_ptr<Fabric> fabric;
+  std::unique_ptr<store::AddressCache> addresses = {};  // null: no element has another node
 
   Result<std::unique_ptr<StoreSession<Fabric>>> session(std::uint32_t rank) {
     auto endpoint = fabric->endpoint(rank);
@@ -87,7 +89,8 @@ struct FabricBackend {
         std::move(*endpoint), plan->geometry, plan->policy.lock,
         store::SessionOptions{.timeout = plan->options.timeout,
                               .lock_times = plan->options.lock_times,
-                              .choice = plan->policy.automatic ? &plan->policy.choice : nullptr});
+                              .choice = plan->policy.automatic ? &plan->policy.choice : nullptr,
+                              .addresses = addresses.get()});
   }
   std::uint32_t owner_of(std::string_view key) const {
     return store::owner_of_slot(store::slot_of(key), fabric->ranks());

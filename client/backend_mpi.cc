@@ -99,7 +99,12 @@ Result<MpiBackend> MpiBackend::open_over(MPI_Comm comm, const Result<ParsedUri>&
   if (!fabric.ok()) return fabric.status();
   show_clock(*fabric, (*plan)->geometry);
   if (auto status = measure_together(*fabric, **plan); !status.ok()) return status;
-  return MpiBackend{{std::move(*plan), std::make_unique<fabric::MpiFabric>(std::move(*fabric))}};
+  std::unique_ptr<store::AddressCache> addresses;
+  if (options.address_bytes != 0 && !fabric->one_class()) {
+    addresses = std::make_unique<store::AddressCache>(options.address_bytes);
+  }
+  return MpiBackend{{std::move(*plan), std::make_unique<fabric::MpiFabric>(std::move(*fabric)),
+                     std::move(addresses)}};
 }
 
 std::vector<std::string> MpiBackend::gather(std::string_view bytes) {

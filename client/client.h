@@ -97,6 +97,9 @@ struct StoreOptions {
   std::string topology;                      // topology=nodes=4  override of discovery (topology.h)
   bool force_rma = false;            // force_rma=off     mpi: only: through MPI on one node, too
   std::uint32_t ranks_per_node = 0;  // ranks_per_node=0  mpi: only: pretend nodes; 0: discover
+  // addresses=32MiB  mpi: only: where elements of other nodes are, 16 B each, so that one message
+  // reads them; per process, at most. 0: every read of another node takes its lock
+  std::uint64_t address_bytes = 32 << 20;
 };
 
 /// Locks that a session has taken, or could not have.

@@ -101,6 +101,10 @@ const Parameter kParameters[] = {
      [](StoreOptions& o, std::string_view v) {
        return set_from(o.ranks_per_node, whole_number<std::uint32_t>(v));
      }},
+    {"addresses", kBytes,
+     [](StoreOptions& o, std::string_view v) {
+       return set_from(o.address_bytes, size_in_bytes(v));
+     }},
 };
 
 Status set_parameter(std::string_view uri, StoreOptions& options, std::string_view part) {

@@ -37,7 +37,7 @@ class HeldKeys {
   }
   HeldKeys(const HeldKeys&) = delete;
   HeldKeys& operator=(const HeldKeys&) = delete;
-  ~HeldKeys() {
+  ~HeldKeys() noexcept(false) {
     if (pinned_) core_.clock.unpin();
     stripes_.release();
     core_.freed.collect();
@@ -96,7 +96,13 @@ template <class Items, class KeyOf, class Mutate>
 Status HeldKeys<E>::change(std::span<const Location> locations, const Items& items, KeyOf key_of,
                            Mutate&& mutate) {
   core_.freed.reserve(locations.size() * FreedBlocks<E>::kMaxOfWrite);
-  if (locations.size() > 1) core_.reserve.reads(locations);  // one key fails before it changes
+  if (locations.size() > 1) {  // one key fails before it changes
+    core_.reserve.reads(locations);
+    // K8. Where all ranks are one node there are no readers without locks.
+    if (!core_.ep.one_class()) {
+      core_.marks.mark(locations, [&](std::size_t i) { return std::invoke(key_of, items[i]); });
+    }
+  }
   for (std::size_t i = 0; i < locations.size(); ++i) {
     fabric::this_fiber::yield_if_due(i);
     Status status = fabric::with_access(core_.ep, locations[i].rank, [&](auto access) {

@@ -6,14 +6,14 @@
 // *Thread safety.* A session belongs to one agent. Sessions share nothing but the segments.
 // *Invariants.*
 //   K1  Bucket lines, elements and stripe counters change only under their stripe's lock held for
-//       writing, and are read only under it (operations on several keys read lines without it, to
-//       prefetch).
+//       writing, and are read only under it, but for K8 (operations on several keys read lines
+//       without it, to prefetch).
 //   K2  At most one live entry of a key exists, in the chain of its bucket.
 //   K3  A failed write changes nothing: all that it needs of the heap and of our own memory is
 //       allocated before the first change. std::bad_alloc counts as a failure: it leaves every
 //       operation with all stripes unlocked.
 //   K4  A block is freed after the last word that refers to it is gone, and may be reused at once:
-//       readers hold the stripe's lock while they copy.
+//       readers hold the stripe's lock while they copy, or find out (K8).
 //   K5  Several stripes are locked in the order of (rank, stripe), so no cycle can form.
 //   K6  Key versions never repeat. A version is (stripe epoch, line version, element version). A
 //       change of an element in place increments the element's version. Every other change, and
@@ -23,6 +23,12 @@
 //       wrap around.
 //   K7  No element of a stripe expires before the time in its word of next expiries; 0: none does.
 //       A write lowers the word, and only a walk of the whole stripe raises it.
+//   K8  A reader on another rank may accept an element without the lock if it has the stamp that is
+//       expected there (stamp.h) and no mark, and the checksum, which covers the stamp, matches. So
+//       an element that leaves its block is marked, and that is complete before a line changes; and
+//       so are all elements that one operation on several keys changes, before the first of them
+//       has its new value. A session that is alone in the store waits until there is no such reader
+//       (read_permit.h).
 // *Source.* Design section 6; HPDC'16 section 5.3 (volumes with overflow heaps).
 #pragma once
 
@@ -133,6 +139,7 @@ class Session : public KeyOperations<Session<E>> {
   StripePlace stripe_of(std::string_view key) const;
   std::uint64_t leased_bytes(std::uint32_t rank) const;
   const locks::LockStats& lock_stats() const;
+  const OptimisticReads& optimistic_reads() const;
   /// Null unless the session takes them.
   const locks::LockTimes* lock_times() const;
   E& endpoint();

@@ -6,8 +6,9 @@
 // *Thread safety.* One session's.
 // *Invariants.* K1 to K7 of session.h.
 // *Extension points.* A read that needs no lock is answered at the top of read_at(), before the
-// stripe is entered. An operation that travels to the key's owner leaves at the top of read_at() or
-// of change(), when the key has a place. A record of each change is made in BucketChain::note().
+// stripe is entered (OptimisticReader). An operation that travels to the key's owner leaves at the
+// top of read_at() or of change(), when the key has a place. A record of each change is made in
+// BucketChain::note().
 #pragma once
 
 #include <algorithm>
@@ -25,6 +26,8 @@
 #include "keyway/kvstore/stripes/stripe_gate.h"
 #include "keyway/kvstore/types/decisions.h"
 #include "keyway/kvstore/volume/bucket_chain.h"
+#include "keyway/kvstore/volume/element_marks.h"
+#include "keyway/kvstore/volume/optimistic_reader.h"
 #include "keyway/kvstore/walks/scanner.h"
 #include "keyway/kvstore/walks/sweeper.h"
 
@@ -59,8 +62,9 @@ struct SessionCore {
     if (advisor.due()) advisor.review(location.rank, location.stripe);
   }
 
-  /// Calls use(part) under the stripe's shared lock, when the key is there: the part of the value
-  /// that range_of(its length) names.
+  /// Calls use(part) when the key is there: the part of the value that range_of(its length) names.
+  /// An element of another rank is read without the lock if it can be; else the stripe is locked in
+  /// shared mode meanwhile.
   template <class Range, class Use>
   Status read_at(const Location& location, std::string_view key, Range&& range_of, Use&& use);
   /// Locks, shows, applies. When the heap is full, room is made if it can be, and the change is
@@ -87,6 +91,8 @@ struct SessionCore {
   VolumeCounters<E> counters;
   ElementReader<E> reader;
   BucketChain<E> chain;
+  OptimisticReader<E> optimistic;
+  ElementMarks<E> marks;
   StripeGate<E> gate;
   LockAdvisor<E> advisor;
   Walker<E> walker;
@@ -109,6 +115,8 @@ SessionCore<E>::SessionCore(E endpoint, const Geometry& geometry_of_store,
       counters(ep, geometry),
       reader(ep, geometry, clock),
       chain(ep, geometry, heap, reader, counters, freed),
+      optimistic(ep, geometry, options.addresses),
+      marks(ep, geometry, chain),
       gate(agent, geometry, lock, Deadline::within(options.timeout)),
       advisor(ep, geometry, gate, options.choice, ep.agent().word()),
       walker(ep, geometry, gate, clock, reader, chain, heap, freed),
@@ -151,7 +159,7 @@ Result<locks::StripeGrant> SessionCore<E>::enter(const Location& location, locks
   clock.begin(location.rank);
   const auto read_line = [&] {
     chain.post_first(location);
-    if (mode == locks::Mode::kWrite) counters.post_next_expiry(location);
+    if (mode == locks::Mode::kWrite) counters.post_words(location);
   };
   const std::uint64_t contended = gate.contended();
   auto grant = gate.acquire_and_read(location.rank, location.stripe, mode, read_line);
@@ -164,6 +172,15 @@ template <class Range, class Use>
 Status SessionCore<E>::read_at(const Location& location, std::string_view key, Range&& range_of,
                                Use&& use) {
   return fabric::with_access(ep, location.rank, [&](auto access) -> Status {
+    constexpr bool kRemote = std::is_same_v<decltype(access), fabric::RmaClass>;
+    if constexpr (kRemote) {
+      if (const ElementView* element = optimistic.read(location, key); element != nullptr) {
+        const ValueRange range = range_of(element->value_bytes).cut(element->value_bytes);
+        use(ElementPart{element->value.substr(range.offset, range.length), element->value_bytes,
+                        element->expires_at_ms});
+        return {};
+      }
+    }
     auto grant = enter(location, locks::Mode::kRead);
     if (!grant.ok()) return grant.status();
     Found found;
@@ -175,10 +192,11 @@ Status SessionCore<E>::read_at(const Location& location, std::string_view key, R
       if (code == Code::kOk && found.live()) {
         code = reader.show(access, location.rank, found, range_of(found.head.value_bytes), part);
         if (code == Code::kOk) use(part);
+        if constexpr (kRemote) optimistic.learn(location, found);
       }
     }
     leave(location);
-    if constexpr (std::is_same_v<decltype(access), fabric::RmaClass>) shrink_buffers();
+    if constexpr (kRemote) shrink_buffers();
     if (code != Code::kOk) return Status(code);
     return found.live() ? Status() : Status(Code::kNotFound);
   });

@@ -177,6 +177,8 @@ Status Session<E>::exclusively(FunctionRef<void()> body) {
   const std::unique_ptr<StripeGate<E>, void (*)(StripeGate<E>*)> until_end(
       &core.gate, [](StripeGate<E>* gate) { gate->hold_all(false); });
   core.gate.hold_all(true);
+  typename ReadPermit<E>::Alone alone(core.optimistic.permit());
+  alone.ready();
   body();
   return {};
 }
@@ -288,6 +290,11 @@ std::uint64_t Session<E>::leased_bytes(std::uint32_t rank) const {
 template <fabric::Endpoint E>
 const locks::LockStats& Session<E>::lock_stats() const {
   return core_->agent.stats;
+}
+
+template <fabric::Endpoint E>
+const OptimisticReads& Session<E>::optimistic_reads() const {
+  return core_->optimistic.counts();
 }
 
 template <fabric::Endpoint E>

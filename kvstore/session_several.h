@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <numeric>
+#include <utility>
+#include <vector>
 
 #include "keyway/kvstore/held_keys.h"
 #include "keyway/kvstore/session.h"
@@ -105,9 +108,29 @@ Status put_all_once(SessionCore<E>& core, std::span<const Location> locations,
   });
 }
 
+/// The pairs without those of which a later pair has the key.
+inline std::vector<std::pair<std::string_view, std::string_view>> last_of_each(
+    std::span<const std::pair<std::string_view, std::string_view>> pairs) {
+  std::vector<std::size_t> order(pairs.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair(pairs[a].first, a) < std::pair(pairs[b].first, b);
+  });
+  std::vector<std::pair<std::string_view, std::string_view>> last;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const bool repeated =
+        i + 1 < order.size() && pairs[order[i + 1]].first == pairs[order[i]].first;
+    if (!repeated) last.push_back(pairs[order[i]]);
+  }
+  return last;
+}
+
 template <fabric::Endpoint E>
 Status Session<E>::put_all(std::span<const std::pair<std::string_view, std::string_view>> pairs,
                            const PutOptions& options) {
+  // A reader without a lock would see the first value of a key that is named twice (K8).
+  std::vector<std::pair<std::string_view, std::string_view>> last;
+  if (!core_->ep.one_class()) pairs = last = last_of_each(pairs);
   auto placed = place_all(*core_, pairs, [](const auto& pair) { return pair.first; });
   if (!placed.ok()) return placed.status();
   for (const auto& pair : pairs) {

@@ -12,7 +12,7 @@ std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span(text));
 }
 
-std::uint32_t checksum_of(const ElementHeader& header, std::uint64_t expires_at_ms,
+std::uint64_t checksum_of(const ElementHeader& header, std::uint64_t expires_at_ms,
                           std::string_view key, std::string_view value) {
   return header_term(header, expires_at_ms) + sum_of_bytes(bytes_of(key), kKeyPlace) +
          sum_of_bytes(bytes_of(value), 0);
@@ -24,14 +24,11 @@ ElementHeader header_of(const ElementHead& head) {
   return {head.checksum,
           static_cast<std::uint32_t>(head.value_bytes) |
               (head.expiry_room ? ElementHeader::kExpiryRoomFlag : 0),
-          static_cast<std::uint16_t>(head.key.size() - 1), head.version};
+          static_cast<std::uint16_t>(head.key.size() - 1), head.version, head.stamp};
 }
 
-std::uint32_t header_term(const ElementHeader& header, std::uint64_t expires_at_ms) {
-  const std::uint64_t word = header.length_and_flags |
-                             static_cast<std::uint64_t>(header.key_bytes_minus_one) << 32 |
-                             static_cast<std::uint64_t>(header.version) << 48;
-  return sum_of_header(word, expires_at_ms);
+std::uint64_t header_term(const ElementHeader& header, std::uint64_t expires_at_ms) {
+  return sum_of_header(header.sizes_and_version(), expires_at_ms, header.stamp());
 }
 
 bool element_intact(std::span<const std::byte> bytes) {
@@ -46,11 +43,12 @@ bool element_intact(const ElementHead& head, std::string_view value) {
 }
 
 void write_element(std::span<std::byte> out, std::string_view key, std::string_view value,
-                   std::uint64_t expires_at_ms, std::uint16_t version) {
+                   std::uint64_t expires_at_ms, std::uint16_t version, std::uint32_t stamp) {
   const ElementHead head{
       .key = key,
       .value_bytes = value.size(),
       .expires_at_ms = expires_at_ms,
+      .stamp = stamp,
       .version = version,
       .expiry_room = has_expiry_room(key.size(), value.size(), expires_at_ms != kNoExpiry)};
   KW_CHECK(head.bytes() <= out.size());

@@ -1,20 +1,26 @@
 // An element in the heap: key and value in one piece, so that one bulk read fetches the whole.
 //
-//   bytes 0..3    checksum: low half of the sum below
-//   bytes 4..7    value length (512 MiB and less), and bit 30 set: room for an expiry follows
-//   bytes 8..9    key length - 1
-//   bytes 10..11  version, raised by every change of the element
+//   bytes 0..7    checksum: the sum below
+//   bytes 8..11   value length (512 MiB and less), and bit 30 set: room for an expiry follows
+//   bytes 12..13  key length - 1
+//   bytes 14..15  version, raised by every change of the element
+//   bytes 16..19  stamp, and bit 31 set: the element is marked
 //   [8 bytes      expiry, ms since 1970 UTC; 0: none]
 //   key, value
-// Twelve bytes and not sixteen: with 16 B keys and 100 B values each byte here is 1% of memory.
+// Twenty bytes and not twenty-four: with 16 B keys and 100 B values each byte here is 1% of memory.
 // Elements that are written with more than kFineLimitBytes have room for an expiry, so that EXPIRE
 // never moves a large value but one that has grown in its block.
 //
-// The checksum is a sum of terms: one of bytes 4..11 and the expiry, one of each 16 bytes of the
-// key, one of each 16 bytes of the value (the last ones padded with zeros). A term depends on the
-// place of its bytes, so bytes that change places change the sum. A change of bytes [a, b), or of
-// the expiry, replaces their terms alone: its cost depends on the bytes that change, and not on the
-// size of the value. A reader of the whole element still detects any mixture of two of its states.
+// The stamp says which change of the bucket has put the element into its block (stamp_of()). It
+// stays while the element is changed in place. With the mark, which is outside of the checksum, it
+// tells a reader without a lock whether the element is the committed one (K8 of session.h).
+//
+// The checksum is a sum of terms: one of bytes 8..15 and the expiry, one of the stamp, one of each
+// 16 bytes of the key, one of each 16 bytes of the value (the last ones padded with zeros). A term
+// depends on the place of its bytes, so bytes that change places change the sum. A change of bytes
+// [a, b), or of the expiry, replaces their terms alone: its cost depends on the bytes that change,
+// and not on the size of the value. A reader of the whole element still detects any mixture of two
+// of its states.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +35,9 @@
 
 namespace keyway::store {
 
-inline constexpr std::uint64_t kElementHeaderBytes = 12;
+inline constexpr std::uint64_t kElementHeaderBytes = 20;
+/// The aligned word of stamp and mark, from an element's first byte; its high half is of the rest.
+inline constexpr std::uint64_t kStampOffset = 16;
 inline constexpr std::uint64_t kExpiryBytes = 8;
 
 /// Whether an element that is written as a whole gets room for an expiry.
@@ -49,29 +57,41 @@ constexpr std::uint64_t element_bytes(std::uint64_t key, std::uint64_t value, bo
 struct ElementHeader {
   static constexpr std::uint32_t kExpiryRoomFlag = 1u << 30;
   static constexpr std::uint32_t kLengthMask = ~kExpiryRoomFlag;
+  static constexpr std::uint32_t kMark = 1u << 31;
 
-  std::uint32_t checksum;
+  std::uint64_t checksum;
   std::uint32_t length_and_flags;
   std::uint16_t key_bytes_minus_one;
   std::uint16_t version;
+  std::uint32_t stamp_and_mark;
 
   // Both by words: a processor waits where it loads bytes that were just stored piece by piece.
-  /// From the first 12 of these bytes.
+  /// From the first kElementHeaderBytes of these bytes.
   static ElementHeader of(std::span<const std::byte> bytes) {
-    std::uint64_t first;
-    std::uint32_t second;
-    std::memcpy(&first, bytes.data(), sizeof first);
-    std::memcpy(&second, bytes.data() + sizeof first, sizeof second);
-    return {static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(first >> 32),
-            static_cast<std::uint16_t>(second), static_cast<std::uint16_t>(second >> 16)};
+    std::uint64_t second;
+    ElementHeader header;
+    std::memcpy(&header.checksum, bytes.data(), sizeof header.checksum);
+    std::memcpy(&second, bytes.data() + sizeof header.checksum, sizeof second);
+    std::memcpy(&header.stamp_and_mark, bytes.data() + kStampOffset, sizeof header.stamp_and_mark);
+    header.length_and_flags = static_cast<std::uint32_t>(second);
+    header.key_bytes_minus_one = static_cast<std::uint16_t>(second >> 32);
+    header.version = static_cast<std::uint16_t>(second >> 48);
+    return header;
   }
-  /// To the first 12 of these bytes.
+  /// To the first kElementHeaderBytes of these bytes.
   void store(std::span<std::byte> bytes) const {
-    const std::uint64_t first = checksum | static_cast<std::uint64_t>(length_and_flags) << 32;
-    const std::uint32_t second = key_bytes_minus_one | static_cast<std::uint32_t>(version) << 16;
-    std::memcpy(bytes.data(), &first, sizeof first);
-    std::memcpy(bytes.data() + sizeof first, &second, sizeof second);
+    const std::uint64_t second = sizes_and_version();
+    std::memcpy(bytes.data(), &checksum, sizeof checksum);
+    std::memcpy(bytes.data() + sizeof checksum, &second, sizeof second);
+    std::memcpy(bytes.data() + kStampOffset, &stamp_and_mark, sizeof stamp_and_mark);
   }
+  /// Bytes 8..15, as one word.
+  std::uint64_t sizes_and_version() const {
+    return length_and_flags | static_cast<std::uint64_t>(key_bytes_minus_one) << 32 |
+           static_cast<std::uint64_t>(version) << 48;
+  }
+  std::uint32_t stamp() const { return stamp_and_mark & ~kMark; }
+  bool marked() const { return (stamp_and_mark & kMark) != 0; }
   std::uint64_t key_bytes() const { return key_bytes_minus_one + 1ULL; }
   std::uint64_t value_bytes() const { return length_and_flags & kLengthMask; }
   bool expiry_room() const { return (length_and_flags & kExpiryRoomFlag) != 0; }
@@ -79,7 +99,7 @@ struct ElementHeader {
   /// The bytes of header, expiry and key.
   std::uint64_t head_bytes() const { return layout_bytes(key_bytes(), 0, expiry_room()); }
 };
-static_assert(sizeof(ElementHeader) == kElementHeaderBytes);
+static_assert(kElementHeaderBytes == kStampOffset + sizeof(std::uint32_t));
 static_assert(kMaxValueBytes < ElementHeader::kExpiryRoomFlag && kMaxKeyBytes - 1 <= 0xffff);
 
 /// All of an element but its value. Points into the bytes that it was parsed from.
@@ -87,9 +107,11 @@ struct ElementHead {
   std::string_view key;
   std::uint64_t value_bytes = 0;
   std::uint64_t expires_at_ms = kNoExpiry;
-  std::uint32_t checksum = 0;
+  std::uint64_t checksum = 0;
+  std::uint32_t stamp = 0;
   std::uint16_t version = 0;
   bool expiry_room = false;
+  bool marked = false;
 
   bool expires() const { return expires_at_ms != kNoExpiry; }
   /// The value's place, counted from the element's first byte.
@@ -102,7 +124,7 @@ struct ElementView : ElementHead {
   std::string_view value;
 };
 
-/// Bytes of the whole element, from its first 12.
+/// Bytes of the whole element, from its first kElementHeaderBytes.
 inline std::uint64_t element_bytes_from_header(std::span<const std::byte> header) {
   return ElementHeader::of(header).total();
 }
@@ -129,8 +151,10 @@ inline void parse_head(std::span<const std::byte> bytes, ElementHead& head) {
   head.key = {reinterpret_cast<const char*>(at), header.key_bytes()};
   head.value_bytes = header.value_bytes();
   head.checksum = header.checksum;
+  head.stamp = header.stamp();
   head.version = header.version;
   head.expiry_room = header.expiry_room();
+  head.marked = header.marked();
 }
 inline ElementHead parse_head(std::span<const std::byte> bytes) {
   ElementHead head;
@@ -149,15 +173,15 @@ inline ElementView parse_element(std::span<const std::byte> bytes) {
 bool element_intact(std::span<const std::byte> bytes);
 /// The same of a value that does not lie behind its head.
 bool element_intact(const ElementHead& head, std::string_view value);
-/// The header that says this.
+/// The header that says this, without a mark.
 ElementHeader header_of(const ElementHead& head);
-/// The checksum's term of header and expiry.
-std::uint32_t header_term(const ElementHeader& header, std::uint64_t expires_at_ms);
+/// The checksum's terms of header and expiry.
+std::uint64_t header_term(const ElementHeader& header, std::uint64_t expires_at_ms);
 /// Writes header and expiry to an element's first bytes.
 void write_header(std::span<std::byte> out, const ElementHeader& header,
                   std::uint64_t expires_at_ms);
 /// Writes an element to `out`, which has element_bytes() bytes. `value` may not overlap `out`.
 void write_element(std::span<std::byte> out, std::string_view key, std::string_view value,
-                   std::uint64_t expires_at_ms, std::uint16_t version);
+                   std::uint64_t expires_at_ms, std::uint16_t version, std::uint32_t stamp);
 
 }  // namespace keyway::store

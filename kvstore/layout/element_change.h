@@ -57,7 +57,7 @@ class ElementChange {
   std::uint64_t expires_at_ms_;
   std::uint64_t value_bytes_;
   Extent changed_;
-  std::uint32_t checksum_;
+  std::uint64_t checksum_;
 };
 
 }  // namespace keyway::store

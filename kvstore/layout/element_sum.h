@@ -3,7 +3,7 @@
 // *Thread safety.* Functions of their arguments. *Source.* The sum over 16-byte blocks of a
 // multiplication of both halves, each with a key of its place, is NH (Black et al., UMAC, CRYPTO
 // '99); folding the 128-bit product is wyhash's. Sums can be changed term by term, which XXH3 and
-// CRC over everything cannot. Ours: 32 bits are kept of the sum, so those of a term are enough.
+// CRC over everything cannot. Ours: 64 bits are kept of the sum, so those of a term are enough.
 #pragma once
 
 #include <cstddef>
@@ -26,10 +26,10 @@ inline constexpr std::uint64_t kSecondKey = 0xbb67ae8584caa73b;
 inline constexpr std::uint64_t kFirstStep = 0x3c6ef372fe94f82b;
 inline constexpr std::uint64_t kSecondStep = 0xa54ff53a5f1d36f1;
 
-inline std::uint32_t sum_term(std::uint64_t first, std::uint64_t second, std::uint64_t place) {
+inline std::uint64_t sum_term(std::uint64_t first, std::uint64_t second, std::uint64_t place) {
   const Product product = static_cast<Product>(first ^ (kFirstKey + place * kFirstStep)) *
                           (second ^ (kSecondKey + place * kSecondStep));
-  return static_cast<std::uint32_t>(product) ^ static_cast<std::uint32_t>(product >> 64);
+  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
 /// The last bytes of `bytes`, fewer than a block, with zeros behind them. They are loaded together
@@ -52,8 +52,8 @@ inline constexpr std::uint64_t kKeyPlace = 1ULL << 32;
 inline constexpr std::uint64_t kHeaderPlace = 1ULL << 33;
 
 /// The terms of bytes that begin with the block of `place`.
-inline std::uint32_t sum_of_bytes(std::span<const std::byte> bytes, std::uint64_t place) {
-  std::uint32_t sum = 0;
+inline std::uint64_t sum_of_bytes(std::span<const std::byte> bytes, std::uint64_t place) {
+  std::uint64_t sum = 0;
   const std::byte* at = bytes.data();
   std::uint64_t left = bytes.size();
   for (; left >= kSumBlockBytes; left -= kSumBlockBytes, at += kSumBlockBytes, ++place) {
@@ -67,9 +67,11 @@ inline std::uint32_t sum_of_bytes(std::span<const std::byte> bytes, std::uint64_
                                 static_cast<std::uint64_t>(last >> 64), place);
 }
 
-/// The term of bytes 4..11 of a header, as one word, and the expiry.
-inline std::uint32_t sum_of_header(std::uint64_t word, std::uint64_t expires_at_ms) {
-  return detail::sum_term(word, expires_at_ms, kHeaderPlace);
+/// The terms of bytes 8..15 of a header, as one word, of the expiry, and of the stamp.
+inline std::uint64_t sum_of_header(std::uint64_t word, std::uint64_t expires_at_ms,
+                                   std::uint32_t stamp) {
+  return detail::sum_term(word, expires_at_ms, kHeaderPlace) +
+         detail::sum_term(stamp, 0, kHeaderPlace + 1);
 }
 
 }  // namespace keyway::store

@@ -62,6 +62,7 @@ inline constexpr std::uint64_t kExpiringOffset = 72;  // word: elements of the v
 inline constexpr std::uint64_t kCpuProbeOffset = 80;  // words for measuring costs (measure_costs.h)
 inline constexpr std::uint64_t kRmaProbeOffset = 88;
 inline constexpr std::uint64_t kLongestChainOffset = 96;  // word: the most lines of a chain; 0: 1
+inline constexpr std::uint64_t kAloneOffset = 104;  // word: sessions that are alone (read_permit.h)
 inline constexpr std::uint64_t kHintsOffset = 128;  // a word per class: chunk + 1 with room, or 0
 /// The clock of the volume (expiry_clock.h): a separate line, because every operation on an element
 /// with an expiry reads it, and it changes only now and then.

@@ -111,6 +111,7 @@ void Mover<E>::move_bucket(Access access, std::uint32_t rank, std::uint64_t buck
       const auto to = heap_.destination(block.size_class);
       if (!to) continue;
       copy_block(access, rank, block, *to);
+      chain_.mark(rank, entry);
       words.set_heap(i, EntryWord::heap(entry.tag(), to->size_class, to->offset));
       lines[line].dirty = true;
       left_.push_back(block);

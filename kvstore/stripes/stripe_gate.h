@@ -98,7 +98,8 @@ class StripeGate {
   std::vector<std::vector<locks::KindIndex>> cached_kinds_;
 };
 
-/// One stripe's lock, released when this goes, also by an exception.
+/// One stripe's lock, released when this goes, also by an exception. The destructors here may throw
+/// in simulation alone: an agent whose execution is over leaves an operation by an exception.
 template <fabric::Endpoint E>
 class StripeGuard {
  public:
@@ -107,7 +108,7 @@ class StripeGuard {
       : gate_(gate), rank_(rank), stripe_(stripe), grant_(grant) {}
   StripeGuard(const StripeGuard&) = delete;
   StripeGuard& operator=(const StripeGuard&) = delete;
-  ~StripeGuard() { gate_.release(rank_, stripe_, grant_); }
+  ~StripeGuard() noexcept(false) { gate_.release(rank_, stripe_, grant_); }
 
  private:
   StripeGate<E>& gate_;
@@ -137,7 +138,7 @@ class StripeSet {
   }
   StripeSet(const StripeSet&) = delete;
   StripeSet& operator=(const StripeSet&) = delete;
-  ~StripeSet() { release(); }
+  ~StripeSet() noexcept(false) { release(); }
 
   /// Each stripe once, in order.
   std::span<const Held> stripes() const { return held_; }

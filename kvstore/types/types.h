@@ -253,10 +253,20 @@ struct StripeReport {
 
 struct KindChoice;  // stripe_monitor.h
 
+/// Reads of elements of other ranks without their locks, as a session counts them.
+struct OptimisticReads {
+  std::uint64_t warm = 0;     // accepted, with one message
+  std::uint64_t cold = 0;     // accepted, with two
+  std::uint64_t refused = 0;  // read under the lock then
+};
+
+class AddressCache;
+
 struct SessionOptions {
   std::chrono::nanoseconds timeout = std::chrono::seconds(10);  // for each operation's lock waits
-  std::uint32_t lock_times = 0;        // measure each n-th lock; 0: none
+  std::uint32_t lock_times = 0;                                 // measure each n-th lock; 0: none
   const KindChoice* choice = nullptr;  // how lock kinds are chosen while running; null: never
+  AddressCache* addresses = nullptr;   // of the process; null: each read takes its lock
 };
 
 }  // namespace keyway::store

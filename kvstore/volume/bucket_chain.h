@@ -98,6 +98,18 @@ class BucketChain {
   template <class Access>
   void end_removals(Access access, const Location& location);
 
+  // --- marks (K8)
+  /// From now on readers without a lock refuse the element of this entry; complete once the rank is
+  /// flushed, and before commit() writes a line.
+  void mark(std::uint32_t rank, EntryWord entry);
+  /// Completes all marks, on all ranks.
+  void end_marks() {
+    ep_.flush_all();
+    marks_posted_ = false;
+  }
+  /// Takes the mark from an element that has stayed as it was.
+  void unmark(std::uint32_t rank, const Found& found);
+
   // --- the lines, for code that walks over them or moves the elements that they refer to
   std::span<Line> lines() { return lines_; }
   /// Writes changed lines back, and with any of them the first (K6).
@@ -133,7 +145,8 @@ class BucketChain {
   void note(const KeyChange& change) { counters_.count(change); }
   template <class Access>
   void put_element(Access access, fabric::Address at, std::string_view key,
-                   const Decision& decision, std::uint16_t version);
+                   const Decision& decision, std::uint16_t version, std::uint32_t stamp);
+  std::uint32_t stamp_of_next_change(const Location& location);
   template <class Access>
   void turn_if_begun_anew(Access access, const Location& location, std::uint16_t version);
   void drop_entry(std::uint32_t rank, const Found& found);
@@ -166,6 +179,8 @@ class BucketChain {
   std::uint64_t ahead_from_ = 0;
   std::vector<std::byte> composed_;  // an element to be written to a remote rank
   std::string built_;                // a value made from the old one
+  std::uint32_t stamp_ = 0;          // that unmark() writes
+  bool marks_posted_ = false;        // since the last commit()
 };
 
 }  // namespace keyway::store

@@ -5,9 +5,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "keyway/kvstore/layout/stamp.h"
 #include "keyway/kvstore/types/decisions.h"
 #include "keyway/kvstore/volume/bucket_chain.h"
+#include "keyway/locks/fabric/with_access.h"
 
 namespace keyway::store {
 
@@ -27,7 +30,11 @@ template <class Access>
       if (found.at != 0) erase(access, location, key, found);
       break;
     case Decision::Action::kNothing:
-      if (found.at != 0 && found.expired) erase(access, location, key, found);
+      if (found.at != 0 && found.expired) {
+        erase(access, location, key, found);
+      } else if (found.head.marked) {
+        unmark(location.rank, found);
+      }
       break;
   }
   return Status(decision.code);
@@ -37,14 +44,16 @@ template <class Access>
 template <fabric::Endpoint E>
 template <class Access>
 void BucketChain<E>::put_element(Access access, fabric::Address at, std::string_view key,
-                                 const Decision& decision, std::uint16_t version) {
+                                 const Decision& decision, std::uint16_t version,
+                                 std::uint32_t stamp) {
   const std::uint64_t bytes =
       element_bytes(key.size(), decision.value.size(), decision.expires_at_ms != kNoExpiry);
   if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
-    write_element({ep_.view(at), bytes}, key, decision.value, decision.expires_at_ms, version);
+    write_element({ep_.view(at), bytes}, key, decision.value, decision.expires_at_ms, version,
+                  stamp);
   } else {
     composed_.resize(bytes);
-    write_element(composed_, key, decision.value, decision.expires_at_ms, version);
+    write_element(composed_, key, decision.value, decision.expires_at_ms, version, stamp);
     ep_.post_write(access, at, composed_);  // complete when the lock's release has flushed
   }
 }
@@ -69,7 +78,8 @@ bool BucketChain<E>::rewrite(Access access, const Location& location, std::strin
     return false;
   }
   const auto version = static_cast<std::uint16_t>(found.head.version + 1);
-  put_element(access, {location.rank, found.entry.offset()}, key, decision, version);
+  put_element(access, {location.rank, found.entry.offset()}, key, decision, version,
+              found.head.stamp);
   note({location, key, found, &decision});
   turn_if_begun_anew(access, location, version);
   return true;
@@ -116,13 +126,15 @@ Status BucketChain<E>::write(Access access, const Location& location, std::strin
     version = static_cast<std::uint16_t>(found.head.version + 1);
     drop_entry(location.rank, found);
   }
+  // The flush that may read the epoch completes the mark of the old element as well.
+  const std::uint32_t stamp = inlined ? 0 : stamp_of_next_change(location);
   if (overflow) line = add_line(location.rank, *overflow);
   Line& target = lines_[*line];
   const std::uint64_t tag = tag_of(location.hash);
   if (inlined) {
     target.bucket.set_inline(target.bucket.used(), tag, key, decision.value);
   } else {
-    put_element(access, {location.rank, block->offset}, key, decision, version);
+    put_element(access, {location.rank, block->offset}, key, decision, version, stamp);
     target.bucket.set_heap(target.bucket.used(),
                            EntryWord::heap(tag, block->size_class, block->offset));
   }
@@ -159,10 +171,38 @@ void BucketChain<E>::end_removals(Access access, const Location& location) {
   ep_.flush(location.rank);
 }
 
+template <fabric::Endpoint E>
+void BucketChain<E>::mark(std::uint32_t rank, EntryWord entry) {
+  const fabric::Address word{rank, entry.offset() + kStampOffset};
+  if (ep_.is_local(rank)) {
+    ep_.store(fabric::cpu, word, ep_.load(fabric::cpu, word) | ElementHeader::kMark);
+  } else {
+    ep_.post_fetch_or(fabric::rma, word, ElementHeader::kMark);
+    marks_posted_ = true;
+  }
+}
+
+/// The stamp of an element that the write in progress puts into a block.
+template <fabric::Endpoint E>
+std::uint32_t BucketChain<E>::stamp_of_next_change(const Location& location) {
+  const EpochRead epoch = counters_.epoch_for_stamp(location);
+  marks_posted_ = marks_posted_ && !epoch.flushed;
+  return next_stamp(epoch.epoch, lines_.front().bucket.version());
+}
+
+template <fabric::Endpoint E>
+void BucketChain<E>::unmark(std::uint32_t rank, const Found& found) {
+  stamp_ = found.head.stamp;
+  const auto bytes = std::as_bytes(std::span(&stamp_, 1));
+  const fabric::Address at{rank, found.entry.offset() + kStampOffset};
+  fabric::with_access(ep_, rank, [&](auto access) { ep_.post_write(access, at, bytes); });
+}
+
 /// Takes an entry out of its line; its block becomes free once the stripe is unlocked.
 template <fabric::Endpoint E>
 void BucketChain<E>::drop_entry(std::uint32_t rank, const Found& found) {
   if (found.entry.kind() == EntryKind::kHeap) {
+    mark(rank, found.entry);
     freed_.add(rank, {found.entry.offset(), found.entry.size_class()});
   }
   lines_[found.line].bucket.remove(found.at);
@@ -227,10 +267,12 @@ void BucketChain<E>::commit(Access access, const Location& location) {
   if (first.dirty && first.bucket.version() == Bucket::kMaxVersion) {
     counters_.advance_epoch(location);
   }
+  if (std::exchange(marks_posted_, false)) ep_.order(location.rank);  // K8
   for (Line& line : lines_) {
     if (!line.dirty) continue;
     line.bucket.raise_version();
     if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
+      // release, each of them: the marks come before (K8).
       for (std::uint32_t i = 0; i < kBucketWords; ++i) {
         ep_.store(access, line.at + i * 8, line.bucket.words[i]);
       }

@@ -27,13 +27,13 @@ Code BucketChain<E>::find(Access access, const Location& location, const Bucket*
   }
 }
 
-/// The next expiry of a remote stripe comes with the first line, if it is expected to be useful.
+/// Words of a remote stripe come with the first line, if they are expected to be useful.
 template <fabric::Endpoint E>
 template <class Access>
 void BucketChain<E>::read_line(Access access, const Location& location, Line& line) {
   const auto words = std::as_writable_bytes(std::span(line.bucket.words));
   if constexpr (std::is_same_v<Access, fabric::RmaClass>) {
-    if (lines_.size() == 1 && counters_.post_next_expiry(location)) {
+    if (lines_.size() == 1 && counters_.post_words(location)) {
       ep_.post_read(access, line.at, words);
       ep_.flush(location.rank);
       return;

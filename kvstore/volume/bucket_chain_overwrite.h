@@ -23,9 +23,8 @@ inline constexpr std::uint64_t kGrowthShare = 8;
 /// as absent: no part of it stays.
 template <fabric::Endpoint E>
 template <class Access>
-Status BucketChain<E>::overwrite_part(Access access, const Location& location,
-                                      std::string_view key, const Decision& decision,
-                                      const Found& found) {
+Status BucketChain<E>::overwrite_part(Access access, const Location& location, std::string_view key,
+                                      const Decision& decision, const Found& found) {
   const std::uint64_t before = found.live() ? found.head.value_bytes : 0;
   if (auto status = check_overwrite(before, decision); !status.ok()) return status;
   const std::uint64_t after = overwritten_bytes(before, decision);

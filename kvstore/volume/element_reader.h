@@ -154,8 +154,8 @@ template <class Access>
                                                           ElementPart& part) {
   range = range.cut(found.head.value_bytes);
   part = {{}, found.head.value_bytes, found.head.expires_at_ms};
-  if (found.value == nullptr) return read_value(access, rank, found, range, part);
-  part.bytes = {found.value + range.offset, range.length};
+  if (!found.whole) return read_value(access, rank, found, range, part);
+  part.bytes = {found.value() + range.offset, range.length};
   return Code::kOk;
 }
 

@@ -16,20 +16,21 @@ struct Found {
   std::uint32_t line = 0;  // index in the chain, after a search for a change
   std::uint16_t at = 0;    // 0: nothing found
   bool expired = false;
+  bool whole = false;  // the value is at hand, too
   EntryWord entry;
   ElementHead head;
-  const char* value = nullptr;  // if the whole of it is at hand
 
   bool live() const { return at != 0 && !expired; }
+  /// The value, which lies behind its key; null if it is not at hand.
+  const char* value() const { return whole ? head.key.data() + head.key.size() : nullptr; }
   void take_inline(const Bucket& bucket) {
     head = {.key = bucket.inline_key(at), .value_bytes = entry.value_bytes()};
-    value = bucket.inline_value(at).data();
+    whole = true;
   }
   /// Takes an element of the heap: its first bytes, up to its value, or all.
   void take(std::span<const std::byte> bytes) {
     parse_head(bytes, head);
-    const char* first = reinterpret_cast<const char*>(bytes.data());
-    value = bytes.size() >= head.bytes() ? first + head.value_at() : nullptr;
+    whole = bytes.size() >= head.bytes();
   }
 };
 // One is made for every operation, and zeroed: g++ does that to larger ones by a slow instruction.

@@ -24,6 +24,12 @@
 
 namespace keyway::store {
 
+/// A stripe's epoch, and whether the rank was flushed to read it.
+struct EpochRead {
+  std::uint64_t epoch = 0;
+  bool flushed = false;
+};
+
 template <fabric::Endpoint E>
 class VolumeCounters {
  public:
@@ -46,9 +52,9 @@ class VolumeCounters {
   /// access depends on its order.
   void note_chain(std::uint32_t rank, std::uint64_t lines);
 
-  /// Posts a read of a remote stripe's next expiry along with the bucket's line, if this session's
-  /// last write set an expiry: one flush completes both. Returns whether it has.
-  bool post_next_expiry(const Location& location);
+  /// Posts reads of those words of a remote stripe that this session's last write has needed, along
+  /// with the bucket's line: one flush completes all. Returns whether it has posted any.
+  bool post_words(const Location& location);
   /// The stripe is locked for writing.
   void set_next_expiry(std::uint32_t rank, std::uint64_t stripe, std::uint64_t at_ms);
   /// For consecutive stripes, kStripesAhead at most, in one round trip. They are not locked:
@@ -63,6 +69,8 @@ class VolumeCounters {
   }
   /// It costs a load for each stripe, whatever the size of the memory.
   VolumeCounts counts(std::uint32_t rank);
+  /// The epoch of a stripe, for the stamp of an element that a write puts into a block.
+  EpochRead epoch_for_stamp(const Location& location);
   /// The epoch of a stripe, under its lock.
   template <class Access>
   std::uint64_t epoch(Access access, const Location& location) {
@@ -81,10 +89,14 @@ class VolumeCounters {
   std::int64_t elements_ = 0;  // not written yet
   // By rank: a lower bound of the volume's mark of the longest chain.
   std::vector<std::uint64_t> noted_chain_;
-  // For a remote stripe under change: the word of its next expiry, read with the bucket's line.
+  // Words of a remote stripe under change, read with the bucket's line.
   std::uint64_t next_expiry_ = 0;
+  std::uint64_t epoch_ = 0;
   bool next_expiry_posted_ = false;
-  bool writes_expiry_ = false;  // the last write gave an expiry, so the next one may as well
+  bool epoch_posted_ = false;
+  // What the last write did, the next one may do as well:
+  bool writes_expiry_ = false;  // gave an expiry
+  bool stamps_ = false;         // put an element into a block
 };
 
 template <fabric::Endpoint E>
@@ -137,13 +149,27 @@ void VolumeCounters<E>::note_chain(std::uint32_t rank, std::uint64_t lines) {
 }
 
 template <fabric::Endpoint E>
-bool VolumeCounters<E>::post_next_expiry(const Location& location) {
+bool VolumeCounters<E>::post_words(const Location& location) {
+  // Bulk reads of one word: they change under this stripe's lock only.
+  const auto post = [&](fabric::Address word, std::uint64_t& to) {
+    ep_.post_read(fabric::rma, word, std::as_writable_bytes(std::span(&to, 1)));
+  };
   next_expiry_posted_ = writes_expiry_;
-  if (!next_expiry_posted_) return false;
-  // A bulk read of one word: it changes under this stripe's lock only.
-  const auto word = std::as_writable_bytes(std::span(&next_expiry_, 1));
-  ep_.post_read(fabric::rma, geometry_.next_expiry(location.rank, location.stripe), word);
-  return true;
+  epoch_posted_ = std::exchange(stamps_, false);
+  if (next_expiry_posted_) {
+    post(geometry_.next_expiry(location.rank, location.stripe), next_expiry_);
+  }
+  if (epoch_posted_) post(stripe_word(location, kEpochOffset), epoch_);
+  return next_expiry_posted_ || epoch_posted_;
+}
+
+template <fabric::Endpoint E>
+EpochRead VolumeCounters<E>::epoch_for_stamp(const Location& location) {
+  if (ep_.is_local(location.rank)) return {epoch(fabric::cpu, location)};
+  stamps_ = true;
+  if (epoch_posted_) return {epoch_};
+  const fabric::Pending epoch = ep_.post_load(fabric::rma, stripe_word(location, kEpochOffset));
+  return {epoch.value(ep_.flush(location.rank)), true};
 }
 
 /// K7, as an element is written that expires then. The stripe is locked for writing.

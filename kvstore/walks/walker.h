@@ -88,7 +88,7 @@ class Walker {
     explicit CollectLater(FreedBlocks<E>& freed) : freed_(freed) {}
     CollectLater(const CollectLater&) = delete;
     CollectLater& operator=(const CollectLater&) = delete;
-    ~CollectLater() { freed_.collect(); }
+    ~CollectLater() noexcept(false) { freed_.collect(); }
 
    private:
     FreedBlocks<E>& freed_;

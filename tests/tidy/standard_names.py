@@ -52,6 +52,7 @@ _BY_HEADER = {
     "initializer_list": "initializer_list",
     "iomanip": "setprecision setw setfill",
     "iostream": "cin cout cerr clog flush endl ios",
+    "ostream": "ostream",
     "iterator": "back_inserter inserter istreambuf_iterator make_move_iterator distance next prev advance size"
                 " begin end data ssize input_iterator forward_iterator",
     "limits": "numeric_limits",

@@ -6,6 +6,7 @@
 
 #include "tests/store/sim/clocked_session.h"
 #include "tests/store/sim/sim_store.h"
+#include "tests/support/slow_network.h"
 
 using namespace keyway;
 using namespace keyway::test;
@@ -14,16 +15,6 @@ namespace {
 
 constexpr std::uint64_t kNow = 1'000'000;
 const std::string kValue(100, 'v');
-
-/// A machine on which only a message between two nodes takes time.
-fabric::sim::Machine slow_network() {
-  fabric::sim::Machine made;
-  made.name = "slow network";
-  made.shape.ranks_per_node = 1;
-  made.machine = {.latency_ns = 1'000'000};
-  made.rack = made.machine;
-  return made;
-}
 
 /// A session of rank 1, and a key of rank 0.
 struct FarSession {

@@ -87,6 +87,13 @@ class FaultyEndpoint : KeptBytes, public fabric::SimEndpoint {
     if (faults_.forgets_flush) in = kept.emplace_back(in.begin(), in.end());
     stopped(a).post_write(c, a, in);
   }
+  template <class C>
+  fabric::PendingBytes post_read(C c, Address a, std::span<std::byte> out) {
+    // For the same reason: late bytes would arrive in a buffer that has gone.
+    if (!faults_.forgets_flush) return stopped(a).post_read(c, a, out);
+    stopped(a).read(c, a, out);
+    return {a.rank(), 0, out};
+  }
 
   fabric::Flushed flush(std::uint32_t rank) {
     if (faults_.forgets_flush && rank != Base::rank()) return {rank, ~std::uint64_t{0}};

@@ -41,7 +41,9 @@ SimPlan plan_of(const Size& size, const char* lock, std::uint64_t seed) {
           .machine = shaken_machine(size.ranks_per_node, kJitterNs),
           .seed = seed,
           // While it writes, each agent may hold a chunk on every rank.
-          .memory_bytes = size.ranks * (64ULL << 10) + store::kMinMemoryBytes};
+          .memory_bytes = size.ranks * (64ULL << 10) + store::kMinMemoryBytes,
+          // Few enough that addresses displace each other.
+          .address_bytes = 4 * store::AddressCache::kSet * store::AddressCache::kBytesPerAddress};
 }
 
 SimPrint check_history(const SimPlan& plan, const Size& size) {

@@ -1,7 +1,7 @@
 // lock=auto against every kind that it chooses among, on a small machine: the workloads, and the
 // bounds, of `./keyway bench lock_policy`.
-#include <catch2/catch.hpp>
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <map>
 
 #include "keyway/locks/distributed/choose.h"

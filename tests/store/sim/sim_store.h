@@ -17,6 +17,7 @@
 
 #include "keyway/kvstore/layout/geometry.h"
 #include "keyway/kvstore/sim/session_sim.h"
+#include "keyway/kvstore/volume/address_cache.h"
 #include "keyway/locks/distributed/stripe_lock.h"
 #include "keyway/locks/fabric/sim/sim_fabric.h"
 #include "tests/store/volumes.h"
@@ -32,6 +33,7 @@ struct SimPlan {
   fabric::sim::Machine machine;
   std::uint64_t seed = 1;                               // for the machine, and for the keys' hash
   std::uint64_t memory_bytes = store::kMinMemoryBytes;  // per rank
+  std::uint64_t address_bytes = 0;                      // per rank; 0: every read takes its lock
 };
 
 /// E is SimEndpoint, or one made of it that plants a fault.
@@ -52,18 +54,25 @@ class SimStore {
                                           .hash_secret = {plan.seed, plan.seed}})),
         lock_(kinds_of(plan)),
         choice_(plan.choice),
+        addresses_(plan.address_bytes == 0 ? 0 : plan.ranks),
         fabric_(std::move(*fabric::SimFabric::create({.machine = plan.machine,
                                                       .ranks = plan.ranks,
                                                       .segment_bytes = geometry_.segment_bytes(),
                                                       .agents_per_rank = 2,
-                                                      .seed = plan.seed}))) {}
+                                                      .seed = plan.seed}))) {
+    for (auto& cache : addresses_) {
+      cache = std::make_unique<store::AddressCache>(plan.address_bytes);
+    }
+  }
 
   /// `more` goes to E behind its SimEndpoint.
   template <class... More>
   std::unique_ptr<Session> session(std::uint32_t rank, More&&... more) {
     return std::make_unique<Session>(
         E(std::move(*fabric_.endpoint(rank)), std::forward<More>(more)...), geometry_, lock_,
-        store::SessionOptions{.timeout = std::chrono::seconds(10), .choice = choice_});
+        store::SessionOptions{.timeout = std::chrono::seconds(10),
+                              .choice = choice_,
+                              .addresses = addresses_.empty() ? nullptr : addresses_[rank].get()});
   }
   fabric::SimFabric& fabric() { return fabric_; }
   const store::Geometry& geometry() const { return geometry_; }
@@ -85,6 +94,7 @@ class SimStore {
   store::Geometry geometry_;
   locks::StripeLock lock_;
   const store::KindChoice* choice_;
+  std::vector<std::unique_ptr<store::AddressCache>> addresses_;  // by rank; empty: none
   fabric::SimFabric fabric_;
 };
 

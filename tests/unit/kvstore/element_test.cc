@@ -13,9 +13,10 @@ using namespace keyway::store;
 namespace {
 
 std::vector<std::byte> element(std::string_view key, std::string_view value,
-                               std::uint64_t expires_at_ms = kNoExpiry, std::uint16_t version = 1) {
+                               std::uint64_t expires_at_ms = kNoExpiry, std::uint16_t version = 1,
+                               std::uint32_t stamp = 0x2345678) {
   std::vector<std::byte> bytes(element_bytes(key.size(), value.size(), expires_at_ms != kNoExpiry));
-  write_element(bytes, key, value, expires_at_ms, version);
+  write_element(bytes, key, value, expires_at_ms, version, stamp);
   return bytes;
 }
 
@@ -30,7 +31,7 @@ TEST_CASE("element: an element comes back as it was written") {
          {std::string_view(), std::string_view("v"), std::string_view(large)}) {
       for (const std::uint64_t expires : {kNoExpiry, std::uint64_t{1}, ~std::uint64_t{0}}) {
         const auto bytes = element(key, value, expires, 65535);
-        const std::uint64_t bare = 12 + key.size() + value.size();
+        const std::uint64_t bare = 20 + key.size() + value.size();
         CHECK(bytes.size() == bare + (expires != kNoExpiry || bare > 512 ? 8 : 0));
         CHECK(element_bytes_from_header(std::span(bytes).first(kElementHeaderBytes)) ==
               bytes.size());
@@ -39,6 +40,8 @@ TEST_CASE("element: an element comes back as it was written") {
         CHECK(view.value == value);
         CHECK(view.expires_at_ms == expires);
         CHECK(view.version == 65535);
+        CHECK(view.stamp == 0x2345678);
+        CHECK_FALSE(view.marked);
         CHECK(element_intact(bytes));
       }
     }
@@ -54,14 +57,17 @@ TEST_CASE("element: it is found at the start of a larger block") {
   CHECK(element_bytes_from_header(bytes) == size);
 }
 
-TEST_CASE("element: the checksum sees any flipped bit") {
+TEST_CASE("element: the checksum sees any flipped bit but the mark") {
+  constexpr std::size_t kMarkAt = 19;  // its highest bit
   for (const std::uint64_t expires : {kNoExpiry, std::uint64_t{1'700'000'000'000}}) {
     auto bytes = element("some key", "and some value of a few dozen bytes", expires, 3);
     for (std::size_t at = 0; at < bytes.size(); ++at) {
       for (int bit = 0; bit < 8; ++bit) {
         bytes[at] ^= std::byte{1} << bit;
         CAPTURE(at, bit);
-        CHECK_FALSE(element_intact(bytes));
+        const bool is_mark = at == kMarkAt && bit == 7;
+        CHECK(element_intact(bytes) == is_mark);
+        CHECK(ElementHeader::of(bytes).marked() == is_mark);
         bytes[at] ^= std::byte{1} << bit;
       }
     }
@@ -78,7 +84,7 @@ TEST_CASE("element: the largest value fits the header") {
   // Only the header is made: a value of 512 MiB needs no memory to be described.
   std::vector<std::byte> header(kElementHeaderBytes);
   const std::uint32_t word = kMaxValueBytes;
-  std::memcpy(header.data() + 4, &word, sizeof word);
+  std::memcpy(header.data() + 8, &word, sizeof word);
   CHECK(element_bytes_from_header(header) == layout_bytes(1, kMaxValueBytes, false));
 }
 
@@ -86,22 +92,27 @@ TEST_CASE("element: the header's bits are where element.h says, and come back") 
   const ElementHead head{.key = "key",
                          .value_bytes = 0x12345678,
                          .expires_at_ms = 1,
-                         .checksum = 0x9abcdef0,
+                         .checksum = 0x123456789abcdef0,
+                         .stamp = 0x7edcba98,
                          .version = 0xfedc,
                          .expiry_room = true};
   std::vector<std::byte> bytes(head.value_at());
   write_header(bytes, header_of(head), head.expires_at_ms);
-  std::memcpy(bytes.data() + 20, "key", 3);
-  std::uint32_t words[3];
+  std::memcpy(bytes.data() + 28, "key", 3);
+  std::uint32_t words[5];
   std::memcpy(words, bytes.data(), sizeof words);
   CHECK(words[0] == 0x9abcdef0);
-  CHECK(words[1] == (0x12345678 | 1u << 30));
-  CHECK(words[2] == (0xfedcu << 16 | 2));
+  CHECK(words[1] == 0x12345678);
+  CHECK(words[2] == (0x12345678 | 1u << 30));
+  CHECK(words[3] == (0xfedcu << 16 | 2));
+  CHECK(words[4] == 0x7edcba98);
   const ElementHead back = parse_head(bytes);
   CHECK(back.key == "key");
   CHECK(back.value_bytes == head.value_bytes);
   CHECK(back.expires_at_ms == 1);
   CHECK(back.checksum == head.checksum);
+  CHECK(back.stamp == head.stamp);
+  CHECK_FALSE(back.marked);
   CHECK(back.version == head.version);
   CHECK(back.expiry_room);
 }
@@ -110,7 +121,7 @@ TEST_CASE("element: a value whose blocks change places is damage") {
   std::string value(160, 'a');
   value.replace(16, 16, "sixteen bytes, b");
   auto bytes = element("key", value);
-  std::byte* at = bytes.data() + 12 + 3;
+  std::byte* at = bytes.data() + 20 + 3;
   std::swap_ranges(at, at + 16, at + 16);
   CHECK_FALSE(element_intact(bytes));
   std::swap_ranges(at, at + 16, at + 16);
@@ -158,12 +169,13 @@ TEST_CASE("element: a part that changes leaves the rest, and a checksum that mat
     CHECK(now.expires_at_ms == later);
     CHECK(now.version == part.version());
     CHECK(now.version != old.version);
+    CHECK(now.stamp == old.stamp);
   }
 }
 
 TEST_CASE("element: large elements have room for an expiry from the start") {
-  CHECK(has_expiry_room(16, 512 - 12 - 16 + 1, false));
-  CHECK_FALSE(has_expiry_room(16, 512 - 12 - 16, false));
+  CHECK(has_expiry_room(16, 512 - 20 - 16 + 1, false));
+  CHECK_FALSE(has_expiry_room(16, 512 - 20 - 16, false));
   auto bytes = element("key", std::string(1000, 'v'));
   ElementChange expiry(parse_head(bytes), 0, {}, 12345);
   REQUIRE(expiry.keeps_layout());

@@ -149,7 +149,7 @@ TEST_CASE("geometry: the chunk of an offset is the one that it lies in") {
 TEST_CASE("geometry: at the default load table and heap fill up together") {
   const Geometry g = *Geometry::plan({.memory_bytes = 1 << 30, .element_bytes = 116});
   const double elements =
-      static_cast<double>(g.heap_bytes()) / static_cast<double>(class_bytes(class_for(116 + 12)));
+      static_cast<double>(g.heap_bytes()) / static_cast<double>(class_bytes(class_for(116 + 20)));
   const double load = elements / static_cast<double>(g.buckets() * kEntryWords);
   CHECK(load > 0.9 * kDefaultLoad);
   CHECK(load < 1.1 * kDefaultLoad);

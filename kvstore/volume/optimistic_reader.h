@@ -1,0 +1,148 @@
+// OptimisticReader<E>: reads elements of other ranks without their locks.
+//
+// *What.* A read is *warm* if this process knows where the element was, and with which stamp: one
+// message fetches the block. Otherwise it is *cold*: a message fetches the line, another one the
+// element. What was fetched is accepted only if it proves that it was committed while it was read
+// (K8 of session.h); else the caller takes the lock. Inline and absent keys, runs, overflow lines
+// and elements with an expiry are always read under the lock.
+// *Thread safety.* One session's; the cache of addresses is the process's.
+// *Invariants.*
+//   OR1  An accepted element has the stamp that is known of it, or one that is not newer than the
+//        line which led to it; it has no mark, it has the key, and its checksum matches.
+//   OR2  Between a line and the element that it leads to, less than kColdNs pass: too little for
+//        2^23 changes of a line, after which an old version would look new.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "keyway/kvstore/layout/bucket.h"
+#include "keyway/kvstore/layout/geometry.h"
+#include "keyway/kvstore/layout/location.h"
+#include "keyway/kvstore/layout/stamp.h"
+#include "keyway/kvstore/types/types.h"
+#include "keyway/kvstore/volume/address_cache.h"
+#include "keyway/kvstore/volume/found.h"
+#include "keyway/kvstore/volume/read_permit.h"
+#include "keyway/locks/fabric/endpoint.h"
+
+namespace keyway::store {
+
+inline constexpr std::uint64_t kColdNs = 100'000'000;
+
+template <fabric::Endpoint E>
+class OptimisticReader {
+ public:
+  /// Without a cache nothing is read without its lock. The cache outlives it.
+  OptimisticReader(E& ep, const Geometry& geometry, AddressCache* addresses)
+      : ep_(ep), geometry_(geometry), permit_(ep, geometry), addresses_(addresses) {}
+  OptimisticReader(const OptimisticReader&) = delete;
+  OptimisticReader& operator=(const OptimisticReader&) = delete;
+
+  /// The element of a remote key, valid until the next read; null: take the lock.
+  const ElementView* read(const Location& location, std::string_view key) {
+    if (addresses_ == nullptr) return nullptr;
+    const auto known = addresses_->find(location.hash);
+    const bool accepted = known ? warm(location, key, *known) : cold(location, key);
+    ++(accepted ? (known ? counts_.warm : counts_.cold) : counts_.refused);
+    return accepted ? &element_ : nullptr;
+  }
+  /// Remembers what was found under the lock of a remote key.
+  void learn(const Location& location, const Found& found) {
+    const bool readable = found.live() && is_block(found.entry) && !found.head.expires();
+    if (addresses_ != nullptr && readable) {
+      addresses_->learn(location.hash, {found.entry, found.head.stamp});
+    }
+  }
+
+  const OptimisticReads& counts() const { return counts_; }
+  ReadPermit<E>& permit() { return permit_; }
+
+ private:
+  enum class Verdict : std::uint8_t { kAccepted, kTorn, kRefused };
+  /// A read that meets a change of the element is tried again so often.
+  static constexpr int kTries = 2;
+  /// After a cold read that was refused, this many keys are read under their locks at once: many
+  /// keys are absent, or inline.
+  static constexpr std::uint32_t kColdRest = 16;
+
+  static bool is_block(EntryWord entry) {
+    return entry.kind() == EntryKind::kHeap && entry.size_class() < kClasses;
+  }
+  /// Whether a stamp is newer than a line's version, within half of the versions.
+  static bool is_newer(std::uint32_t stamp, std::uint64_t version) {
+    return ((version - stamp) & Bucket::kMaxVersion) > Bucket::kMaxVersion / 2;
+  }
+
+  bool warm(const Location& location, std::string_view key, const AddressCache::Known& known) {
+    const auto is_known = [&](std::uint32_t stamp) { return stamp == known.stamp; };
+    if (fetch(location.rank, known.entry, key, is_known)) return true;
+    addresses_->forget(location.hash);
+    return false;
+  }
+
+  bool cold(const Location& location, std::string_view key) {
+    if (cold_rests_ > 0) {
+      --cold_rests_;
+      return false;
+    }
+    const std::uint64_t begun = ep_.now_ns();
+    ep_.read(fabric::rma, geometry_.bucket(location.rank, location.bucket),
+             std::as_writable_bytes(std::span(line_.words)));
+    const auto not_newer = [&](std::uint32_t stamp) { return !is_newer(stamp, line_.version()); };
+    for (std::uint32_t i = 1; i < kBucketWords; i += line_.entry(i).words()) {
+      const EntryWord entry = line_.entry(i);
+      if (entry.kind() == EntryKind::kEmpty) break;
+      if (entry.tag() != tag_of(location.hash)) continue;
+      if (!is_block(entry) || !fetch(location.rank, entry, key, not_newer)) break;
+      if (ep_.now_ns() - begun >= kColdNs) break;  // OR2
+      addresses_->learn(location.hash, {entry, stamp_});
+      return true;
+    }
+    cold_rests_ = kColdRest;
+    return false;
+  }
+
+  /// Fetches a block, and says whether it proves itself to be the element of the key.
+  template <class Right>
+  bool fetch(std::uint32_t rank, EntryWord entry, std::string_view key, Right&& right) {
+    fetched_.resize(class_bytes(entry.size_class()));
+    for (int i = 0; i < kTries; ++i) {
+      const bool permitted = permit_.read(rank, [&] {
+        ep_.post_read(fabric::rma, {rank, entry.offset()}, std::span(fetched_));
+      });
+      if (!permitted) return false;
+      const Verdict verdict = judge(key, right);
+      if (verdict != Verdict::kTorn) return verdict == Verdict::kAccepted;
+    }
+    return false;
+  }
+
+  /// OR1.
+  template <class Right>
+  Verdict judge(std::string_view key, Right&& right) {
+    const ElementHeader header = ElementHeader::of(fetched_);
+    if (header.marked() || !right(header.stamp())) return Verdict::kRefused;
+    if (header.total() > fetched_.size() || !element_intact(fetched_)) return Verdict::kTorn;
+    element_ = parse_element(fetched_);
+    stamp_ = header.stamp();
+    const bool is_it = element_.key == key && !element_.expires();
+    return is_it ? Verdict::kAccepted : Verdict::kRefused;
+  }
+
+  E& ep_;
+  const Geometry& geometry_;
+  ReadPermit<E> permit_;
+  AddressCache* addresses_;
+  OptimisticReads counts_;
+  std::uint32_t cold_rests_ = 0;
+  Bucket line_;                     // of a cold read
+  std::vector<std::byte> fetched_;  // a block
+  ElementView element_;             // in it
+  std::uint32_t stamp_ = 0;         // of it
+};
+
+}  // namespace keyway::store

@@ -1,0 +1,95 @@
+// ReadPermit<E>: whether this session may read elements of other ranks without their locks.
+//
+// *Why.* A session that is alone in the store changes any keys as one step. It cannot mark them all
+// first (K8), and a reader cannot look for it at every read. So readers have a permit from each
+// rank, which expires soon, and a session that wants to be alone says so at every rank and then
+// waits until no permit that was given before can be valid.
+// *Thread safety.* One session's; the words of volumes are shared.
+// *Invariants.*
+//   RP1  A read that is accepted was complete within kPermitNs of the time at which its permit was
+//        asked for. Only that session's own clock is compared.
+//   RP2  A session that is alone changes nothing before kPermitNs and a margin have passed since
+//        every rank had its word. So an accepted read came before its first change.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "keyway/kvstore/layout/geometry.h"
+#include "keyway/locks/base/clock.h"
+#include "keyway/locks/fabric/backoff.h"
+#include "keyway/locks/fabric/endpoint.h"
+
+namespace keyway::store {
+
+inline constexpr std::uint64_t kPermitNs = 20'000'000;
+/// A tenth more: clocks that count the same time differ by much less.
+inline constexpr std::uint64_t kPermitMarginNs = kPermitNs / 10;
+
+template <fabric::Endpoint E>
+class ReadPermit {
+ public:
+  ReadPermit(E& ep, const Geometry& geometry)
+      : ep_(ep), geometry_(geometry), of_rank_(ep.ranks()) {}
+  ReadPermit(const ReadPermit&) = delete;
+  ReadPermit& operator=(const ReadPermit&) = delete;
+
+  /// Does what post() posts to a remote rank, and asks for another permit when that is due: one
+  /// round trip. Whether what was read counts (RP1).
+  template <class Post>
+  bool read(std::uint32_t rank, Post&& post) {
+    Permit& permit = of_rank_[rank];
+    const std::uint64_t begun = ep_.now_ns();
+    const bool asks = !permit.given || begun - permit.asked_ns >= kPermitNs / 2;
+    fabric::Pending alone;
+    if (asks) alone = ep_.post_load(fabric::rma, geometry_.header(rank) + kAloneOffset);
+    post();
+    const fabric::Flushed flushed = ep_.flush(rank);
+    if (asks) permit = {begun, alone.value(flushed) == 0};
+    return permit.given && ep_.now_ns() - permit.asked_ns < kPermitNs;
+  }
+
+  /// While it lives, and once ready() has returned, nobody reads without locks. Its session holds
+  /// the locks of all stripes.
+  class Alone {
+   public:
+    explicit Alone(ReadPermit& permit) : permit_(permit) {}
+    Alone(const Alone&) = delete;
+    Alone& operator=(const Alone&) = delete;
+    ~Alone() {
+      if (said_) permit_.say(~0ULL);
+    }
+    void ready() {
+      E& ep = permit_.ep_;
+      if (ep.one_class()) return;  // then there are no such readers
+      permit_.say(1);
+      said_ = true;
+      const fabric::Backoff rests{.min_ns = kPermitMarginNs, .max_ns = kPermitMarginNs};
+      const std::uint64_t until = ep.now_ns() + kPermitNs + kPermitMarginNs;
+      ep.retry_until([&] { return ep.now_ns() >= until; }, rests, Deadline::never());
+    }
+
+   private:
+    ReadPermit& permit_;
+    bool said_ = false;
+  };
+
+ private:
+  struct Permit {
+    std::uint64_t asked_ns = 0;
+    bool given = false;
+  };
+
+  void say(std::uint64_t more) {
+    for (std::uint32_t rank = 0; rank < ep_.ranks(); ++rank) {
+      ep_.post_fetch_add(fabric::rma, geometry_.header(rank) + kAloneOffset, more);
+    }
+    ep_.flush_all();
+  }
+
+  E& ep_;
+  const Geometry& geometry_;
+  std::vector<Permit> of_rank_;
+};
+
+}  // namespace keyway::store

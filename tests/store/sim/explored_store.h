@@ -1,0 +1,300 @@
+// ExploredStore: agents that read and write a few keys of another rank, for the explorer.
+//
+// *What.* Real sessions over the explorer's memory. Rank 0 owns the keys and has no agent; every
+// agent has a rank on a separate node, so that all goes through the network. Each agent has a
+// script. The writers' scripts say which states each key goes through; a read must show a state
+// that the key had at a moment between the read's begin and its end, and no moment lies before one
+// that an earlier read has shown. So a step on several keys is one moment for all of them.
+// *Thread safety.* None.
+#pragma once
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "keyway/kvstore/layout/geometry.h"
+#include "keyway/kvstore/layout/location.h"
+#include "keyway/kvstore/sim/session_sim.h"
+#include "keyway/kvstore/volume/address_cache.h"
+#include "keyway/locks/base/check.h"
+#include "keyway/locks/base/topology.h"
+#include "keyway/locks/distributed/any_lock.h"
+#include "keyway/locks/distributed/stripe_lock.h"
+#include "keyway/locks/fabric/sim/explorer.h"
+#include "keyway/locks/fabric/sim/sim_endpoint.h"
+
+namespace keyway::test {
+
+/// An agent's operation on one of the three keys, or on the first two of them; or it tells another
+/// agent to continue, or waits for that.
+struct ScriptStep {
+  enum class What : std::uint8_t { kGet, kPut, kErase, kPutAll, kEraseAll, kTell, kAwait };
+  What what = What::kGet;
+  std::uint32_t key = 0;  // kTell: the agent
+  std::size_t bytes = 0;  // a put's value
+};
+using Script = std::vector<ScriptStep>;
+
+namespace steps {
+using What = ScriptStep::What;
+inline ScriptStep get(std::uint32_t key) { return {What::kGet, key}; }
+inline ScriptStep put(std::uint32_t key, std::size_t bytes) { return {What::kPut, key, bytes}; }
+inline ScriptStep erase(std::uint32_t key) { return {What::kErase, key}; }
+inline ScriptStep put_all(std::size_t bytes) { return {What::kPutAll, 0, bytes}; }
+inline ScriptStep erase_all() { return {What::kEraseAll}; }
+inline ScriptStep tell(std::uint32_t agent) { return {What::kTell, agent}; }
+inline ScriptStep await() { return {What::kAwait}; }
+}  // namespace steps
+
+/// Bytes of values of two size classes, both in blocks of the heap.
+inline constexpr std::size_t kShort = 15;
+inline constexpr std::size_t kLong = 23;
+
+struct StoreShape {
+  std::string_view lock = "gbh:lockall=off";
+  std::size_t bytes = kShort;   // sizes of the first values; 0: the keys are absent
+  std::uint32_t knowing = ~0u;  // readers, the first ones, that know the elements' places
+  std::vector<Script> readers;  // agents 0, 1, ...: they read the first two keys
+  Script writer;                // the agent after them: alone writes these
+  Script stranger = {};         // the last agent, if not empty: writes the third key
+};
+
+class ExploredStore final : public fabric::sim::Program {
+ public:
+  static constexpr std::uint32_t kKeys = 3;
+
+  explicit ExploredStore(const StoreShape& shape)
+      : shape_(shape),
+        ranks_(agents() + 1),
+        topology_(Topology::from_nodes(each_alone(ranks_))),
+        geometry_(*store::Geometry::plan({.memory_bytes = store::kMinMemoryBytes,
+                                          .buckets = 1,
+                                          .stripes = 1,
+                                          .agents_per_rank = 1,
+                                          .nodes_per_agent = 8,
+                                          .ranks = ranks_,
+                                          .hash_secret = {1, 1}})),
+        lock_({*locks::AnyLock::make(shape.lock)}) {
+    for (int i = 0; keys_.size() < kKeys; ++i) {
+      std::string key = fmt::format("k{}", i);
+      if (store::location_of(geometry_, key, ranks_).rank == 0) keys_.push_back(std::move(key));
+    }
+  }
+
+  std::uint32_t agents() const override {
+    return static_cast<std::uint32_t>(shape_.readers.size()) + (shape_.stranger.empty() ? 1 : 2);
+  }
+  std::uint32_t ranks() const override { return ranks_; }
+  std::uint64_t segment_bytes() const override { return geometry_.segment_bytes(); }
+
+  void reset(fabric::sim::Execution& execution) override {
+    execution_ = &execution;
+    sessions_.clear();
+    execution.memory().clear();  // they have returned their leases
+    states_.assign(kKeys, {});
+    begun_ = done_ = shown_ = 0;
+    lower_.assign(agents(), 0);
+    for (std::uint32_t i = 0; i < agents(); ++i) {
+      caches_[i] = std::make_unique<store::AddressCache>(0);
+      sessions_.push_back(std::make_unique<store::Session<fabric::SimEndpoint>>(
+          fabric::SimEndpoint(execution, i, {i + 1, 0}, topology_), geometry_, lock_,
+          store::SessionOptions{.timeout = std::chrono::seconds(10),
+                                .addresses = is_reader(i) ? caches_[i].get() : nullptr}));
+    }
+    Session& first = *sessions_[shape_.readers.size()];
+    for (std::uint32_t key = 0; key < kKeys; ++key) {
+      states_[key].push_back({0, shape_.bytes == 0 ? "" : text(0, shape_.bytes)});
+      if (shape_.bytes != 0) KW_CHECK(first.put(keys_[key], states_[key][0].value).ok());
+    }
+    std::string value;
+    for (std::uint32_t i = 0; i < shape_.knowing && is_reader(i); ++i) {
+      for (std::uint32_t key = 0; key < kKeys; ++key) {
+        KW_CHECK(sessions_[i]->get(keys_[key], value).ok() == (shape_.bytes != 0));
+      }
+    }
+  }
+
+  void run(std::uint32_t agent) override {
+    const bool writes = agent == shape_.readers.size();
+    const Script& script = is_reader(agent) ? shape_.readers[agent]
+                           : writes         ? shape_.writer
+                                            : shape_.stranger;
+    for (std::size_t i = 0; i < script.size(); ++i) {
+      if (script[i].what == ScriptStep::What::kTell) {
+        sessions_[agent]->endpoint().store(fabric::rma, told(script[i].key), 1);
+      } else if (script[i].what == ScriptStep::What::kAwait) {
+        sessions_[agent]->endpoint().wait_until(
+            told(agent), [](std::uint64_t word) { return word == 1; }, Deadline::never());
+      } else if (is_reader(agent)) {
+        read(agent, script[i].key);
+      } else if (writes) {
+        write(agent, script[i], i + 1);
+      } else {
+        apply(agent, script[i], i + 1);
+      }
+    }
+  }
+
+  std::string verdict() override { return {}; }
+  /// Before its execution goes.
+  void close() { sessions_.clear(); }
+  std::string name(fabric::Address a) const override {
+    if (a.rank() != 0) return fmt::format("rank {} +{:#x}", a.rank(), a.offset());
+    if (is_within(a, geometry_.bucket(0, 0), store::kBucketBytes)) {
+      return fmt::format("line word {}", (a.offset() - geometry_.bucket(0, 0).offset()) / 8);
+    }
+    if (a.offset() >= geometry_.chunk(0, 0).offset()) {
+      return fmt::format("heap +{:#x}", a.offset() - geometry_.chunk(0, 0).offset());
+    }
+    return fmt::format("+{:#x}", a.offset());
+  }
+  std::string value(std::uint64_t word) const override { return fmt::format("{:#018x}", word); }
+  std::uint64_t remembered() const override {
+    std::uint64_t hash = 0;
+    const auto add = [&](std::uint64_t more) { hash = (hash ^ more) * 0x9e3779b97f4a7c15; };
+    add(begun_);
+    add(done_);
+    add(shown_);
+    for (const std::uint64_t lower : lower_) add(lower);
+    return hash;
+  }
+
+  /// While writers hold the lock, which is explored elsewhere, all that they read and count is
+  /// theirs.
+  fabric::sim::Sight sight(std::uint32_t agent, const fabric::sim::Operation& op) const override {
+    using fabric::sim::OpKind;
+    using fabric::sim::Sight;
+    if (op.at.rank() != 0) return Sight::kSeen;
+    const bool in_line = is_within(op.at, geometry_.bucket(0, 0), store::kBucketBytes);
+    const bool in_heap = op.at.offset() >= geometry_.chunk(0, 0).offset();
+    // Nobody is alone in the store.
+    if (is_within(op.at, geometry_.header(0) + store::kAloneOffset, 8)) return Sight::kUnseen;
+    if (is_within(op.at, geometry_.stripe_counters(0, 0), store::kStripeCountersBytes)) {
+      return op.kind == OpKind::kAdd ? Sight::kUnseen : Sight::kOwn;
+    }
+    // The line has an entry of one word for each key; nothing is ever behind them.
+    if (in_line && op.at.offset() > geometry_.bucket(0, 0).offset() + 8 * kKeys)
+      return Sight::kUnseen;
+    if (is_reader(agent)) return Sight::kSeen;
+    const bool reads = op.kind == OpKind::kRead || op.kind == OpKind::kLoad;
+    if ((in_line || in_heap) && reads) return Sight::kOwn;
+    if ((in_line || in_heap) && op.kind == OpKind::kWrite && keeps(op)) return Sight::kUnseen;
+    const bool of_lock = is_within(op.at, geometry_.stripe_line(0, 0), locks::kLockLineBytes);
+    const bool seen = in_line || in_heap || of_lock || !shape_.stranger.empty();
+    return seen ? Sight::kSeen : Sight::kOwn;
+  }
+
+ private:
+  using Session = store::Session<fabric::SimEndpoint>;
+  /// A value that a key has from a writer's step on; empty: it is absent.
+  struct State {
+    std::uint64_t since = 0;
+    std::string value;
+  };
+
+  static std::vector<std::uint32_t> each_alone(std::uint32_t ranks) {
+    std::vector<std::uint32_t> nodes(ranks);
+    for (std::uint32_t i = 0; i < ranks; ++i) nodes[i] = i;
+    return nodes;
+  }
+  /// Values differ in their first and last bytes, which lie in different words.
+  static std::string text(std::uint64_t step, std::size_t bytes) {
+    std::string value(bytes, '.');
+    if (bytes > 0) value.front() = value.back() = static_cast<char>('a' + step);
+    return value;
+  }
+  static bool is_within(fabric::Address a, fabric::Address begin, std::uint64_t bytes) {
+    return a.rank() == begin.rank() && a.offset() >= begin.offset() &&
+           a.offset() < begin.offset() + bytes;
+  }
+  /// The word that tells an agent to continue, in its own memory.
+  static fabric::Address told(std::uint32_t agent) { return {agent + 1, 8}; }
+  bool is_reader(std::uint32_t agent) const { return agent < shape_.readers.size(); }
+  /// Whether a write leaves memory as it is.
+  bool keeps(const fabric::sim::Operation& op) const {
+    const std::uint64_t in_word = op.at.offset() % 8;
+    if (in_word + op.bytes > 8) return false;
+    const std::uint64_t word = execution_->memory().load(op.at + (0 - in_word));
+    return std::memcmp(reinterpret_cast<const char*>(&word) + in_word, op.in, op.bytes) == 0;
+  }
+  void check(std::uint32_t agent, bool right, std::string_view what) {
+    if (!right) execution_->fail(agent, fmt::format("R2: {} fails", what));
+  }
+
+  void apply(std::uint32_t agent, const ScriptStep& step, std::uint64_t number) {
+    using What = ScriptStep::What;
+    Session& session = *sessions_[agent];
+    const std::string value = text(number, step.bytes);
+    const std::array<std::pair<std::string_view, std::string_view>, 2> pairs = {
+        std::pair<std::string_view, std::string_view>{keys_[0], value}, {keys_[1], value}};
+    const std::array<std::string_view, 2> both = {keys_[0], keys_[1]};
+    switch (step.what) {
+      case What::kPut: return check(agent, session.put(keys_[step.key], value).ok(), "a put");
+      case What::kErase: return check(agent, session.erase(keys_[step.key]).ok(), "an erase");
+      case What::kPutAll: return check(agent, session.put_all(pairs, {}).ok(), "a put of both");
+      case What::kEraseAll: return check(agent, session.erase_all(both).ok(), "an erase of both");
+      default: return;
+    }
+  }
+
+  void write(std::uint32_t agent, const ScriptStep& step, std::uint64_t number) {
+    using What = ScriptStep::What;
+    const bool both = step.what == What::kPutAll || step.what == What::kEraseAll;
+    for (std::uint32_t key = 0; key < 2; ++key) {
+      if (both || key == step.key) states_[key].push_back({number, text(number, step.bytes)});
+    }
+    begun_ = number;
+    apply(agent, step, number);
+    done_ = number;
+  }
+
+  /// The key must have had the value that is read at a moment since the read began.
+  void read(std::uint32_t agent, std::uint32_t key) {
+    // The step at which the read begins: without one it would begin as the last one ends, or as the
+    // execution starts.
+    sessions_[agent]->endpoint().load(fabric::rma, {agent + 1, 0});
+    lower_[agent] = std::max(done_, shown_);
+    std::string value;
+    const Status status = sessions_[agent]->get(keys_[key], value);
+    check(agent, status.ok() || status == Code::kNotFound, "a get");
+    if (!status.ok()) value.clear();
+    const auto& states = states_[key];
+    for (std::size_t i = 0; i < states.size(); ++i) {
+      const bool over = i + 1 < states.size() && states[i + 1].since <= lower_[agent];
+      if (over || states[i].value != value) continue;
+      shown_ = std::max(shown_, states[i].since);
+      lower_[agent] = 0;
+      return;
+    }
+    execution_->fail(agent, fmt::format("R1: agent {} reads '{}' of {}, which it was not at any "
+                                        "moment since step {}",
+                                        agent, value, keys_[key], lower_[agent]));
+  }
+
+  const StoreShape shape_;
+  const std::uint32_t ranks_;
+  const Topology topology_;
+  const store::Geometry geometry_;
+  const locks::StripeLock lock_;
+  std::vector<std::string> keys_;
+  std::array<std::unique_ptr<store::AddressCache>, 8> caches_;
+  std::vector<std::unique_ptr<Session>> sessions_;
+  std::vector<std::vector<State>> states_;  // by key
+  std::uint64_t begun_ = 0;                 // the writer's step that has begun last
+  std::uint64_t done_ = 0;                  // and that has ended last
+  std::uint64_t shown_ = 0;                 // the latest step that a read has shown
+  std::vector<std::uint64_t> lower_;        // by agent: the latest that its read may not precede
+  fabric::sim::Execution* execution_ = nullptr;
+};
+
+}  // namespace keyway::test

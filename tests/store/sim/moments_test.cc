@@ -1,0 +1,106 @@
+// Reads of single keys beside writes of several: for a session that reads one key after the other,
+// each such write is one moment.
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "keyway/locks/fabric/sim/sim_endpoint.h"
+#include "tests/store/sim/seeds.h"
+#include "tests/store/sim/sim_store.h"
+#include "tests/support/shaken_machine.h"
+
+using namespace keyway;
+using namespace keyway::test;
+
+namespace {
+
+using PlainStore = SimStore<fabric::SimEndpoint>;
+
+#if defined(KEYWAY_SIM_SMALL)
+constexpr std::uint64_t kMomentSeeds = 1;
+#else
+constexpr std::uint64_t kMomentSeeds = 4;
+#endif
+constexpr std::uint32_t kTellers = 4;
+constexpr std::uint64_t kMoments = 30;
+constexpr std::uint64_t kReads = 150;
+
+/// How the writer changes all keys in one step.
+enum class Step { kPutAll, kAlone };
+
+/// Keys of all ranks. A value contains the number of its write, and may have another size.
+const std::array<std::string_view, 4> kKeys = {"first", "second key", "the third key", "and 4"};
+std::string text_of(std::uint64_t number, bool moves) {
+  return fmt::format("{:0{}}", number, moves ? 20 + number % 3 * 16 : 40);
+}
+
+void write(PlainStore::Session& session, std::uint64_t number, Step step, bool moves,
+           SimBarrier& barrier) {
+  const std::string value = text_of(number, moves);
+  Status status;
+  if (step == Step::kPutAll) {
+    std::array<std::pair<std::string_view, std::string_view>, kKeys.size()> pairs;
+    for (std::size_t i = 0; i < kKeys.size(); ++i) pairs[i] = {kKeys[i], value};
+    status = session.put_all(pairs, {});
+  } else {
+    status = session.exclusively([&] {
+      for (const std::string_view key : kKeys) {
+        if (!session.put(key, value, {}).ok()) barrier.fail("a put");
+      }
+    });
+  }
+  if (!status.ok()) barrier.fail("a write of all keys");
+}
+
+void run(const SimPlan& plan, Step step, bool moves) {
+  PlainStore store(plan);
+  const SimTeam team(store.fabric());
+  auto barrier = team.barrier();
+  std::uint64_t accepted = 0;
+  team.run([&](std::uint32_t me) {
+    const auto session = store.session(me);
+    Rng rng(plan.seed * kTellers + me);
+    if (me == 0) write(*session, 0, Step::kPutAll, moves, barrier);
+    barrier.arrive_and_wait(me);
+    // A write costs rank 0 about as much time as the reads beside it cost the others.
+    for (std::uint64_t i = 1; me == 0 && i <= kMoments; ++i)
+      write(*session, i, step, moves, barrier);
+    std::uint64_t latest = 0;
+    std::string value;
+    for (std::uint64_t i = 0; me != 0 && i < kReads && !barrier.failed(); ++i) {
+      const std::string_view key = kKeys[rng.below(kKeys.size())];
+      if (!session->get(key, value).ok()) return barrier.fail("a get");
+      const std::uint64_t number = std::stoull(value);
+      if (value != text_of(number, moves)) return barrier.fail("torn: " + value);
+      if (number < latest) {
+        return barrier.fail(fmt::format("'{}' has {} after {} was seen", key, number, latest));
+      }
+      latest = number;
+    }
+    accepted += session->optimistic_reads().warm + session->optimistic_reads().cold;
+  });
+  CHECK(barrier.failure() == "");
+  CHECK(accepted > kReads / 10);
+}
+
+}  // namespace
+
+TEST_CASE("moments: writes of several keys are moments for reads of one") {
+  for (const Step step : {Step::kPutAll, Step::kAlone}) {
+    for (const bool moves : {false, true}) {
+      const std::string section =
+          fmt::format("{}{}", step == Step::kAlone ? "alone" : "put_all", moves ? ", moving" : "");
+      DYNAMIC_SECTION(section) {
+        for (const std::uint64_t seed : sim_seeds(kMomentSeeds)) {
+          INFO(sim_replay(section, seed));
+          run({.ranks = kTellers,
+               .machine = shaken_machine(2, 3000),
+               .seed = seed,
+               .memory_bytes = 2 * store::kMinMemoryBytes,
+               .address_bytes = 1 << 12},
+              step, moves);
+        }
+      }
+    }
+  }
+}

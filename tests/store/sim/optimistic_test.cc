@@ -1,0 +1,130 @@
+// Reads without locks, by the real sessions, with bytes that move word by word in any order: every
+// order of a few agents, and many orders of more.
+#include <catch2/catch.hpp>
+#include <cstdlib>
+
+#include "tests/store/sim/explored_store.h"
+
+using namespace keyway;
+using namespace keyway::test;
+using namespace keyway::test::steps;
+
+namespace {
+
+constexpr std::uint64_t kMostStates = 60'000'000;
+// An order in which a reader always goes first has no end while it waits for a writer.
+constexpr fabric::sim::ExploreOptions kTorn{.torn_bytes = true, .most_steps = 2000};
+
+void require_clean(const fabric::sim::ExploreReport& report) {
+  INFO((report.violation ? report.violation->what + ", schedule " + report.violation->schedule
+                         : ""));
+  if (std::getenv("KEYWAY_TEST_COUNTS") != nullptr) {
+    WARN(fmt::format("{} states, {} executions, {} steps at most", report.states, report.executions,
+                     report.longest));
+  }
+  CHECK_FALSE(report.violation);
+}
+
+/// A program and its explorer. The sessions end before the explorer's memory goes.
+struct Exploration {
+  explicit Exploration(const StoreShape& shape) : program(shape) {}
+  Exploration(const Exploration&) = delete;
+  Exploration& operator=(const Exploration&) = delete;
+  ~Exploration() { program.close(); }
+
+  ExploredStore program;
+  fabric::sim::Explorer explorer{program, kTorn};
+};
+
+/// Every order.
+void explore(const StoreShape& shape) {
+  Exploration all(shape);
+  const auto report = all.explorer.exhaust(kMostStates);
+  require_clean(report);
+  CHECK(report.complete);
+}
+
+/// Random orders, and as many by random priorities.
+void explore_some(const StoreShape& shape, std::uint64_t executions) {
+  Exploration some(shape);
+  require_clean(some.explorer.random(1, executions));
+  require_clean(some.explorer.pct(1, executions, 4));
+}
+
+constexpr std::uint32_t kNobody = 0;
+
+}  // namespace
+
+TEST_CASE("optimistic: a value that changes in place is read whole") {
+  explore({.readers = {{get(0)}}, .writer = {put(0, kShort)}});
+  explore({.knowing = kNobody, .readers = {{get(0)}}, .writer = {put(0, kShort)}});
+}
+
+TEST_CASE("optimistic: an element that moves is read where it is") {
+  explore({.readers = {{get(0)}}, .writer = {put(0, kLong)}});
+  explore({.knowing = kNobody, .readers = {{get(0)}}, .writer = {put(0, kLong)}});
+}
+
+TEST_CASE("optimistic: one reader knows where the element was, another looks for it") {
+  explore_some({.knowing = 1, .readers = {{get(0)}, {get(0)}}, .writer = {put(0, kLong)}}, 10'000);
+}
+
+TEST_CASE("optimistic: a block that is freed and filled again") {
+  explore({.readers = {{get(0)}}, .writer = {erase(0), put(0, kShort)}});
+  explore_some({.knowing = kNobody, .readers = {{get(0)}}, .writer = {erase(0), put(0, kShort)}},
+               10'000);
+}
+
+TEST_CASE("optimistic: new keys") {
+  explore({.bytes = 0, .readers = {{get(0), get(0)}}, .writer = {put(0, kShort)}});
+}
+
+// The first reader knows, or finds, the first place of the element, which the last write fills
+// again; the second one learns the place in between.
+TEST_CASE("optimistic: an element that moves and comes back, by many orders") {
+  for (const std::uint32_t knowing : {1u, kNobody}) {
+    explore_some({.knowing = knowing,
+                  .readers = {{get(0), tell(1)}, {await(), get(0)}},
+                  .writer = {put(0, kLong), put(0, kShort)}},
+                 4'000);
+    explore_some({.knowing = knowing,
+                  .readers = {{get(0)}, {await(), get(0), tell(2), get(0)}},
+                  .writer = {put(0, kLong), tell(1), await(), put(0, kShort)}},
+                 4'000);
+  }
+}
+
+TEST_CASE("optimistic: several keys change as one, by many orders") {
+  explore_some({.readers = {{get(0), get(1)}}, .writer = {put_all(kShort)}}, 10'000);
+  explore_some({.readers = {{get(0), get(1)}}, .writer = {put_all(kLong)}}, 10'000);
+}
+
+TEST_CASE("optimistic: two writers of one bucket, by many orders") {
+  explore_some({.knowing = 1,
+                .readers = {{get(0), get(0)}, {get(0)}},
+                .writer = {put(0, kLong), erase(0), put(0, kShort)},
+                .stranger = {erase(2), put(2, kShort)}},
+               5'000);
+}
+
+TEST_CASE("optimistic: every order of larger programs", "[.long]") {
+  explore({.knowing = kNobody, .readers = {{get(0)}}, .writer = {erase(0), put(0, kShort)}});
+  explore({.readers = {{get(0), get(1)}}, .writer = {put_all(kShort)}});
+}
+
+TEST_CASE("optimistic: a million orders", "[.long]") {
+  constexpr std::uint64_t kEach = 125'000;
+  for (const char* lock : {"gbh:lockall=off", "d-mcs"}) {
+    explore_some({.lock = lock,
+                  .knowing = 1,
+                  .readers = {{get(0)}, {get(0), get(0)}},
+                  .writer = {put(0, kLong), put(0, kShort)}},
+                 kEach);
+    explore_some({.lock = lock,
+                  .knowing = 1,
+                  .readers = {{get(0), get(1)}, {get(1), get(0)}},
+                  .writer = {put_all(kShort), put_all(kLong), erase_all()},
+                  .stranger = {erase(2), put(2, kShort)}},
+                 kEach);
+  }
+}

@@ -1,0 +1,164 @@
+// The cost of reads and writes of another node's keys, as the depth of dependent messages that the
+// simulated network sees, and as messages.
+#include <functional>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "keyway/kvstore/volume/read_permit.h"
+#include "keyway/locks/fabric/sim/sim_endpoint.h"
+#include "tests/store/sim/sim_store.h"
+#include "tests/support/slow_network.h"
+
+using namespace keyway;
+using namespace keyway::test;
+
+namespace {
+
+const std::string kValue(100, 'v');
+const std::string kLonger(200, 'v');
+
+/// Depth, and messages.
+struct Cost {
+  std::int64_t round_trips = 0;
+  std::uint64_t messages = 0;
+
+  bool operator==(const Cost&) const = default;
+};
+std::ostream& operator<<(std::ostream& out, const Cost& cost) {
+  return out << cost.round_trips << " round trips, " << cost.messages << " messages";
+}
+
+using PlainStore = SimStore<fabric::SimEndpoint>;
+
+/// Two sessions of ranks 1 and 2, and keys of rank 0.
+struct FarSessions {
+  explicit FarSessions(PlainStore& made) : store(made) {
+    for (int i = 0; keys.size() < 8; ++i) {
+      const std::string key = fmt::format("key {}", i);
+      if (session->stripe_of(key).rank == 0) keys.push_back(key);
+    }
+    const std::uint64_t began = now();
+    session->endpoint().load(fabric::rma, store.geometry().header(0));
+    round_trip_ns = now() - began;
+  }
+  std::uint64_t now() const { return session->endpoint().now_ns(); }
+  std::uint64_t messages() const {
+    std::uint64_t all = 0;
+    for (const auto& level : store.fabric().stats().rma) all += level.counts.operations();
+    return all;
+  }
+  Cost cost(const std::function<bool()>& operation) {
+    const std::uint64_t began = now();
+    const std::uint64_t before = messages();
+    REQUIRE(operation());
+    return {static_cast<std::int64_t>((now() - began + round_trip_ns / 2) / round_trip_ns),
+            messages() - before};
+  }
+  Cost get() {
+    return cost([this] { return session->get(keys[0], value).ok() && !value.empty(); });
+  }
+  Cost put(const std::string& what) {
+    return cost([&] { return session->put(keys[0], what, {}).ok(); });
+  }
+
+  PlainStore& store;
+  std::unique_ptr<PlainStore::Session> session = store.session(1);
+  std::unique_ptr<PlainStore::Session> other = store.session(2);
+  std::vector<std::string> keys;
+  std::string value;
+  std::uint64_t round_trip_ns = 0;
+};
+
+void run_far(std::uint64_t address_bytes, const std::function<void(FarSessions&)>& body) {
+  PlainStore store({.ranks = 3,
+                    .machine = slow_network(),
+                    .memory_bytes = 4 * store::kMinMemoryBytes,
+                    .address_bytes = address_bytes});
+  const SimTeam team(store.fabric());
+  team.run([&](std::uint32_t me) {
+    if (me != 1) return;
+    FarSessions far(store);
+    for (const std::string& key : far.keys) REQUIRE(far.other->put(key, kValue, {}).ok());
+    body(far);
+  });
+}
+
+constexpr std::uint64_t kAddresses = 1 << 16;
+
+}  // namespace
+
+TEST_CASE("read costs: without addresses a get takes its lock") {
+  run_far(0, [](FarSessions& far) {
+    CHECK(far.get().round_trips == 4);  // lock, line, element, unlock
+    CHECK(far.get().round_trips == 4);
+    CHECK(far.session->optimistic_reads().warm == 0);
+  });
+}
+
+TEST_CASE("read costs: a cold get is two round trips, a warm one is one message") {
+  run_far(kAddresses, [](FarSessions& far) {
+    CHECK(far.get() == Cost{2, 3});  // line; element, and the permit
+    CHECK(far.get() == Cost{1, 1});
+    CHECK(far.get() == Cost{1, 1});
+    const store::OptimisticReads& counts = far.session->optimistic_reads();
+    CHECK(counts.cold == 1);
+    CHECK(counts.warm == 2);
+    CHECK(counts.refused == 0);
+  });
+}
+
+TEST_CASE("read costs: a permit is renewed with a get") {
+  run_far(kAddresses, [](FarSessions& far) {
+    far.get();
+    std::uint64_t with_permit = 0;
+    const std::uint64_t began = far.now();
+    while (far.now() - began < 10 * store::kPermitNs) {
+      const Cost cost = far.get();
+      CHECK(cost.round_trips == 1);
+      with_permit += cost.messages - 1;
+    }
+    CHECK(with_permit >= 10);
+    CHECK(with_permit <= 21);
+  });
+}
+
+TEST_CASE("read costs: an element that changes in place stays known, one that moves does not") {
+  run_far(kAddresses, [](FarSessions& far) {
+    far.get();
+    REQUIRE(far.other->put(far.keys[0], std::string(100, 'w'), {}).ok());
+    CHECK(far.get().round_trips == 1);
+    CHECK(far.value == std::string(100, 'w'));
+    REQUIRE(far.other->put(far.keys[0], kLonger, {}).ok());
+    CHECK(far.get().round_trips == 5);  // a look at the old place
+    CHECK(far.value == kLonger);
+    CHECK(far.get().round_trips == 1);
+    REQUIRE(far.other->erase(far.keys[0]).ok());
+    CHECK(far.session->get(far.keys[0], far.value) == Code::kNotFound);
+  });
+}
+
+TEST_CASE("read costs: an element with an expiry, an inline one and a run take the lock") {
+  run_far(kAddresses, [](FarSessions& far) {
+    const store::PutOptions expires{.expires_at_ms = 1'000'000};
+    REQUIRE(far.other->put(far.keys[0], kValue, expires).ok());
+    REQUIRE(far.other->put(far.keys[1], "", {}).ok());
+    REQUIRE(far.other->put(far.keys[2], std::string(100'000, 'r'), {}).ok());
+    for (int round = 0; round < 3; ++round) {
+      for (int i = 0; i < 3; ++i) CHECK(far.session->get(far.keys[i], far.value).ok());
+    }
+    CHECK(far.session->optimistic_reads().warm == 0);
+    CHECK(far.session->optimistic_reads().cold == 0);
+  });
+}
+
+TEST_CASE("read costs: writes") {
+  run_far(kAddresses, [](FarSessions& far) {
+    far.put(kLonger);  // leases a chunk
+    far.put(kValue);
+    CHECK(far.put(kValue).round_trips == 5);
+    far.put(kLonger);
+    CHECK(far.put(kValue).round_trips == 6);  // the old element's mark comes before the line
+  });
+}
