@@ -1,5 +1,9 @@
-// bench_remote_get GETS ROUNDS [URI]: a get from another rank under its lock, against the floor:
-// two raw MPI_Get, each with its flush, of the same sizes (a bucket line, an element's block).
+// bench_remote_get GETS ROUNDS WAY [URI]: a get from another rank, against the floor of its way,
+// raw MPI operations of the same sizes:
+//
+//   locked   under its lock; MPI_Get with a flush of a bucket line, and of an element's block
+//   cold     without its lock, the place unknown; MPI_Rget with a wait of both
+//   warm     the place known; MPI_Rget with a wait of the block
 //
 // Two ranks. Rank 0 measures, in turn, `rounds` times; rank 1 serves. Prints one line of JSON: the
 // medians of ns per get and per floor, and of the ratio round by round.
@@ -10,7 +14,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "keyway/client/client.h"
@@ -23,6 +29,17 @@ namespace {
 
 constexpr std::uint64_t kValueBytes = 100;
 constexpr std::uint64_t kLineBytes = 64;
+
+struct Way {
+  std::string_view name;
+  // Room for the addresses of all keys, of four, of none.
+  std::string_view addresses;
+  bool reads_line;
+  bool flushes;
+};
+constexpr Way kWays[] = {{"locked", "addresses=0", true, true},
+                         {"cold", "addresses=64", true, false},
+                         {"warm", "addresses=1MiB", false, false}};
 
 std::vector<std::string> keys_of_rank_1(const keyway::Store& store, std::size_t count) {
   std::vector<std::string> keys;
@@ -52,11 +69,18 @@ class RawWindow {
   RawWindow(const RawWindow&) = delete;
   RawWindow& operator=(const RawWindow&) = delete;
 
-  void get(char* out, std::uint64_t at, std::uint64_t bytes) {
+  void get(bool flushes, char* out, std::uint64_t at, std::uint64_t bytes) {
+    const int count = static_cast<int>(bytes);
+    const auto offset = static_cast<MPI_Aint>(at);
     mpi_.call([&] {
-      MPI_Get(out, static_cast<int>(bytes), MPI_BYTE, 1, static_cast<MPI_Aint>(at),
-              static_cast<int>(bytes), MPI_BYTE, window_);
-      MPI_Win_flush(1, window_);
+      if (flushes) {
+        MPI_Get(out, count, MPI_BYTE, 1, offset, count, MPI_BYTE, window_);
+        MPI_Win_flush(1, window_);
+      } else {
+        MPI_Request request = MPI_REQUEST_NULL;
+        MPI_Rget(out, count, MPI_BYTE, 1, offset, count, MPI_BYTE, window_, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+      }
     });
   }
   static constexpr std::uint64_t kBytes = 1 << 20;
@@ -79,8 +103,8 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-void measure(keyway::Session& session, RawWindow& raw, const std::vector<std::string>& keys,
-             std::size_t gets, std::size_t rounds) {
+void measure(keyway::Session& session, RawWindow& raw, const Way& way,
+             const std::vector<std::string>& keys, std::size_t gets, std::size_t rounds) {
   const std::uint64_t block = keyway::store::class_bytes(
       keyway::store::class_for(keyway::store::element_bytes(keys[0].size(), kValueBytes, false)));
   std::vector<char> buffer(block);
@@ -92,8 +116,10 @@ void measure(keyway::Session& session, RawWindow& raw, const std::vector<std::st
         std::abort();
     });
     const double floor = ns_each(gets, [&](std::size_t i) {
-      raw.get(buffer.data(), i * kLineBytes % (RawWindow::kBytes / 2), kLineBytes);
-      raw.get(buffer.data(), i * block % (RawWindow::kBytes / 2), block);
+      if (way.reads_line) {
+        raw.get(way.flushes, buffer.data(), i * kLineBytes % (RawWindow::kBytes / 2), kLineBytes);
+      }
+      raw.get(way.flushes, buffer.data(), i * block % (RawWindow::kBytes / 2), block);
     });
     if (round == 0) continue;  // warm-up
     get_ns.push_back(get);
@@ -110,7 +136,15 @@ void measure(keyway::Session& session, RawWindow& raw, const std::vector<std::st
 int main(int argc, char** argv) {
   const std::size_t gets = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1000;
   const std::size_t rounds = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 5;
-  auto store = keyway::Store::open(argc > 3 ? argv[3] : "mpi:?memory=64MiB");
+  const std::string_view name = argc > 3 ? argv[3] : "locked";
+  const auto* const way = std::find_if(std::begin(kWays), std::end(kWays),
+                                       [&](const Way& w) { return w.name == name; });
+  if (way == std::end(kWays)) {
+    std::fprintf(stderr, "bench_remote_get: the way is locked, cold or warm\n");
+    return 1;
+  }
+  const std::string uri = argc > 4 ? argv[4] : "mpi:?memory=64MiB";
+  auto store = keyway::Store::open(fmt::format("{}&{}", uri, way->addresses));
   if (!store.ok() || store->ranks() != 2) {
     std::fprintf(
         stderr, "bench_remote_get: %s\n",
@@ -129,7 +163,7 @@ int main(int argc, char** argv) {
       }
     }
     store->barrier();
-    if (store->process() == 0) measure(session, raw, keys, gets, rounds);
+    if (store->process() == 0) measure(session, raw, *way, keys, gets, rounds);
     store->barrier();
   }
   return 0;
