@@ -32,6 +32,10 @@ Result<std::unique_ptr<Plan>> Plan::make(StoreOptions options, std::uint32_t ran
   if (options.timeout.count() <= 0) {
     return Status(Code::kInvalidArgument, "timeout must be at least 1ms");
   }
+  constexpr std::uint64_t kMostAddressBytes = 1ULL << 40;
+  if (options.address_bytes > kMostAddressBytes) {
+    return Status(Code::kInvalidArgument, "addresses must be at most 1024GiB");
+  }
   auto shape = client::geometry_options(options, *policy, ranks);
   shape.hash_secret = secret;
   auto geometry = store::Geometry::plan(shape);

@@ -36,6 +36,7 @@ TEST_CASE("open: options that make no sense are refused with a sentence") {
   check_refused("local:?memory=64MiB&buckets=288230376151711744", "buckets");
   check_refused("local:?memory=1GiB&sessions=70000&locks_per_session=1", "65535");
   check_refused("local:?memory=64MiB&topology=planets=9", "topology");
+  check_refused("local:?memory=64MiB&addresses=1025GiB", "at most 1024GiB");
 }
 
 TEST_CASE("open: the store tells its shape") {

@@ -55,9 +55,10 @@ TEST_CASE("uri: every parameter lands in its option") {
   CHECK(o.ranks == 4);
   CHECK(o.topology == "nodes=2");
   CHECK(o.hash_secret == "0123456789abcdef0123456789ABCDEF");
-  const StoreOptions m = options_of("mpi:?force_rma=on&ranks_per_node=2");
+  const StoreOptions m = options_of("mpi:?force_rma=on&ranks_per_node=2&addresses=1MiB");
   CHECK(m.force_rma);
   CHECK(m.ranks_per_node == 2);
+  CHECK(m.address_bytes == 1 << 20);
   CHECK_FALSE(options_of("mpi:?force_rma=off").force_rma);
 }
 

@@ -10,13 +10,14 @@ NAMESPACES = [common.ROOT / "tests/support/netns_mpirun.sh", "2", "1"]
 ONE_HOST = ["mpirun.mpich", "-launcher", "fork", "-n", "2"]
 DIRECT = "mpi:?memory=64MiB"
 THROUGH_MPI = "mpi:?memory=64MiB&force_rma=on"
+TWO_NODES = "mpi:?memory=64MiB&ranks_per_node=1"
 
 PLACES = (
     ("one host, direct", ONE_HOST, "locked", DIRECT, 3.0),
     ("one host, through MPI", ONE_HOST, "locked", THROUGH_MPI, 3.0),
     ("two network namespaces", NAMESPACES, "locked", DIRECT, 3.0),
-    ("one host, through MPI, cold", ONE_HOST, "cold", THROUGH_MPI, 1.4),
-    ("one host, through MPI, warm", ONE_HOST, "warm", THROUGH_MPI, 1.4),
+    ("one host as two nodes, cold", ONE_HOST, "cold", TWO_NODES, None),
+    ("one host as two nodes, warm", ONE_HOST, "warm", TWO_NODES, None),
     ("two network namespaces, cold", NAMESPACES, "cold", DIRECT, 1.4),
     ("two network namespaces, warm", NAMESPACES, "warm", DIRECT, 1.4),
 )
