@@ -174,7 +174,8 @@ Status SessionCore<E>::read_at(const Location& location, std::string_view key, R
   return fabric::with_access(ep, location.rank, [&](auto access) -> Status {
     constexpr bool kRemote = std::is_same_v<decltype(access), fabric::RmaClass>;
     if constexpr (kRemote) {
-      if (const ElementView* element = optimistic.read(location, key); element != nullptr) {
+      const ElementView* element = gate.holds_all() ? nullptr : optimistic.read(location, key);
+      if (element != nullptr) {
         const ValueRange range = range_of(element->value_bytes).cut(element->value_bytes);
         use(ElementPart{element->value.substr(range.offset, range.length), element->value_bytes,
                         element->expires_at_ms});

@@ -128,14 +128,14 @@ inline std::vector<std::pair<std::string_view, std::string_view>> last_of_each(
 template <fabric::Endpoint E>
 Status Session<E>::put_all(std::span<const std::pair<std::string_view, std::string_view>> pairs,
                            const PutOptions& options) {
+  for (const auto& pair : pairs) {
+    if (auto status = check_value(pair.second.size()); !status.ok()) return status;
+  }
   // A reader without a lock would see the first value of a key that is named twice (K8).
   std::vector<std::pair<std::string_view, std::string_view>> last;
   if (!core_->ep.one_class()) pairs = last = last_of_each(pairs);
   auto placed = place_all(*core_, pairs, [](const auto& pair) { return pair.first; });
   if (!placed.ok()) return placed.status();
-  for (const auto& pair : pairs) {
-    if (auto status = check_value(pair.second.size()); !status.ok()) return status;
-  }
   return core_->room.with_room(*placed,
                                [&] { return put_all_once(*core_, *placed, pairs, options); });
 }

@@ -12,38 +12,41 @@ std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span(text));
 }
 
-std::uint64_t checksum_of(const ElementHeader& header, std::uint64_t expires_at_ms,
+std::uint64_t checksum_of(SumSeed seed, const ElementHeader& header, std::uint64_t expires_at_ms,
                           std::string_view key, std::string_view value) {
-  return header_term(header, expires_at_ms) + sum_of_bytes(bytes_of(key), kKeyPlace) +
-         sum_of_bytes(bytes_of(value), 0);
+  const std::uint64_t sum = static_cast<std::uint64_t>(seed) + header_term(header, expires_at_ms) +
+                            sum_of_bytes(bytes_of(key), kKeyPlace) +
+                            sum_of_bytes(bytes_of(value), 0);
+  return sum & ~ElementHeader::kMark;
 }
 
 }  // namespace
 
 ElementHeader header_of(const ElementHead& head) {
-  return {head.checksum,
+  return {head.checksum & ~ElementHeader::kMark,
           static_cast<std::uint32_t>(head.value_bytes) |
               (head.expiry_room ? ElementHeader::kExpiryRoomFlag : 0),
           static_cast<std::uint16_t>(head.key.size() - 1), head.version, head.stamp};
 }
 
 std::uint64_t header_term(const ElementHeader& header, std::uint64_t expires_at_ms) {
-  return sum_of_header(header.sizes_and_version(), expires_at_ms, header.stamp());
+  return sum_of_header(header.sizes_and_version(), expires_at_ms, header.stamp);
 }
 
-bool element_intact(std::span<const std::byte> bytes) {
+bool element_intact(SumSeed seed, std::span<const std::byte> bytes) {
   if (ElementHeader::of(bytes).total() > bytes.size()) return false;
   const ElementView view = parse_element(bytes);
-  return element_intact(view, view.value);
+  return element_intact(seed, view, view.value);
 }
 
-bool element_intact(const ElementHead& head, std::string_view value) {
+bool element_intact(SumSeed seed, const ElementHead& head, std::string_view value) {
   return head.value_bytes == value.size() &&
-         head.checksum == checksum_of(header_of(head), head.expires_at_ms, head.key, value);
+         head.checksum == checksum_of(seed, header_of(head), head.expires_at_ms, head.key, value);
 }
 
-void write_element(std::span<std::byte> out, std::string_view key, std::string_view value,
-                   std::uint64_t expires_at_ms, std::uint16_t version, std::uint32_t stamp) {
+void write_element(SumSeed seed, std::span<std::byte> out, std::string_view key,
+                   std::string_view value, std::uint64_t expires_at_ms, std::uint16_t version,
+                   std::uint32_t stamp) {
   const ElementHead head{
       .key = key,
       .value_bytes = value.size(),
@@ -56,7 +59,7 @@ void write_element(std::span<std::byte> out, std::string_view key, std::string_v
   key.copy(text, key.size());
   value.copy(text + key.size(), value.size());  // not memcpy: an empty value's data() may be null
   ElementHeader header = header_of(head);
-  header.checksum = checksum_of(header, expires_at_ms, key, value);
+  header.checksum_and_mark = checksum_of(seed, header, expires_at_ms, key, value);
   write_header(out, header, expires_at_ms);
 }
 

@@ -3,7 +3,8 @@
 // *Thread safety.* Functions of their arguments. *Source.* The sum over 16-byte blocks of a
 // multiplication of both halves, each with a key of its place, is NH (Black et al., UMAC, CRYPTO
 // '99); folding the 128-bit product is wyhash's. Sums can be changed term by term, which XXH3 and
-// CRC over everything cannot. Ours: 64 bits are kept of the sum, so those of a term are enough.
+// CRC over everything cannot. Ours: 64 bits are kept of the sum, so those of a term are enough; and
+// the keys of places are public, because the secret that the sum begins with is never shown.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +13,9 @@
 #include <span>
 
 namespace keyway::store {
+
+/// What the sums of a store begin with.
+enum class SumSeed : std::uint64_t {};
 
 /// A change of the value touches the terms of whole blocks.
 inline constexpr std::uint64_t kSumBlockBytes = 16;

@@ -107,6 +107,9 @@ Result<Geometry> Geometry::plan(const GeometryOptions& options) {
   if (auto status = check_bounds(options); !status.ok()) return status;
   Geometry made;
   made.hash_secret_ = options.hash_secret;
+  // Under a secret that no key is hashed with, so that no key's hash can be this seed.
+  const HashSecret other{~options.hash_secret.low, options.hash_secret.high};
+  made.sum_seed_ = SumSeed{hash_key(other, "checksum")};
   fabric::SegmentLayout layout;
   made.header_ = layout.reserve(kHeaderBytes);
   made.nodes_ =

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "keyway/kvstore/layout/bucket.h"
+#include "keyway/kvstore/layout/element_sum.h"
 #include "keyway/kvstore/layout/key_hash.h"
 #include "keyway/kvstore/layout/size_class.h"
 #include "keyway/locks/base/status.h"
@@ -100,6 +101,8 @@ class Geometry {
 
   /// Hash of a key, under the secret of this store.
   std::uint64_t hash_of(std::string_view key) const { return hash_key(hash_secret_, key); }
+  /// The secret that checksums of elements begin with; it follows from that of the hash.
+  SumSeed sum_seed() const { return sum_seed_; }
   /// Bucket of a hash, by its high bits.
   std::uint64_t bucket_of(std::uint64_t hash) const {
     return static_cast<std::uint64_t>((static_cast<Wide>(hash) * buckets_) >> 64);
@@ -171,6 +174,7 @@ class Geometry {
   }
 
   HashSecret hash_secret_;
+  SumSeed sum_seed_{};
   std::uint64_t header_ = 0;
   locks::NodeRegion nodes_;
   std::uint64_t stripe_region_ = 0;

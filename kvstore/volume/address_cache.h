@@ -44,7 +44,7 @@ class AddressCache {
   static constexpr std::uint64_t kSet = 4;
 
  private:
-  // The stamp in the high 31 bits, the low bits of the mixed hash below; 0: empty, for an entry's
+  // The stamp in the high 32 bits, the low bits of the mixed hash below; 0: empty, for an entry's
   // first word is never 0.
   struct Entry {
     std::atomic<std::uint64_t> entry;
@@ -56,7 +56,7 @@ class AddressCache {
     void operator()(Entry* entries) const;
   };
 
-  static constexpr std::uint64_t kHashBits = 33;
+  static constexpr std::uint64_t kHashBits = 32;
   static constexpr std::uint64_t kHashMask = (1ULL << kHashBits) - 1;
 
   static std::uint64_t mixed(std::uint64_t hash);

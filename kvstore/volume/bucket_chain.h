@@ -105,6 +105,7 @@ class BucketChain {
   /// Completes all marks, on all ranks.
   void end_marks() {
     ep_.flush_all();
+    ep_.fence();  // marks of local elements, before the plain writes of values
     marks_posted_ = false;
   }
   /// Takes the mark from an element that has stayed as it was.
@@ -179,7 +180,7 @@ class BucketChain {
   std::uint64_t ahead_from_ = 0;
   std::vector<std::byte> composed_;  // an element to be written to a remote rank
   std::string built_;                // a value made from the old one
-  std::uint32_t stamp_ = 0;          // that unmark() writes
+  std::uint64_t checksum_ = 0;       // that unmark() writes
   bool marks_posted_ = false;        // since the last commit()
 };
 

@@ -49,11 +49,12 @@ void BucketChain<E>::put_element(Access access, fabric::Address at, std::string_
   const std::uint64_t bytes =
       element_bytes(key.size(), decision.value.size(), decision.expires_at_ms != kNoExpiry);
   if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
-    write_element({ep_.view(at), bytes}, key, decision.value, decision.expires_at_ms, version,
-                  stamp);
+    write_element(geometry_.sum_seed(), {ep_.view(at), bytes}, key, decision.value,
+                  decision.expires_at_ms, version, stamp);
   } else {
     composed_.resize(bytes);
-    write_element(composed_, key, decision.value, decision.expires_at_ms, version, stamp);
+    write_element(geometry_.sum_seed(), composed_, key, decision.value, decision.expires_at_ms,
+                  version, stamp);
     ep_.post_write(access, at, composed_);  // complete when the lock's release has flushed
   }
 }
@@ -173,7 +174,7 @@ void BucketChain<E>::end_removals(Access access, const Location& location) {
 
 template <fabric::Endpoint E>
 void BucketChain<E>::mark(std::uint32_t rank, EntryWord entry) {
-  const fabric::Address word{rank, entry.offset() + kStampOffset};
+  const fabric::Address word{rank, entry.offset() + kChecksumOffset};
   if (ep_.is_local(rank)) {
     ep_.store(fabric::cpu, word, ep_.load(fabric::cpu, word) | ElementHeader::kMark);
   } else {
@@ -192,9 +193,9 @@ std::uint32_t BucketChain<E>::stamp_of_next_change(const Location& location) {
 
 template <fabric::Endpoint E>
 void BucketChain<E>::unmark(std::uint32_t rank, const Found& found) {
-  stamp_ = found.head.stamp;
-  const auto bytes = std::as_bytes(std::span(&stamp_, 1));
-  const fabric::Address at{rank, found.entry.offset() + kStampOffset};
+  checksum_ = found.head.checksum;
+  const auto bytes = std::as_bytes(std::span(&checksum_, 1));
+  const fabric::Address at{rank, found.entry.offset() + kChecksumOffset};
   fabric::with_access(ep_, rank, [&](auto access) { ep_.post_write(access, at, bytes); });
 }
 

@@ -125,8 +125,8 @@ std::span<const std::byte> ElementReader<E>::fetch(Access access, std::uint32_t 
     } else {
       ep_.read(access, at, fetched_);
     }
-    const bool sound =
-        run ? is_within(entry, ElementHeader::of(fetched_)) : element_intact(fetched_);
+    const bool sound = run ? is_within(entry, ElementHeader::of(fetched_))
+                           : element_intact(geometry_.sum_seed(), fetched_);
     if (!sound) return {};
     return fetched_;
   }
@@ -144,7 +144,8 @@ Code ElementReader<E>::read_value(Access access, std::uint32_t rank, const Found
   ep_.read(access, {rank, found.entry.offset() + head.value_at() + range.offset}, part_);
   part.bytes = {reinterpret_cast<const char*>(part_.data()), part_.size()};
   const bool whole = range.length == head.value_bytes;
-  return !whole || element_intact(head, part.bytes) ? Code::kOk : Code::kCorruption;
+  return !whole || element_intact(geometry_.sum_seed(), head, part.bytes) ? Code::kOk
+                                                                          : Code::kCorruption;
 }
 
 template <fabric::Endpoint E>

@@ -62,6 +62,7 @@ class OptimisticReader {
   ReadPermit<E>& permit() { return permit_; }
 
  private:
+  // Torn: it is being changed, or nobody may read without a lock now.
   enum class Verdict : std::uint8_t { kAccepted, kTorn, kRefused };
   /// A read that meets a change of the element is tried again so often.
   static constexpr int kTries = 2;
@@ -69,8 +70,12 @@ class OptimisticReader {
   /// keys are absent, or inline.
   static constexpr std::uint32_t kColdRest = 16;
 
-  static bool is_block(EntryWord entry) {
-    return entry.kind() == EntryKind::kHeap && entry.size_class() < kClasses;
+  /// Whether an entry can be that of a block. A line that is read without its lock may mix two of
+  /// its states, so that the bytes of an inline element look like an entry.
+  bool is_block(EntryWord entry) const {
+    return entry.kind() == EntryKind::kHeap && entry.size_class() < kClasses &&
+           entry.offset() >= geometry_.chunk(0, 0).offset() &&
+           entry.offset() + class_bytes(entry.size_class()) <= geometry_.segment_bytes();
   }
   /// Whether a stamp is newer than a line's version, within half of the versions.
   static bool is_newer(std::uint32_t stamp, std::uint64_t version) {
@@ -79,9 +84,9 @@ class OptimisticReader {
 
   bool warm(const Location& location, std::string_view key, const AddressCache::Known& known) {
     const auto is_known = [&](std::uint32_t stamp) { return stamp == known.stamp; };
-    if (fetch(location.rank, known.entry, key, is_known)) return true;
-    addresses_->forget(location.hash);
-    return false;
+    const Verdict verdict = fetch(location.rank, known.entry, key, is_known);
+    if (verdict == Verdict::kRefused) addresses_->forget(location.hash);
+    return verdict == Verdict::kAccepted;
   }
 
   bool cold(const Location& location, std::string_view key) {
@@ -97,7 +102,9 @@ class OptimisticReader {
       const EntryWord entry = line_.entry(i);
       if (entry.kind() == EntryKind::kEmpty) break;
       if (entry.tag() != tag_of(location.hash)) continue;
-      if (!is_block(entry) || !fetch(location.rank, entry, key, not_newer)) break;
+      if (!is_block(entry) || fetch(location.rank, entry, key, not_newer) != Verdict::kAccepted) {
+        break;
+      }
       if (ep_.now_ns() - begun >= kColdNs) break;  // OR2
       addresses_->learn(location.hash, {entry, stamp_});
       return true;
@@ -108,27 +115,28 @@ class OptimisticReader {
 
   /// Fetches a block, and says whether it proves itself to be the element of the key.
   template <class Right>
-  bool fetch(std::uint32_t rank, EntryWord entry, std::string_view key, Right&& right) {
+  Verdict fetch(std::uint32_t rank, EntryWord entry, std::string_view key, Right&& right) {
     fetched_.resize(class_bytes(entry.size_class()));
     for (int i = 0; i < kTries; ++i) {
       const bool permitted = permit_.read(rank, [&] {
         ep_.post_read(fabric::rma, {rank, entry.offset()}, std::span(fetched_));
       });
-      if (!permitted) return false;
+      if (!permitted) return Verdict::kTorn;
       const Verdict verdict = judge(key, right);
-      if (verdict != Verdict::kTorn) return verdict == Verdict::kAccepted;
+      if (verdict != Verdict::kTorn) return verdict;
     }
-    return false;
+    return Verdict::kTorn;
   }
 
   /// OR1.
   template <class Right>
   Verdict judge(std::string_view key, Right&& right) {
     const ElementHeader header = ElementHeader::of(fetched_);
-    if (header.marked() || !right(header.stamp())) return Verdict::kRefused;
-    if (header.total() > fetched_.size() || !element_intact(fetched_)) return Verdict::kTorn;
+    if (header.marked() || !right(header.stamp)) return Verdict::kRefused;
+    const bool fits = header.total() <= fetched_.size();
+    if (!fits || !element_intact(geometry_.sum_seed(), fetched_)) return Verdict::kTorn;
     element_ = parse_element(fetched_);
-    stamp_ = header.stamp();
+    stamp_ = header.stamp;
     const bool is_it = element_.key == key && !element_.expires();
     return is_it ? Verdict::kAccepted : Verdict::kRefused;
   }

@@ -162,7 +162,8 @@ Code Walker<E>::look([[maybe_unused]] Access access, std::uint32_t rank, const B
     const auto peeked = peeked_at(i, found.entry);
     const ElementHeader header = ElementHeader::of(peeked);
     if (!reader_.is_within(found.entry, header)) return Code::kCorruption;
-    if (header.total() <= peeked.size() && !element_intact(peeked)) return Code::kCorruption;
+    if (header.total() <= peeked.size() && !element_intact(geometry_.sum_seed(), peeked))
+      return Code::kCorruption;
     const bool long_key = header.head_bytes() > peeked.size();
     found.take(long_key ? reader_.read(access, at, header.head_bytes())
                         : std::span<const std::byte>(peeked));

@@ -67,6 +67,7 @@ struct StoreShape {
   std::vector<Script> readers;  // agents 0, 1, ...: they read the first two keys
   Script writer;                // the agent after them: alone writes these
   Script stranger = {};         // the last agent, if not empty: writes the third key
+  bool apart = false;           // the third key is absent at first, and of another bucket
 };
 
 class ExploredStore final : public fabric::sim::Program {
@@ -78,16 +79,20 @@ class ExploredStore final : public fabric::sim::Program {
         ranks_(agents() + 1),
         topology_(Topology::from_nodes(each_alone(ranks_))),
         geometry_(*store::Geometry::plan({.memory_bytes = store::kMinMemoryBytes,
-                                          .buckets = 1,
+                                          .buckets = shape.apart ? 2u : 1u,
                                           .stripes = 1,
                                           .agents_per_rank = 1,
                                           .nodes_per_agent = 8,
                                           .ranks = ranks_,
                                           .hash_secret = {1, 1}})),
         lock_({*locks::AnyLock::make(shape.lock)}) {
+    // All begin alike, and go beyond the word that they begin in (element.h): no reader can tell
+    // elements apart by that word.
     for (int i = 0; keys_.size() < kKeys; ++i) {
-      std::string key = fmt::format("k{}", i);
-      if (store::location_of(geometry_, key, ranks_).rank == 0) keys_.push_back(std::move(key));
+      std::string key = fmt::format("key-{}", i);
+      const store::Location place = store::location_of(geometry_, key, ranks_);
+      const std::uint64_t bucket = shape.apart && keys_.size() + 1 == kKeys ? 1 : 0;
+      if (place.rank == 0 && place.bucket == bucket) keys_.push_back(std::move(key));
     }
   }
 
@@ -105,7 +110,8 @@ class ExploredStore final : public fabric::sim::Program {
     begun_ = done_ = shown_ = 0;
     lower_.assign(agents(), 0);
     for (std::uint32_t i = 0; i < agents(); ++i) {
-      caches_[i] = std::make_unique<store::AddressCache>(0);
+      if (caches_[i] == nullptr) caches_[i] = std::make_unique<store::AddressCache>(0);
+      for (const std::string& key : keys_) caches_[i]->forget(geometry_.hash_of(key));
       sessions_.push_back(std::make_unique<store::Session<fabric::SimEndpoint>>(
           fabric::SimEndpoint(execution, i, {i + 1, 0}, topology_), geometry_, lock_,
           store::SessionOptions{.timeout = std::chrono::seconds(10),
@@ -113,13 +119,13 @@ class ExploredStore final : public fabric::sim::Program {
     }
     Session& first = *sessions_[shape_.readers.size()];
     for (std::uint32_t key = 0; key < kKeys; ++key) {
-      states_[key].push_back({0, shape_.bytes == 0 ? "" : text(0, shape_.bytes)});
-      if (shape_.bytes != 0) KW_CHECK(first.put(keys_[key], states_[key][0].value).ok());
+      states_[key].push_back({0, is_there(key) ? text(0, shape_.bytes) : ""});
+      if (is_there(key)) KW_CHECK(first.put(keys_[key], states_[key][0].value).ok());
     }
     std::string value;
     for (std::uint32_t i = 0; i < shape_.knowing && is_reader(i); ++i) {
       for (std::uint32_t key = 0; key < kKeys; ++key) {
-        KW_CHECK(sessions_[i]->get(keys_[key], value).ok() == (shape_.bytes != 0));
+        KW_CHECK(sessions_[i]->get(keys_[key], value).ok() == is_there(key));
       }
     }
   }
@@ -146,11 +152,13 @@ class ExploredStore final : public fabric::sim::Program {
   }
 
   std::string verdict() override { return {}; }
+  /// Reads without locks that were accepted, in all executions.
+  std::uint64_t accepted() const { return accepted_; }
   /// Before its execution goes.
   void close() { sessions_.clear(); }
   std::string name(fabric::Address a) const override {
     if (a.rank() != 0) return fmt::format("rank {} +{:#x}", a.rank(), a.offset());
-    if (is_within(a, geometry_.bucket(0, 0), store::kBucketBytes)) {
+    if (is_within(a, geometry_.bucket(0, 0), store::kBucketBytes)) {  // of the second: an offset
       return fmt::format("line word {}", (a.offset() - geometry_.bucket(0, 0).offset()) / 8);
     }
     if (a.offset() >= geometry_.chunk(0, 0).offset()) {
@@ -175,7 +183,8 @@ class ExploredStore final : public fabric::sim::Program {
     using fabric::sim::OpKind;
     using fabric::sim::Sight;
     if (op.at.rank() != 0) return Sight::kSeen;
-    const bool in_line = is_within(op.at, geometry_.bucket(0, 0), store::kBucketBytes);
+    const std::uint64_t lines = store::kBucketBytes * (shape_.apart ? 2 : 1);
+    const bool in_line = is_within(op.at, geometry_.bucket(0, 0), lines);
     const bool in_heap = op.at.offset() >= geometry_.chunk(0, 0).offset();
     // Nobody is alone in the store.
     if (is_within(op.at, geometry_.header(0) + store::kAloneOffset, 8)) return Sight::kUnseen;
@@ -183,8 +192,9 @@ class ExploredStore final : public fabric::sim::Program {
       return op.kind == OpKind::kAdd ? Sight::kUnseen : Sight::kOwn;
     }
     // The line has an entry of one word for each key; nothing is ever behind them.
-    if (in_line && op.at.offset() > geometry_.bucket(0, 0).offset() + 8 * kKeys)
-      return Sight::kUnseen;
+    const std::uint64_t in_its_line =
+        (op.at.offset() - geometry_.bucket(0, 0).offset()) % store::kBucketBytes;
+    if (in_line && in_its_line > 8 * kKeys) return Sight::kUnseen;
     if (is_reader(agent)) return Sight::kSeen;
     const bool reads = op.kind == OpKind::kRead || op.kind == OpKind::kLoad;
     if ((in_line || in_heap) && reads) return Sight::kOwn;
@@ -219,6 +229,10 @@ class ExploredStore final : public fabric::sim::Program {
   }
   /// The word that tells an agent to continue, in its own memory.
   static fabric::Address told(std::uint32_t agent) { return {agent + 1, 8}; }
+  /// Whether a key has a value at first.
+  bool is_there(std::uint32_t key) const {
+    return shape_.bytes != 0 && !(shape_.apart && key + 1 == kKeys);
+  }
   bool is_reader(std::uint32_t agent) const { return agent < shape_.readers.size(); }
   /// Whether a write leaves memory as it is.
   bool keeps(const fabric::sim::Operation& op) const {
@@ -265,7 +279,10 @@ class ExploredStore final : public fabric::sim::Program {
     sessions_[agent]->endpoint().load(fabric::rma, {agent + 1, 0});
     lower_[agent] = std::max(done_, shown_);
     std::string value;
+    const store::OptimisticReads& counts = sessions_[agent]->optimistic_reads();
+    const std::uint64_t before = counts.warm + counts.cold;
     const Status status = sessions_[agent]->get(keys_[key], value);
+    accepted_ += counts.warm + counts.cold - before;
     check(agent, status.ok() || status == Code::kNotFound, "a get");
     if (!status.ok()) value.clear();
     const auto& states = states_[key];
@@ -294,6 +311,7 @@ class ExploredStore final : public fabric::sim::Program {
   std::uint64_t done_ = 0;                  // and that has ended last
   std::uint64_t shown_ = 0;                 // the latest step that a read has shown
   std::vector<std::uint64_t> lower_;        // by agent: the latest that its read may not precede
+  std::uint64_t accepted_ = 0;
   fabric::sim::Execution* execution_ = nullptr;
 };
 

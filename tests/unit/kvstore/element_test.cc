@@ -12,11 +12,13 @@ using namespace keyway::store;
 
 namespace {
 
+constexpr SumSeed kSeed{0xfedcba9876543210};
+
 std::vector<std::byte> element(std::string_view key, std::string_view value,
                                std::uint64_t expires_at_ms = kNoExpiry, std::uint16_t version = 1,
                                std::uint32_t stamp = 0x2345678) {
   std::vector<std::byte> bytes(element_bytes(key.size(), value.size(), expires_at_ms != kNoExpiry));
-  write_element(bytes, key, value, expires_at_ms, version, stamp);
+  write_element(kSeed, bytes, key, value, expires_at_ms, version, stamp);
   return bytes;
 }
 
@@ -42,7 +44,7 @@ TEST_CASE("element: an element comes back as it was written") {
         CHECK(view.version == 65535);
         CHECK(view.stamp == 0x2345678);
         CHECK_FALSE(view.marked);
-        CHECK(element_intact(bytes));
+        CHECK(element_intact(kSeed, bytes));
       }
     }
   }
@@ -52,13 +54,13 @@ TEST_CASE("element: it is found at the start of a larger block") {
   auto bytes = element("key", "value", 17);
   const auto size = bytes.size();
   bytes.resize(size + 40, std::byte{0xab});
-  CHECK(element_intact(bytes));
+  CHECK(element_intact(kSeed, bytes));
   CHECK(parse_element(bytes).value == "value");
   CHECK(element_bytes_from_header(bytes) == size);
 }
 
 TEST_CASE("element: the checksum sees any flipped bit but the mark") {
-  constexpr std::size_t kMarkAt = 19;  // its highest bit
+  constexpr std::size_t kMarkAt = 7;  // its highest bit
   for (const std::uint64_t expires : {kNoExpiry, std::uint64_t{1'700'000'000'000}}) {
     auto bytes = element("some key", "and some value of a few dozen bytes", expires, 3);
     for (std::size_t at = 0; at < bytes.size(); ++at) {
@@ -66,18 +68,24 @@ TEST_CASE("element: the checksum sees any flipped bit but the mark") {
         bytes[at] ^= std::byte{1} << bit;
         CAPTURE(at, bit);
         const bool is_mark = at == kMarkAt && bit == 7;
-        CHECK(element_intact(bytes) == is_mark);
+        CHECK(element_intact(kSeed, bytes) == is_mark);
         CHECK(ElementHeader::of(bytes).marked() == is_mark);
         bytes[at] ^= std::byte{1} << bit;
       }
     }
-    CHECK(element_intact(bytes));
+    CHECK(element_intact(kSeed, bytes));
   }
+}
+
+TEST_CASE("element: bytes that are written without the store's secret are no element") {
+  const auto bytes = element("key", "value");
+  CHECK_FALSE(element_intact(SumSeed{}, bytes));
+  CHECK_FALSE(element_intact(SumSeed{static_cast<std::uint64_t>(kSeed) + 1}, bytes));
 }
 
 TEST_CASE("element: lengths that overrun the block are damage") {
   auto bytes = element("key", "value");
-  CHECK_FALSE(element_intact(std::span(bytes).first(bytes.size() - 1)));
+  CHECK_FALSE(element_intact(kSeed, std::span(bytes).first(bytes.size() - 1)));
 }
 
 TEST_CASE("element: the largest value fits the header") {
@@ -123,9 +131,9 @@ TEST_CASE("element: a value whose blocks change places is damage") {
   auto bytes = element("key", value);
   std::byte* at = bytes.data() + 20 + 3;
   std::swap_ranges(at, at + 16, at + 16);
-  CHECK_FALSE(element_intact(bytes));
+  CHECK_FALSE(element_intact(kSeed, bytes));
   std::swap_ranges(at, at + 16, at + 16);
-  CHECK(element_intact(bytes));
+  CHECK(element_intact(kSeed, bytes));
 }
 
 // Checks EC1, and that the checksum afterwards is that of the whole element.
@@ -163,7 +171,7 @@ TEST_CASE("element: a part that changes leaves the rest, and a checksum that mat
     if (value.size() < offset + change.size()) value.resize(offset + change.size(), '\0');
     value.replace(offset, change.size(), change);
     const ElementView now = parse_element(bytes);
-    CHECK(element_intact(bytes));
+    CHECK(element_intact(kSeed, bytes));
     CHECK(now.key == "some key");
     CHECK(now.value == value);
     CHECK(now.expires_at_ms == later);
@@ -183,6 +191,6 @@ TEST_CASE("element: large elements have room for an expiry from the start") {
   CHECK(expiry.window().bytes() == 0);
   expiry.apply({});
   expiry.write_head(bytes);
-  CHECK(element_intact(bytes));
+  CHECK(element_intact(kSeed, bytes));
   CHECK(parse_element(bytes).expires_at_ms == 12345);
 }
