@@ -38,8 +38,8 @@ void ProgressThread::call_body() {
 }
 
 /// On the condition that ends the thread, so that the end is never waited for. False at the end.
-bool ProgressThread::rest() {
-  const auto ends = std::chrono::steady_clock::now() + rest_;
+bool ProgressThread::rest(std::chrono::microseconds span) {
+  const auto ends = std::chrono::steady_clock::now() + span;
   while (!stop_ && stopped_.wait_until(mutex_, ends)) {
   }
   return !stop_;
@@ -48,11 +48,18 @@ bool ProgressThread::rest() {
 void ProgressThread::run() {
   // By default Linux wakes a thread up to 50 us late, which is longer than the rest itself.
   prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
+  const std::chrono::microseconds longest =
+      std::max(rest_, std::chrono::microseconds(kLongestRestUs));
+  std::chrono::microseconds span = rest_;
   std::uint64_t entries_seen = mpi_->entries();
   const MutexLock guard(mutex_);
-  while (rest()) {
+  while (rest(span)) {
     const std::uint64_t entries = mpi_->entries();
     if (entries == entries_seen) mpi_->progress();
+    // As often as this thread would have, on average?
+    const bool driven = (entries - entries_seen) * static_cast<std::uint64_t>(rest_.count()) >=
+                        static_cast<std::uint64_t>(span.count());
+    span = driven ? std::min(2 * span, longest) : rest_;
     entries_seen = entries;
     if (body_ != nullptr) call_body();
   }
