@@ -53,6 +53,12 @@ Measurements::Series& Measurements::make(std::size_t metric) {
   return *series_[metric];
 }
 
+std::uint64_t Measurements::count(Return value) const {
+  std::uint64_t sum = 0;
+  for (const auto& series : series_) sum += series ? series->count(value) : 0;
+  return sum;
+}
+
 std::uint64_t Measurements::failures() const {
   std::uint64_t sum = 0;
   for (const auto& series : series_) sum += series ? series->failures() : 0;

@@ -86,6 +86,8 @@ class Measurements {
   }
   /// All operations that did not return OK, failed checks included.
   std::uint64_t failures() const;
+  /// All operations that returned `value`.
+  std::uint64_t count(Return value) const;
 
   void merge(const Measurements& other);
   void serialize(std::string& out) const;

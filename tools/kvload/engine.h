@@ -270,6 +270,7 @@ int run_job(Job& job) {
   for (std::size_t i = 0; i < job.phases.size(); ++i) {
     const Phase& phase = job.phases[i];
     PhaseOutcome outcome = PhaseRun<Store>(store, job, phase, i, pool).run();
+    outcome.forgets = Store::traits(job).forgets;
     const bool load_failed = phase.load && outcome.failed();
     const bool stop = load_failed || outcome.end != PhaseEnd::kCompleted;
     output.add(phase, std::move(outcome));

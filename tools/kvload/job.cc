@@ -126,18 +126,22 @@ std::string fingerprint(const Job& job) {
   return text;
 }
 
-std::uint64_t memory_needed(const Job& job, std::uint32_t ranks) {
+double records_needed(const Job& job) {
   const workloads::Spec& spec = job.spec;
   const double inserts =
       job.options.write_percents.empty()
           ? spec.share(OpKind::kInsert) * static_cast<double>(spec.operation_count)
           : 0;
-  const double elements = static_cast<double>(spec.insert_count) + inserts * 1.1;
+  return static_cast<double>(spec.insert_count) + inserts * 1.1;
+}
+
+std::uint64_t memory_needed(const Job& job, std::uint32_t ranks) {
+  const workloads::Spec& spec = job.spec;
   const auto record_bytes = static_cast<double>(workloads::RecordLayout(spec).record_bytes());
   const double element_bytes = spec.keys.typical_bytes() + record_bytes + 64;
   constexpr double kSpare = 1.5;  // size classes, an uneven spread over ranks
   constexpr double kMin = 64.0 * 1024 * 1024;
-  return static_cast<std::uint64_t>(kMin + kSpare * elements * element_bytes / ranks);
+  return static_cast<std::uint64_t>(kMin + kSpare * records_needed(job) * element_bytes / ranks);
 }
 
 }  // namespace keyway::kvload

@@ -36,6 +36,7 @@ struct StoreTraits {
   std::string_view name;          // "tbb:"
   std::string_view way;           // how it is reached, for the summary: "one-sided"
   bool in_process = true;         // starts empty with the program, so `run` loads first
+  bool forgets = false;           // a record may be displaced: NOT_FOUND is no failure of the job
   std::string_view scan_refusal;  // why it cannot scan; empty if it can
   bool scans_in_key_order = false;
 };
@@ -49,6 +50,8 @@ Status plan_phases(Job& job, const StoreTraits& store, std::uint32_t owners);
 /// Everything that must be the same on all ranks, as text.
 std::string fingerprint(const Job& job);
 
+/// Records of the job at its end, about.
+double records_needed(const Job& job);
 /// Memory that a table of ours needs on each of `ranks` ranks for all records of the job, in
 /// bytes, with room to spare.
 std::uint64_t memory_needed(const Job& job, std::uint32_t ranks);

@@ -18,14 +18,6 @@
 namespace keyway::kvload {
 namespace {
 
-const StoreKind* find_store(std::string_view uri) {
-  const std::size_t colon = uri.find(':');
-  for (const StoreKind& kind : store_kinds()) {
-    if (colon != std::string_view::npos && uri.substr(0, colon) == kind.scheme) return &kind;
-  }
-  return nullptr;
-}
-
 Status unknown_store(std::string_view uri) {
   std::string forms;
   for (const StoreKind& kind : store_kinds()) {
@@ -42,7 +34,10 @@ Status decline(bool of_job, Status why) {
   return of_job && program::under_launcher() ? Store::decline("mpi:", std::move(why)) : why;
 }
 
-bool is_of_job(std::string_view store) { return store.starts_with("mpi:"); }
+bool is_of_job(std::string_view uri) {
+  const auto kind = find_store(uri);
+  return kind && kind->of_job;
+}
 
 /// Whether an unusable command line was meant for a job, judged by its words.
 bool names_job(int argc, char** argv) {
@@ -59,8 +54,8 @@ int run(Options options, bool show) {
   auto job = make_job(std::move(options));
   if (!job) return report_failure(failed, decline(of_job, job.status()));
   job->show = show;
-  const StoreKind* kind = find_store(job->options.store);
-  if (kind == nullptr) return report_failure(*job, unknown_store(job->options.store));
+  const auto kind = find_store(job->options.store);
+  if (!kind) return report_failure(*job, unknown_store(job->options.store));
   return kind->run(*job);
 }
 

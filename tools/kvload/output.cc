@@ -148,7 +148,7 @@ void Output::warn_of(const Phase& phase, const PhaseOutcome& outcome) {
     warn(fmt::format("{}: gave up, because every operation failed for {} s (--give-up-after)",
                      phase.title(), job_.options.give_up_after_s));
   }
-  if (const std::uint64_t failures = outcome.result.measured.failures(); failures != 0) {
+  if (const std::uint64_t failures = outcome.failures(); failures != 0) {
     warn(fmt::format("{}: {} operations failed{}: see the Return= lines of the report for all",
                      phase.title(), failures,
                      outcome.trouble.empty() ? "" : ", first with \"" + outcome.trouble + "\""));

@@ -19,10 +19,16 @@ namespace keyway::kvload {
 struct PhaseOutcome {
   workloads::PhaseResult result;
   PhaseEnd end = PhaseEnd::kCompleted;
-  std::string error;    // why a rank or thread could not take part; empty if all did
-  std::string trouble;  // the first failed operation in words, if the store has some
+  std::string error;     // why a rank or thread could not take part; empty if all did
+  std::string trouble;   // the first failed operation in words, if the store has some
+  bool forgets = false;  // as StoreTraits::forgets
 
-  bool failed() const { return !error.empty() || result.measured.failures() != 0; }
+  std::uint64_t failures() const {
+    const workloads::Measurements& measured = result.measured;
+    return measured.failures() -
+           (forgets ? measured.count(workloads::return_of(Code::kNotFound)) : 0);
+  }
+  bool failed() const { return !error.empty() || failures() != 0; }
   bool gave_up() const { return end == PhaseEnd::kGaveUp; }
   bool interrupted() const { return end == PhaseEnd::kInterrupted; }
 };

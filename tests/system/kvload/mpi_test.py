@@ -52,6 +52,32 @@ class Job(unittest.TestCase):
         self.assertEqual(result["configuration"]["ranks"], int(RANKS))
         self.assertEqual([phase["operations"] for phase in result["phases"]], [2000, 4000, 4000])
 
+    def test_table_without_locks_makes_one_report(self):
+        # dht: has the same operations but scans, keeps nearly all records, and says which it lost.
+        for letter in "abcdf":
+            with self.subTest(workload=letter):
+                done = job("run", "--workload", letter, "-threads", 2, "-p", "operationcount=3001",
+                           "--store", "dht:")
+                self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+                (_, load), (_, run) = phases(done.stdout)
+                self.assertEqual(operations(load), {"INSERT": 1000})
+                lost = sum(values.get("Return=NOT_FOUND", 0) for values in run.values())
+                self.assertLess(lost, 0.01 * 3001)
+        done = job("run", "--workload", "c", "--batch", 16, "-p", "recordcount=5000", "-p",
+                   "operationcount=20000", "--store", "dht:")
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        read = phases(done.stdout)[1][1]["READ"]
+        self.assertGreater(read["Return=OK"], 0.99 * 20000)
+
+    def test_table_without_locks_forgets_when_it_is_small(self):
+        done = job("run", "--fw", "50", "--key-bytes", 16, "--value-bytes", 100, "-p",
+                   "recordcount=2000", "-p", "operationcount=4000", "--memory", "64KiB",
+                   "--store", "dht:")
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        read = phases(done.stdout)[1][1]["READ"]
+        self.assertGreater(read["Return=NOT_FOUND"], 0)
+        self.assertGreater(read["Return=OK"], 0)
+
     def test_target_is_that_of_the_job(self):
         done = self.good("run", "--workload", "c", "-target", 1000, "-p", "operationcount=1000")
         _, run = phases(done.stdout)[1]
@@ -74,6 +100,9 @@ class Job(unittest.TestCase):
                 (["color"], ["run", "--workload", "a", "--store", "mpi:?color=red"]),
                 (["operationcount"], [*run, "-p", "operationcount=0"]),
                 (["'no/such/folder/out.json'"], [*run, "--json", "no/such/folder/out.json"]),
+                (["dht:", "nothing after"], ["run", "--workload", "a", "--store", "dht:x"]),
+                (["dht:", "scan"], ["run", "--workload", "e", "--store", "dht:"]),
+                (["--fast"], ["run", "--workload", "a", "--store", "dht:", "--fast"]),
         ):
             with self.subTest(words=words):
                 self.refused(parts, *words)

@@ -225,8 +225,20 @@ std::optional<std::string> KeywayStore::broadcast(std::string bytes) {
   return text.substr(1);
 }
 
+int run_on_keyway(Job& job) { return run_job<KeywayStore>(job); }
+
 }  // namespace
 
-int run_on_keyway(Job& job) { return run_job<KeywayStore>(job); }
+std::span<const StoreKind> keyway_stores() {
+  static constexpr StoreKind kKinds[] = {
+      {"local", "local:", "Keyway in this process (local:?ranks=N for N volumes)", run_on_keyway},
+      {"mpi", "mpi:", "Keyway over all processes of mpirun.mpich, one-sided", run_on_keyway, true},
+      {"redis", "redis://H:P", "a server at host H, port P: keywayd, or any that speaks RESP",
+       run_on_keyway},
+      {"rediss", "rediss://H:P", "the same over TLS (?tls_ca=FILE)", run_on_keyway},
+      {"unix", "unix:/PATH", "the same over a Unix socket", run_on_keyway},
+  };
+  return kKinds;
+}
 
 }  // namespace keyway::kvload

@@ -1,8 +1,10 @@
 // The stores that kvload can put a load on, by URI scheme.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "tools/kvload/job.h"
 
@@ -13,24 +15,18 @@ struct StoreKind {
   std::string_view form;    // "tbb:"
   std::string_view help;
   int (*run)(Job& job);  // opens the store, runs the job on it, returns the exit code
+  bool of_job = false;   // all processes of mpirun open it together
 };
 
-int run_on_keyway(Job& job);
-int run_on_rocksdb(Job& job);
-int run_on_tbb(Job& job);
+// One function for each file of stores/; this build's list of them is CMake's.
+std::span<const StoreKind> dht_stores();
+std::span<const StoreKind> keyway_stores();
+std::span<const StoreKind> rocksdb_stores();
+std::span<const StoreKind> tbb_stores();
 
-inline std::span<const StoreKind> store_kinds() {
-  static constexpr StoreKind kKinds[] = {
-      {"local", "local:", "Keyway in this process (local:?ranks=N for N volumes)", run_on_keyway},
-      {"mpi", "mpi:", "Keyway over all processes of mpirun.mpich, one-sided", run_on_keyway},
-      {"redis", "redis://H:P", "a server at host H, port P: keywayd, or any that speaks RESP",
-       run_on_keyway},
-      {"rediss", "rediss://H:P", "the same over TLS (?tls_ca=FILE)", run_on_keyway},
-      {"unix", "unix:/PATH", "the same over a Unix socket", run_on_keyway},
-      {"tbb", "tbb:", "oneTBB's concurrent_hash_map in this process, a baseline", run_on_tbb},
-      {"rocksdb", "rocksdb:PATH", "a RocksDB database at PATH, a baseline", run_on_rocksdb},
-  };
-  return kKinds;
-}
+/// All stores of this build.
+std::vector<StoreKind> store_kinds();
+/// Nothing if the URI has no scheme, or one that is not known.
+std::optional<StoreKind> find_store(std::string_view uri);
 
 }  // namespace keyway::kvload

@@ -142,8 +142,15 @@ class RocksdbStore : public OneProcess {
   Stripes stripes_;
 };
 
+int run_on_rocksdb(Job& job) { return run_job<RocksdbStore>(job); }
+
 }  // namespace
 
-int run_on_rocksdb(Job& job) { return run_job<RocksdbStore>(job); }
+std::span<const StoreKind> rocksdb_stores() {
+  static constexpr StoreKind kKinds[] = {
+      {"rocksdb", "rocksdb:PATH", "a RocksDB database at PATH, a baseline", run_on_rocksdb},
+  };
+  return kKinds;
+}
 
 }  // namespace keyway::kvload

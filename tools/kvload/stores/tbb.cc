@@ -100,8 +100,15 @@ class TbbStore : public OneProcess {
   Map map_;
 };
 
+int run_on_tbb(Job& job) { return run_job<TbbStore>(job); }
+
 }  // namespace
 
-int run_on_tbb(Job& job) { return run_job<TbbStore>(job); }
+std::span<const StoreKind> tbb_stores() {
+  static constexpr StoreKind kKinds[] = {
+      {"tbb", "tbb:", "oneTBB's concurrent_hash_map in this process, a baseline", run_on_tbb},
+  };
+  return kKinds;
+}
 
 }  // namespace keyway::kvload
