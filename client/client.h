@@ -53,6 +53,7 @@ using store::KeyVersion;
 using store::LockKindReport;
 using store::ModifyAllOptions;
 using store::Mutator;
+using store::OptimisticReads;
 using store::PartMutator;
 using store::PartReader;
 using store::PutIf;
@@ -303,6 +304,8 @@ class Inspector {
   LockCounts lock_counts();
   /// The same, one line for people.
   std::string lock_report();
+  /// How this session's reads of single keys on other nodes went without their locks.
+  OptimisticReads optimistic_reads();
 
   // --- expiry
   /// Removes this rank's elements past their expiry; returns how many. Writes that find the heap

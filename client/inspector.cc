@@ -56,6 +56,10 @@ LockCounts lock_counts_of(const auto& session) {
 
 LockCounts lock_counts_of(const remote::Session&) { return {}; }
 
+OptimisticReads optimistic_reads_of(const auto& session) { return session.optimistic_reads(); }
+
+OptimisticReads optimistic_reads_of(const remote::Session&) { return {}; }
+
 std::string lock_report_of(const auto& session) {
   const locks::LockStats& stats = session.lock_stats();
   std::string text =
@@ -75,6 +79,10 @@ std::string lock_report_of(const remote::Session&) { return "the locks are the s
 
 LockCounts Inspector::lock_counts() {
   return session_->with([](const auto& s) { return lock_counts_of(s); });
+}
+
+OptimisticReads Inspector::optimistic_reads() {
+  return session_->with([](const auto& s) { return optimistic_reads_of(s); });
 }
 
 std::string Inspector::lock_report() {

@@ -153,6 +153,14 @@ void add_locks(Families& families, const Service& service) {
     grants.add(locks.shared, {{"mode", "shared"}});
     grants.add(locks.exclusive, {{"mode", "exclusive"}});
   }
+  {
+    Family reads(families, "keyway_remote_reads_total",
+                 "Reads of single keys on other nodes that tried to do without locks.",
+                 MetricType::Counter);
+    reads.add(locks.warm, {{"way", "warm"}});
+    reads.add(locks.cold, {{"way", "cold"}});
+    reads.add(locks.refused, {{"way", "locked"}});
+  }
   add_counter(families, "keyway_lock_contended_total", "Acquires that had to wait.",
               locks.contended);
   add_counter(families, "keyway_lock_handovers_total", "Releases that woke who was next.",

@@ -116,7 +116,7 @@ void Worker::drain(std::chrono::milliseconds patience) {
   });
 }
 
-/// Publishes the counts of the locks of a fiber's session.
+/// Publishes the counts of the locks of a fiber's session, and of reads without.
 void Worker::tell_locks(std::size_t fiber) {
   const LockCounts counts = sessions_[fiber].inspector().lock_counts();
   LockCounters& reported = statistics_.locks[fiber];
@@ -125,6 +125,10 @@ void Worker::tell_locks(std::size_t fiber) {
   reported.contended.set(counts.contended);
   reported.handed_over.set(counts.handed_over);
   reported.timeouts.set(counts.timeouts);
+  const OptimisticReads reads = sessions_[fiber].inspector().optimistic_reads();
+  reported.warm.set(reads.warm);
+  reported.cold.set(reads.cold);
+  reported.refused.set(reads.refused);
 }
 
 void Worker::joined(Connection& connection) {

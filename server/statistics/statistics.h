@@ -53,6 +53,10 @@ struct LockTotals {
   std::uint64_t contended = 0;
   std::uint64_t handed_over = 0;
   std::uint64_t timeouts = 0;
+  // Reads of single keys on other nodes, by way.
+  std::uint64_t warm = 0;
+  std::uint64_t cold = 0;
+  std::uint64_t refused = 0;
 };
 
 class Statistics {

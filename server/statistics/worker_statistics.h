@@ -61,9 +61,11 @@ class ErrorCounters {
   std::atomic<std::size_t> used_{0};
 };
 
-/// Counts of the locks of a fiber's session, as last published.
+/// Counts of the locks of a fiber's session, as last published, and of its reads of other nodes
+/// that tried to do without.
 struct LockCounters {
   Counter shared, exclusive, contended, handed_over, timeouts;
+  Counter warm, cold, refused;
 };
 
 class WorkerStatistics {

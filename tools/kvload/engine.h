@@ -167,6 +167,12 @@ class PhaseRun {
         localities_.empty() ? nullptr : &localities_[index], seed);
   }
 
+  static void add_reads(store::OptimisticReads& sum, const store::OptimisticReads& more) {
+    sum.warm += more.warm;
+    sum.cold += more.cold;
+    sum.refused += more.refused;
+  }
+
   PhaseOutcome own_outcome() {
     PhaseOutcome outcome;
     outcome.result.name = phase_.name();
@@ -179,6 +185,7 @@ class PhaseRun {
       outcome.result.measured.merge(slot->measured);
       if (outcome.error.empty()) outcome.error = slot->error;
       if (outcome.trouble.empty()) outcome.trouble = slot->trouble;
+      add_reads(outcome.remote_reads, slot->remote_reads);
     }
     return outcome;
   }
@@ -188,6 +195,9 @@ class PhaseRun {
     append_word(bytes, static_cast<std::uint64_t>(own.end));
     append_word(bytes, own.result.operations);
     append_word(bytes, own.result.failed);
+    append_word(bytes, own.remote_reads.warm);
+    append_word(bytes, own.remote_reads.cold);
+    append_word(bytes, own.remote_reads.refused);
     own.result.measured.serialize(bytes);
     append_word(bytes, own.error.size());
     bytes += own.error + own.trouble;
@@ -202,15 +212,18 @@ class PhaseRun {
       std::uint64_t operations = 0;
       std::uint64_t failed = 0;
       std::uint64_t error_bytes = 0;
+      store::OptimisticReads reads;
       if (!take_word(in, end) || !take_word(in, operations) || !take_word(in, failed) ||
-          !merged.result.measured.deserialize(in) || !take_word(in, error_bytes) ||
-          error_bytes > in.size()) {
+          !take_word(in, reads.warm) || !take_word(in, reads.cold) ||
+          !take_word(in, reads.refused) || !merged.result.measured.deserialize(in) ||
+          !take_word(in, error_bytes) || error_bytes > in.size()) {
         merged.error = "a rank's measurements did not arrive whole: run it again";
         return merged;
       }
       merged.end = std::max(merged.end, static_cast<PhaseEnd>(end));
       merged.result.operations += operations;
       merged.result.failed += failed;
+      add_reads(merged.remote_reads, reads);
       if (merged.error.empty()) merged.error = in.substr(0, error_bytes);
       if (merged.trouble.empty()) merged.trouble = in.substr(error_bytes);
     }

@@ -69,8 +69,8 @@ std::string_view end_name(PhaseEnd end) {
   return "";
 }
 
-ordered_json phase_json(const workloads::PhaseResult& result, PhaseEnd end,
-                        const workloads::Spec& spec) {
+ordered_json phase_json(const PhaseOutcome& outcome, const workloads::Spec& spec) {
+  const workloads::PhaseResult& result = outcome.result;
   ordered_json metrics = ordered_json::object();
   for (const workloads::ReportLine& line : workloads::report_lines(result, spec.interval)) {
     ordered_json metric = {{"operations", line.operations}};
@@ -88,12 +88,15 @@ ordered_json phase_json(const workloads::PhaseResult& result, PhaseEnd end,
   if (result.write_percent) out["write_percent"] = *result.write_percent;
   out["threads"] = spec.threads;
   out["runtime_ms"] = static_cast<double>(result.runtime_ns) / 1e6;
-  out["end"] = end_name(end);
+  out["end"] = end_name(outcome.end);
   out["operations"] = result.operations;
   out["failed_operations"] = result.failed;
   out["failures"] = result.measured.failures();
   out["throughput_per_s"] = result.throughput_per_s();
   out["metrics"] = metrics;
+  if (const auto& reads = outcome.remote_reads; reads.warm + reads.cold + reads.refused != 0) {
+    out["remote_reads"] = {{"warm", reads.warm}, {"cold", reads.cold}, {"locked", reads.refused}};
+  }
   return out;
 }
 
@@ -159,13 +162,18 @@ void Output::add(const Phase& phase, PhaseOutcome outcome) {
   failed_ = failed_ || outcome.failed();
   if (job_.show) {
     if (job_.phases.size() > 1) {
-      print(fmt::format("{}# {}\n", results_.empty() ? "" : "\n", phase.title()));
+      print(fmt::format("{}# {}\n", outcomes_.empty() ? "" : "\n", phase.title()));
     }
     print(workloads::text_report(outcome.result, phase.spec));
+    if (const auto& reads = outcome.remote_reads; reads.warm + reads.cold + reads.refused != 0) {
+      print(
+          fmt::format("[REMOTE-READ], Warm, {}\n[REMOTE-READ], Cold, {}\n"
+                      "[REMOTE-READ], Locked, {}\n",
+                      reads.warm, reads.cold, reads.refused));
+    }
     warn_of(phase, outcome);
   }
-  ends_.push_back(outcome.end);
-  results_.push_back(std::move(outcome.result));
+  outcomes_.push_back(std::move(outcome));
 }
 
 void Output::fail(const std::string& sentence) {
@@ -193,8 +201,8 @@ int Output::finish() {
   for (const Status& status : {write_json(), write_csv(), append_summary()}) {
     if (!status.ok()) return report_failure(job_, status);
   }
-  const PhaseEnd end =
-      ends_.empty() ? PhaseEnd::kCompleted : *std::max_element(ends_.begin(), ends_.end());
+  PhaseEnd end = PhaseEnd::kCompleted;
+  for (const PhaseOutcome& outcome : outcomes_) end = std::max(end, outcome.end);
   if (end == PhaseEnd::kInterrupted) return kExitInterrupted;
   if (end == PhaseEnd::kGaveUp) return kExitGaveUp;
   return failed_ ? kExitFailedOperations : kExitOk;
@@ -203,8 +211,8 @@ int Output::finish() {
 Status Output::write_json() const {
   if (job_.options.json.empty()) return {};
   ordered_json phases = ordered_json::array();
-  for (std::size_t i = 0; i < results_.size(); ++i) {
-    phases.push_back(phase_json(results_[i], ends_[i], job_.phases[i].spec));
+  for (std::size_t i = 0; i < outcomes_.size(); ++i) {
+    phases.push_back(phase_json(outcomes_[i], job_.phases[i].spec));
   }
   const ordered_json out = {{"program", "kvload"},
                             {"version", program::version()},
@@ -224,15 +232,17 @@ Status Output::write_json() const {
 Status Output::write_csv() const {
   if (job_.options.csv.empty()) return {};
   std::string text = workloads::csv_header(job_.spec);
-  for (const auto& result : results_) text += workloads::csv_rows(result, job_.spec);
+  for (const PhaseOutcome& outcome : outcomes_) {
+    text += workloads::csv_rows(outcome.result, job_.spec);
+  }
   return program::write_file(job_.options.csv, text);
 }
 
 Status Output::append_summary() const {
   if (job_.options.summary.empty()) return {};
   std::string text;
-  for (std::size_t i = 0; i < results_.size(); ++i) {
-    text += workloads::summary_rows(way_, results_[i], job_.phases[i].spec.interval);
+  for (std::size_t i = 0; i < outcomes_.size(); ++i) {
+    text += workloads::summary_rows(way_, outcomes_[i].result, job_.phases[i].spec.interval);
   }
   return program::append_to_table(job_.options.summary, workloads::summary_header(), text);
 }

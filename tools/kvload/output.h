@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "job.h"
+#include "keyway/kvstore/types/types.h"
 #include "keyway/locks/base/status.h"
 #include "keyway/workloads/report.h"
 #include "phase.h"
@@ -22,6 +23,7 @@ struct PhaseOutcome {
   std::string error;     // why a rank or thread could not take part; empty if all did
   std::string trouble;   // the first failed operation in words, if the store has some
   bool forgets = false;  // as StoreTraits::forgets
+  store::OptimisticReads remote_reads;
 
   std::uint64_t failures() const {
     const workloads::Measurements& measured = result.measured;
@@ -69,11 +71,10 @@ class Output {
   const std::string_view way_;
   const std::uint32_t ranks_;
   std::ofstream export_file_;
-  std::vector<workloads::PhaseResult> results_;
+  std::vector<PhaseOutcome> outcomes_;
   std::vector<std::string> warnings_;
   std::vector<std::string> locks_;
   nlohmann::ordered_json stripes_ = nlohmann::ordered_json::array();
-  std::vector<PhaseEnd> ends_;  // ends of the phases in results_
   bool failed_ = false;
 };
 

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "keyway/kvstore/types/types.h"
 #include "keyway/locks/base/mutex.h"
 #include "keyway/workloads/measurements.h"
 
@@ -42,6 +43,7 @@ struct alignas(64) WorkerSlot {
   std::atomic<std::uint64_t> unserved{0};  // it did not
   std::uint64_t end_ns = 0;
   workloads::Measurements measured;
+  store::OptimisticReads remote_reads;
   std::string error;    // why it could not take part
   std::string trouble;  // its first failed operation, in words
 

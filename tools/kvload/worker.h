@@ -97,6 +97,9 @@ class Worker {
     flush_batch();
     slot_.end_ns = steady_ns();
     slot_.trouble = session_.trouble();
+    if constexpr (requires { session_.optimistic_reads(); }) {
+      slot_.remote_reads = session_.optimistic_reads();
+    }
   }
 
  private:

@@ -37,6 +37,10 @@ void write_fabric(const Call& call, InfoWriter& out) {
   out.field("fabric_processes", server_info.processes);
   out.field("fabric_process", server_info.process);
   out.field("fabric_topology", server_info.topology);
+  const LockTotals reads = call.service.statistics.locks();
+  out.field("remote_reads_warm", reads.warm);
+  out.field("remote_reads_cold", reads.cold);
+  out.field("remote_reads_locked", reads.refused);
 }
 
 /// Writes the figures of each rank with memory in this process: elements as they are now, bytes as

@@ -78,6 +78,26 @@ class Job(unittest.TestCase):
         self.assertGreater(read["Return=NOT_FOUND"], 0)
         self.assertGreater(read["Return=OK"], 0)
 
+    def test_reads_of_other_nodes_are_counted_by_their_way(self):
+        path = os.path.abspath("reads.json")
+        ways = {}
+        # Open MPI's one-sided component for one host, osc sm, opens no window over two nodes.
+        places = ("",) if "openmpi" in MPIRUN[0] else ("", "?ranks_per_node=1")
+        for place in places:
+            done = job("run", "--fw", "0", "--key-bytes", 16, "--value-bytes", 100, "-p",
+                       "recordcount=1000", "-p", "operationcount=4000", "--json", path,
+                       "--store", f"mpi:{place}")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            with open(path, encoding="utf8") as file:
+                ways[place] = json.load(file)["phases"][1].get("remote_reads")
+            self.assertEqual("[REMOTE-READ], Warm" in done.stdout, ways[place] is not None)
+        self.assertIsNone(ways[""])  # one node
+        if int(RANKS) > 1 and len(places) > 1:
+            far = ways["?ranks_per_node=1"]
+            self.assertGreater(far["warm"], far["cold"])  # each key was read about four times
+            self.assertGreater(far["cold"], 0)
+            self.assertLessEqual(sum(far.values()), 4000)
+
     def test_target_is_that_of_the_job(self):
         done = self.good("run", "--workload", "c", "-target", 1000, "-p", "operationcount=1000")
         _, run = phases(done.stdout)[1]

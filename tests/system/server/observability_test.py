@@ -39,7 +39,8 @@ OURS = {
     "Server": "keyway_version keyway_revision workers fibers_per_worker",
     "Locks": """lock_policy lock_shared_grants lock_exclusive_grants lock_contended
         lock_handed_over lock_timeouts lock_rank0_gbh""",
-    "Fabric": "fabric fabric_ranks fabric_processes fabric_process fabric_topology",
+    "Fabric": """fabric fabric_ranks fabric_processes fabric_process fabric_topology
+        remote_reads_warm remote_reads_cold remote_reads_locked""",
     "Volumes": "volume0",
 }
 

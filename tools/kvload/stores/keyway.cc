@@ -49,6 +49,7 @@ class KeywaySession {
     session_.get_many(keys, out, codes);
   }
   const std::string& trouble() const { return trouble_; }
+  OptimisticReads optimistic_reads() { return session_.inspector().optimistic_reads(); }
 
  private:
   /// Keeps the sentence of the first failure that has one.
