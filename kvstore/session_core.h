@@ -71,10 +71,12 @@ struct SessionCore {
   /// tried again.
   template <class Mutate>
   Status change(const Location& location, std::string_view key, ValueRange range, Mutate&& mutate);
-  /// The same with the stripe locked, and once. `first` as for BucketChain::find().
+  /// The same with the stripe locked, and once. `first` and `expected` as for
+  /// BucketChain::locate().
   template <class Access, class Mutate>
   Status change_locked(Access access, const Location& location, std::string_view key,
-                       ValueRange range, Mutate&& mutate, const Bucket* first = nullptr);
+                       ValueRange range, Mutate&& mutate, const Bucket* first = nullptr,
+                       EntryWord expected = {});
   void shrink_buffers() {
     reader.shrink_buffers();
     chain.shrink_buffers();
@@ -215,7 +217,8 @@ Status SessionCore<E>::change(const Location& location, std::string_view key, Va
       Status status;
       {
         const StripeGuard<E> held(gate, location.rank, location.stripe, *grant);
-        status = change_locked(access, location, key, range, mutate, line_of(*grant));
+        status = change_locked(access, location, key, range, mutate, line_of(*grant),
+                               optimistic.expected(location));
       }
       freed.collect();
       leave(location);
@@ -230,10 +233,12 @@ Status SessionCore<E>::change(const Location& location, std::string_view key, Va
 template <fabric::Endpoint E>
 template <class Access, class Mutate>
 Status SessionCore<E>::change_locked(Access access, const Location& location, std::string_view key,
-                                     ValueRange range, Mutate&& mutate, const Bucket* first) {
+                                     ValueRange range, Mutate&& mutate, const Bucket* first,
+                                     EntryWord expected) {
   Found found;
-  if (const Code code = chain.locate(access, location, key, found, first); code != Code::kOk)
-    return Status(code);
+  const Code located = chain.locate(access, location, key, found, first, expected);
+  if (located != Code::kOk) return Status(located);
+  if constexpr (std::is_same_v<Access, fabric::RmaClass>) optimistic.learn(location, found);
   ElementPart part;
   if (found.live()) {
     const Code code = reader.show(access, location.rank, found, range, part);

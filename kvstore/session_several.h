@@ -1,6 +1,7 @@
 // Session<E>: several keys in one call. Included by session_impl.h.
 //
-// get_many() is a batch of single gets that overlaps their cache misses; the others are atomic:
+// get_many() is a batch of single gets that overlaps their cache misses, and the reads of elements
+// on other nodes of which the places are known; the others are atomic:
 // they hold the locks of all their stripes at once (HeldKeys).
 #pragma once
 
@@ -43,8 +44,19 @@ void get_window(SessionCore<E>& core, std::span<const std::string_view> keys,
     if (core.ep.is_local(window[i].rank)) core.prefetch(window[i]);
   }
   core.prefetch_elements(std::span(window).first(keys.size()));
+  std::array<bool, kPrefetchWindow> done{};
+  const auto is_remote = [&](std::size_t i) {
+    return codes[i] == Code::kOk && !core.ep.is_local(window[i].rank);
+  };
+  if (!core.gate.holds_all()) {
+    core.optimistic.read_known(window, keys, is_remote,
+                               [&](std::size_t i, const ElementView& element) {
+                                 out[i].assign(element.value);
+                                 done[i] = true;
+                               });
+  }
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (codes[i] != Code::kOk) continue;
+    if (codes[i] != Code::kOk || done[i]) continue;
     codes[i] = core.read_at(window[i], keys[i], whole_value,
                             [&](const ElementPart& part) { out[i].assign(part.bytes); })
                    .code();

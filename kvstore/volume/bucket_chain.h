@@ -73,10 +73,11 @@ class BucketChain {
   template <class Access>
   Code find(Access access, const Location& location, const Bucket* first, std::string_view key,
             Found& found);
-  /// The same; copies the lines up to the one that holds the key, or to the end.
+  /// The same; copies the lines up to the one that holds the key, or to the end. A remote element
+  /// is read together with the first line if it is in the block of the entry `expected`.
   template <class Access>
   Code locate(Access access, const Location& location, std::string_view key, Found& found,
-              const Bucket* first = nullptr);
+              const Bucket* first = nullptr, EntryWord expected = {});
   /// Makes of a key that locate() has looked for what was decided of it. K3.
   template <class Access>
   Status apply(Access access, const Location& location, std::string_view key,
@@ -130,7 +131,7 @@ class BucketChain {
  private:
   // bucket_chain_find.h
   template <class Access>
-  void read_line(Access access, const Location& location, Line& line);
+  void read_line(Access access, const Location& location, Line& line, EntryWord expected);
   template <class Access>
   void read_ahead(Access access, std::uint32_t rank, std::uint64_t bucket, Bucket& out);
 
@@ -178,6 +179,7 @@ class BucketChain {
   Bucket line_read_;           // a remote line that find() looks at, or read with its lock
   std::vector<Bucket> ahead_;  // lines of buckets from ahead_from_ on, read by a walk
   std::uint64_t ahead_from_ = 0;
+  std::vector<std::byte> expected_;  // the block that locate() has read with the line
   std::vector<std::byte> composed_;  // an element to be written to a remote rank
   std::string built_;                // a value made from the old one
   std::uint64_t checksum_ = 0;       // that unmark() writes

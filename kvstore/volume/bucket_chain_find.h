@@ -27,13 +27,21 @@ Code BucketChain<E>::find(Access access, const Location& location, const Bucket*
   }
 }
 
-/// Words of a remote stripe come with the first line, if they are expected to be useful.
+/// Words of a remote stripe come with the first line, if they are expected to be useful, and so
+/// does the block of an expected entry.
 template <fabric::Endpoint E>
 template <class Access>
-void BucketChain<E>::read_line(Access access, const Location& location, Line& line) {
+void BucketChain<E>::read_line(Access access, const Location& location, Line& line,
+                               EntryWord expected) {
   const auto words = std::as_writable_bytes(std::span(line.bucket.words));
   if constexpr (std::is_same_v<Access, fabric::RmaClass>) {
-    if (lines_.size() == 1 && counters_.post_words(location)) {
+    const bool first = lines_.size() == 1;
+    const bool expects = first && expected.kind() != EntryKind::kEmpty;
+    if (expects) {
+      expected_.resize(class_bytes(expected.size_class()));
+      ep_.post_read(access, {location.rank, expected.offset()}, std::span(expected_));
+    }
+    if ((first && counters_.post_words(location)) || expects) {
       ep_.post_read(access, line.at, words);
       ep_.flush(location.rank);
       return;
@@ -45,8 +53,9 @@ void BucketChain<E>::read_line(Access access, const Location& location, Line& li
 template <fabric::Endpoint E>
 template <class Access>
 Code BucketChain<E>::locate(Access access, const Location& location, std::string_view key,
-                            Found& found, const Bucket* first) {
+                            Found& found, const Bucket* first, EntryWord expected) {
   lines_.clear();
+  if (first != nullptr) expected = {};  // has been read alone
   fabric::Address at = geometry_.bucket(location.rank, location.bucket);
   while (true) {
     found.line = static_cast<std::uint32_t>(lines_.size());
@@ -55,9 +64,10 @@ Code BucketChain<E>::locate(Access access, const Location& location, std::string
     if (first != nullptr) {
       line.bucket = *std::exchange(first, nullptr);
     } else {
-      read_line(access, location, line);
+      read_line(access, location, line, expected);
     }
-    const Code code = reader_.match(access, location, line.bucket, key, found);
+    const Code code =
+        reader_.match(access, location, line.bucket, key, found, {expected, expected_});
     if (code != Code::kOk || found.at != 0 || line.bucket.link() == 0) return code;
     at = {location.rank, line.bucket.link()};
   }

@@ -27,6 +27,12 @@ namespace keyway::store {
 /// A buffer that grew beyond this is freed after the operation.
 inline constexpr std::size_t kMaxKept = 1 << 20;
 
+/// A block that was read together with the line that may refer to it.
+struct BlockAtHand {
+  EntryWord entry;  // empty: none
+  std::span<const std::byte> bytes;
+};
+
 template <fabric::Endpoint E>
 class ElementReader {
  public:
@@ -39,7 +45,7 @@ class ElementReader {
   /// kCorruption is the only failure; `found.at` says whether the key is there.
   template <class Access>
   Code match(Access access, const Location& location, const Bucket& line, std::string_view key,
-             Found& found);
+             Found& found, const BlockAtHand& at_hand = {});
   /// Shows a range of the value of what was found: in place if it is at hand.
   template <class Access>
   Code show(Access access, std::uint32_t rank, const Found& found, ValueRange range,
@@ -66,7 +72,7 @@ class ElementReader {
  private:
   template <class Access>
   std::span<const std::byte> fetch(Access access, std::uint32_t rank, EntryWord entry,
-                                   std::uint64_t key_bytes);
+                                   std::uint64_t key_bytes, const BlockAtHand& at_hand);
   template <class Access>
   Code read_value(Access access, std::uint32_t rank, const Found& found, ValueRange range,
                   ElementPart& part);
@@ -106,7 +112,8 @@ bool ElementReader<E>::is_within(EntryWord entry, const ElementHeader& header) c
 template <fabric::Endpoint E>
 template <class Access>
 std::span<const std::byte> ElementReader<E>::fetch(Access access, std::uint32_t rank,
-                                                   EntryWord entry, std::uint64_t key_bytes) {
+                                                   EntryWord entry, std::uint64_t key_bytes,
+                                                   const BlockAtHand& at_hand) {
   const fabric::Address at{rank, entry.offset()};
   if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
     prefetch(rank, entry);
@@ -116,6 +123,10 @@ std::span<const std::byte> ElementReader<E>::fetch(Access access, std::uint32_t 
                                     : class_bytes(entry.size_class());
     return {start, bytes};
   } else {
+    if (entry.word() == at_hand.entry.word()) {
+      return element_intact(geometry_.sum_seed(), at_hand.bytes) ? at_hand.bytes
+                                                                 : std::span<const std::byte>();
+    }
     const bool run = entry.size_class() == kRunClass;
     const std::uint64_t head =
         std::min(layout_bytes(key_bytes, 0, true), geometry_.segment_bytes() - entry.offset());
@@ -163,7 +174,7 @@ template <class Access>
 template <fabric::Endpoint E>
 template <class Access>
 Code ElementReader<E>::match(Access access, const Location& location, const Bucket& line,
-                             std::string_view key, Found& found) {
+                             std::string_view key, Found& found, const BlockAtHand& at_hand) {
   const std::uint64_t tag = tag_of(location.hash);
   for (std::uint32_t i = 1; i < kBucketWords; i += line.entry(i).words()) {
     const EntryWord entry = line.entry(i);
@@ -172,10 +183,10 @@ Code ElementReader<E>::match(Access access, const Location& location, const Buck
     if (entry.kind() == EntryKind::kInline) {
       if (line.inline_key(i) != key) continue;
     } else {
-      const auto at_hand = fetch(access, location.rank, entry, key.size());
-      if (at_hand.empty()) return Code::kCorruption;
-      if (!begins_with_key(at_hand, key)) continue;
-      found.take(at_hand);
+      const auto element = fetch(access, location.rank, entry, key.size(), at_hand);
+      if (element.empty()) return Code::kCorruption;
+      if (!begins_with_key(element, key)) continue;
+      found.take(element);
     }
     found.at = static_cast<std::uint16_t>(i);
     found.entry = entry;

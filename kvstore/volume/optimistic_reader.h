@@ -13,6 +13,8 @@
 //        2^23 changes of a line, after which an old version would look new.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -49,6 +51,17 @@ class OptimisticReader {
     const bool accepted = known ? warm(location, key, *known) : cold(location, key);
     ++(accepted ? (known ? counts_.warm : counts_.cold) : counts_.refused);
     return accepted ? &element_ : nullptr;
+  }
+  /// Reads several remote keys of which the places are known in one round trip, and calls
+  /// use(i, element) for those that are accepted. wanted(i) leaves keys out. All others are for
+  /// read().
+  template <class Wanted, class Use>
+  void read_known(std::span<const Location> locations, std::span<const std::string_view> keys,
+                  Wanted&& wanted, Use&& use);
+  /// Where the element of a key is expected; empty if that is not known.
+  EntryWord expected(const Location& location) const {
+    const auto known = addresses_ == nullptr ? std::nullopt : addresses_->find(location.hash);
+    return known ? known->entry : EntryWord();
   }
   /// Remembers what was found under the lock of a remote key.
   void learn(const Location& location, const Found& found) {
@@ -118,11 +131,10 @@ class OptimisticReader {
   Verdict fetch(std::uint32_t rank, EntryWord entry, std::string_view key, Right&& right) {
     fetched_.resize(class_bytes(entry.size_class()));
     for (int i = 0; i < kTries; ++i) {
-      const bool permitted = permit_.read(rank, [&] {
-        ep_.post_read(fabric::rma, {rank, entry.offset()}, std::span(fetched_));
-      });
-      if (!permitted) return Verdict::kTorn;
-      const Verdict verdict = judge(key, right);
+      const auto asked = permit_.begin(rank);
+      ep_.post_read(fabric::rma, {rank, entry.offset()}, std::span(fetched_));
+      if (!permit_.end(asked)) return Verdict::kTorn;
+      const Verdict verdict = judge(fetched_, key, right);
       if (verdict != Verdict::kTorn) return verdict;
     }
     return Verdict::kTorn;
@@ -130,16 +142,24 @@ class OptimisticReader {
 
   /// OR1.
   template <class Right>
-  Verdict judge(std::string_view key, Right&& right) {
-    const ElementHeader header = ElementHeader::of(fetched_);
+  Verdict judge(std::span<const std::byte> block, std::string_view key, Right&& right) {
+    const ElementHeader header = ElementHeader::of(block);
     if (header.marked() || !right(header.stamp)) return Verdict::kRefused;
-    const bool fits = header.total() <= fetched_.size();
-    if (!fits || !element_intact(geometry_.sum_seed(), fetched_)) return Verdict::kTorn;
-    element_ = parse_element(fetched_);
+    const bool fits = header.total() <= block.size();
+    if (!fits || !element_intact(geometry_.sum_seed(), block)) return Verdict::kTorn;
+    element_ = parse_element(block);
     stamp_ = header.stamp;
     const bool is_it = element_.key == key && !element_.expires();
     return is_it ? Verdict::kAccepted : Verdict::kRefused;
   }
+
+  /// One of several keys that are read at once.
+  struct Several {
+    std::size_t of = 0;  // index of the key
+    std::uint32_t rank = 0;
+    AddressCache::Known known;
+    std::size_t at = 0;  // where its block lies in fetched_
+  };
 
   E& ep_;
   const Geometry& geometry_;
@@ -148,9 +168,53 @@ class OptimisticReader {
   OptimisticReads counts_;
   std::uint32_t cold_rests_ = 0;
   Bucket line_;                     // of a cold read
-  std::vector<std::byte> fetched_;  // a block
-  ElementView element_;             // in it
-  std::uint32_t stamp_ = 0;         // of it
+  std::vector<std::byte> fetched_;  // a block, or several
+  std::vector<Several> several_;
+  std::vector<typename ReadPermit<E>::Asked> asked_;
+  ElementView element_;      // in it
+  std::uint32_t stamp_ = 0;  // of it
 };
+
+template <fabric::Endpoint E>
+template <class Wanted, class Use>
+void OptimisticReader<E>::read_known(std::span<const Location> locations,
+                                     std::span<const std::string_view> keys, Wanted&& wanted,
+                                     Use&& use) {
+  if (addresses_ == nullptr) return;
+  several_.clear();
+  std::size_t total = 0;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (!wanted(i)) continue;
+    const auto known = addresses_->find(locations[i].hash);
+    if (!known) continue;
+    several_.push_back({i, locations[i].rank, *known, total});
+    total += class_bytes(known->entry.size_class());
+  }
+  if (several_.size() < 2) return;  // read() is as good
+  std::sort(several_.begin(), several_.end(),
+            [](const Several& a, const Several& b) { return a.rank < b.rank; });
+  fetched_.resize(total);
+  asked_.clear();
+  const auto block_of = [&](const Several& key) {
+    return std::span(fetched_).subspan(key.at, class_bytes(key.known.entry.size_class()));
+  };
+  for (const Several& key : several_) {
+    if (asked_.empty() || asked_.back().rank != key.rank) asked_.push_back(permit_.begin(key.rank));
+    ep_.post_read(fabric::rma, {key.rank, key.known.entry.offset()}, block_of(key));
+  }
+  auto key = several_.begin();
+  for (const auto& asked : asked_) {
+    const bool permitted = permit_.end(asked);
+    for (; key != several_.end() && key->rank == asked.rank; ++key) {
+      const auto is_known = [&](std::uint32_t stamp) { return stamp == key->known.stamp; };
+      if (!permitted) continue;
+      const Verdict verdict = judge(block_of(*key), keys[key->of], is_known);
+      if (verdict == Verdict::kRefused) addresses_->forget(locations[key->of].hash);
+      if (verdict != Verdict::kAccepted) continue;
+      ++counts_.warm;
+      use(key->of, element_);
+    }
+  }
+}
 
 }  // namespace keyway::store

@@ -34,18 +34,28 @@ class ReadPermit {
   ReadPermit(const ReadPermit&) = delete;
   ReadPermit& operator=(const ReadPermit&) = delete;
 
-  /// Does what post() posts to a remote rank, and asks for another permit when that is due: one
-  /// round trip. Whether what was read counts (RP1).
-  template <class Post>
-  bool read(std::uint32_t rank, Post&& post) {
-    Permit& permit = of_rank_[rank];
-    const std::uint64_t begun = ep_.now_ns();
-    const bool asks = !permit.given || begun - permit.asked_ns >= kPermitNs / 2;
+  /// A read in progress.
+  struct Asked {
+    std::uint32_t rank = 0;
+    std::uint64_t begun_ns = 0;
+    bool asks = false;
     fabric::Pending alone;
-    if (asks) alone = ep_.post_load(fabric::rma, geometry_.header(rank) + kAloneOffset);
-    post();
-    const fabric::Flushed flushed = ep_.flush(rank);
-    if (asks) permit = {begun, alone.value(flushed) == 0};
+  };
+  /// Asks a remote rank for another permit, when that is due. The caller then posts its read.
+  Asked begin(std::uint32_t rank) {
+    const Permit& permit = of_rank_[rank];
+    Asked asked{.rank = rank, .begun_ns = ep_.now_ns()};
+    asked.asks = !permit.given || asked.begun_ns - permit.asked_ns >= kPermitNs / 2;
+    if (asked.asks) {
+      asked.alone = ep_.post_load(fabric::rma, geometry_.header(rank) + kAloneOffset);
+    }
+    return asked;
+  }
+  /// Flushes the rank. Whether what was read counts (RP1).
+  bool end(const Asked& asked) {
+    Permit& permit = of_rank_[asked.rank];
+    const fabric::Flushed flushed = ep_.flush(asked.rank);
+    if (asked.asks) permit = {asked.begun_ns, asked.alone.value(flushed) == 0};
     return permit.given && ep_.now_ns() - permit.asked_ns < kPermitNs;
   }
 

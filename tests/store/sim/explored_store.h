@@ -38,7 +38,16 @@ namespace keyway::test {
 /// An agent's operation on one of the three keys, or on the first two of them; or it tells another
 /// agent to continue, or waits for that.
 struct ScriptStep {
-  enum class What : std::uint8_t { kGet, kPut, kErase, kPutAll, kEraseAll, kTell, kAwait };
+  enum class What : std::uint8_t {
+    kGet,
+    kGetMany,
+    kPut,
+    kErase,
+    kPutAll,
+    kEraseAll,
+    kTell,
+    kAwait
+  };
   What what = What::kGet;
   std::uint32_t key = 0;  // kTell: the agent
   std::size_t bytes = 0;  // a put's value
@@ -48,6 +57,7 @@ using Script = std::vector<ScriptStep>;
 namespace steps {
 using What = ScriptStep::What;
 inline ScriptStep get(std::uint32_t key) { return {What::kGet, key}; }
+inline ScriptStep get_many() { return {What::kGetMany}; }
 inline ScriptStep put(std::uint32_t key, std::size_t bytes) { return {What::kPut, key, bytes}; }
 inline ScriptStep erase(std::uint32_t key) { return {What::kErase, key}; }
 inline ScriptStep put_all(std::size_t bytes) { return {What::kPutAll, 0, bytes}; }
@@ -115,7 +125,7 @@ class ExploredStore final : public fabric::sim::Program {
       sessions_.push_back(std::make_unique<store::Session<fabric::SimEndpoint>>(
           fabric::SimEndpoint(execution, i, {i + 1, 0}, topology_), geometry_, lock_,
           store::SessionOptions{.timeout = std::chrono::seconds(10),
-                                .addresses = is_reader(i) ? caches_[i].get() : nullptr}));
+                                .addresses = caches_[i].get()}));
     }
     Session& first = *sessions_[shape_.readers.size()];
     for (std::uint32_t key = 0; key < kKeys; ++key) {
@@ -142,7 +152,11 @@ class ExploredStore final : public fabric::sim::Program {
         sessions_[agent]->endpoint().wait_until(
             told(agent), [](std::uint64_t word) { return word == 1; }, Deadline::never());
       } else if (is_reader(agent)) {
-        read(agent, script[i].key);
+        if (script[i].what == ScriptStep::What::kGetMany) {
+          read(agent, 0, 2);
+        } else {
+          read(agent, script[i].key, 1);
+        }
       } else if (writes) {
         write(agent, script[i], i + 1);
       } else {
@@ -272,30 +286,51 @@ class ExploredStore final : public fabric::sim::Program {
     done_ = number;
   }
 
-  /// The key must have had the value that is read at a moment since the read began.
-  void read(std::uint32_t agent, std::uint32_t key) {
+  /// Each key must have had the value that is read at a moment since the read began. A batch of
+  /// keys is not one moment.
+  void read(std::uint32_t agent, std::uint32_t first, std::uint32_t count) {
     // The step at which the read begins: without one it would begin as the last one ends, or as the
     // execution starts.
     sessions_[agent]->endpoint().load(fabric::rma, {agent + 1, 0});
     lower_[agent] = std::max(done_, shown_);
-    std::string value;
     const store::OptimisticReads& counts = sessions_[agent]->optimistic_reads();
     const std::uint64_t before = counts.warm + counts.cold;
-    const Status status = sessions_[agent]->get(keys_[key], value);
+    std::array<std::string, 2> values;
+    if (count == 1) {
+      const Status status = sessions_[agent]->get(keys_[first], values[0]);
+      check(agent, status.ok() || status == Code::kNotFound, "a get");
+      if (!status.ok()) values[0].clear();
+    } else {
+      const std::array<std::string_view, 2> both = {keys_[first], keys_[first + 1]};
+      std::array<Code, 2> codes{};
+      sessions_[agent]->get_many(both, values, codes);
+      for (std::size_t i = 0; i < codes.size(); ++i) {
+        check(agent, codes[i] == Code::kOk || codes[i] == Code::kNotFound, "a get of a batch");
+        if (codes[i] != Code::kOk) values[i].clear();
+      }
+    }
     accepted_ += counts.warm + counts.cold - before;
-    check(agent, status.ok() || status == Code::kNotFound, "a get");
-    if (!status.ok()) value.clear();
+    std::uint64_t shown = shown_;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const auto since = since_when(agent, first + i, values[i]);
+      if (!since) return;
+      shown = std::max(shown, *since);
+    }
+    shown_ = shown;
+    lower_[agent] = 0;
+  }
+  /// The step since which a key has had this value, if that is right.
+  std::optional<std::uint64_t> since_when(std::uint32_t agent, std::uint32_t key,
+                                          const std::string& value) {
     const auto& states = states_[key];
     for (std::size_t i = 0; i < states.size(); ++i) {
       const bool over = i + 1 < states.size() && states[i + 1].since <= lower_[agent];
-      if (over || states[i].value != value) continue;
-      shown_ = std::max(shown_, states[i].since);
-      lower_[agent] = 0;
-      return;
+      if (!over && states[i].value == value) return states[i].since;
     }
     execution_->fail(agent, fmt::format("R1: agent {} reads '{}' of {}, which it was not at any "
                                         "moment since step {}",
                                         agent, value, keys_[key], lower_[agent]));
+    return std::nullopt;
   }
 
   const StoreShape shape_;

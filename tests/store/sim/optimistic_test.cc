@@ -105,6 +105,14 @@ TEST_CASE("optimistic: several keys change as one") {
   explore({.readers = {{get(0), get(1)}}, .writer = {put_all(kShort)}});
 }
 
+TEST_CASE("optimistic: a batch of known keys, by many orders") {
+  for (const Script& writer :
+       {Script{put(0, kShort), put(1, kLong)}, Script{put_all(kLong), put_all(kShort)},
+        Script{erase(0), put(0, kShort)}}) {
+    explore_some({.readers = {{get_many(), get_many()}}, .writer = writer}, 4'000);
+  }
+}
+
 TEST_CASE("optimistic: several keys change as one, by many orders") {
   explore_some({.readers = {{get(0), get(1)}}, .writer = {put_all(kLong)}}, 10'000);
 }

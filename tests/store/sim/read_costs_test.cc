@@ -1,6 +1,8 @@
 // The cost of reads and writes of another node's keys, as the depth of dependent messages that the
 // simulated network sees, and as messages.
+#include <algorithm>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -109,6 +111,25 @@ TEST_CASE("read costs: a cold get is two round trips, a warm one is one message"
   });
 }
 
+TEST_CASE("read costs: a batch of known keys is one round trip, a message each") {
+  run_far(kAddresses, [](FarSessions& far) {
+    const std::vector<std::string_view> keys(far.keys.begin(), far.keys.end());
+    std::vector<std::string> out(keys.size());
+    std::vector<Code> codes(keys.size());
+    const auto batch = [&] {
+      far.session->get_many(keys, out, codes);
+      return std::count(codes.begin(), codes.end(), Code::kOk) == std::ssize(codes) &&
+             std::count(out.begin(), out.end(), kValue) == std::ssize(out);
+    };
+    far.cost(batch);  // learns
+    CHECK(far.cost(batch) == Cost{1, keys.size()});
+    REQUIRE(far.other->put(far.keys[3], kLonger, {}).ok());
+    far.session->get_many(keys, out, codes);
+    CHECK(out[3] == kLonger);
+    CHECK(out[4] == kValue);
+  });
+}
+
 TEST_CASE("read costs: a permit is renewed with a get") {
   run_far(kAddresses, [](FarSessions& far) {
     far.get();
@@ -157,8 +178,13 @@ TEST_CASE("read costs: writes") {
   run_far(kAddresses, [](FarSessions& far) {
     far.put(kLonger);  // leases a chunk
     far.put(kValue);
-    CHECK(far.put(kValue).round_trips == 5);
+    CHECK(far.put(kValue).round_trips == 5);  // looks for the element where it was at first
+    CHECK(far.put(kValue).round_trips == 4);  // the element comes with the line
     far.put(kLonger);
     CHECK(far.put(kValue).round_trips == 6);  // the old element's mark comes before the line
+  });
+  run_far(0, [](FarSessions& far) {
+    far.put(kValue);
+    CHECK(far.put(kValue).round_trips == 5);  // lock, line, element, write, unlock
   });
 }
