@@ -214,11 +214,14 @@ Status SessionCore<E>::change(const Location& location, std::string_view key, Va
       if constexpr (std::is_same_v<decltype(access), fabric::CpuClass>) prefetch(location);
       auto grant = enter(location, locks::Mode::kWrite);
       if (!grant.ok()) return grant.status();
+      EntryWord expected;
+      if constexpr (std::is_same_v<decltype(access), fabric::RmaClass>) {
+        expected = optimistic.expected(location);
+      }
       Status status;
       {
         const StripeGuard<E> held(gate, location.rank, location.stripe, *grant);
-        status = change_locked(access, location, key, range, mutate, line_of(*grant),
-                               optimistic.expected(location));
+        status = change_locked(access, location, key, range, mutate, line_of(*grant), expected);
       }
       freed.collect();
       leave(location);
@@ -238,14 +241,21 @@ Status SessionCore<E>::change_locked(Access access, const Location& location, st
   Found found;
   const Code located = chain.locate(access, location, key, found, first, expected);
   if (located != Code::kOk) return Status(located);
-  if constexpr (std::is_same_v<Access, fabric::RmaClass>) optimistic.learn(location, found);
   ElementPart part;
   if (found.live()) {
     const Code code = reader.show(access, location.rank, found, range, part);
     if (code != Code::kOk) return Status(code);
   }
   const Decision decision = mutate(found.live() ? &part : nullptr);
-  return chain.apply(access, location, key, decision, found);
+  Status status = chain.apply(access, location, key, decision, found);
+  if constexpr (std::is_same_v<Access, fabric::RmaClass>) {
+    if (found.live() && chain.keeps(found)) {
+      optimistic.learn(location, found);
+    } else if (found.live()) {
+      optimistic.forget(location);
+    }
+  }
+  return status;
 }
 
 }  // namespace keyway::store

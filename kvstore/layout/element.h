@@ -41,8 +41,10 @@
 namespace keyway::store {
 
 inline constexpr std::uint64_t kElementHeaderBytes = 20;
-/// The aligned word of checksum and mark, from an element's first byte.
+// From an element's first byte: the aligned word of checksum and mark, bytes 8..15, the stamp.
 inline constexpr std::uint64_t kChecksumOffset = 0;
+inline constexpr std::uint64_t kSizesOffset = 8;
+inline constexpr std::uint64_t kStampOffset = 16;
 inline constexpr std::uint64_t kExpiryBytes = 8;
 
 /// Whether an element that is written as a whole gets room for an expiry.
@@ -75,9 +77,10 @@ struct ElementHeader {
   static ElementHeader of(std::span<const std::byte> bytes) {
     std::uint64_t second;
     ElementHeader header;
-    std::memcpy(&header.checksum_and_mark, bytes.data(), 8);
-    std::memcpy(&second, bytes.data() + 8, sizeof second);
-    std::memcpy(&header.stamp, bytes.data() + 16, sizeof header.stamp);
+    std::memcpy(&header.checksum_and_mark, bytes.data() + kChecksumOffset,
+                sizeof header.checksum_and_mark);
+    std::memcpy(&second, bytes.data() + kSizesOffset, sizeof second);
+    std::memcpy(&header.stamp, bytes.data() + kStampOffset, sizeof header.stamp);
     header.length_and_flags = static_cast<std::uint32_t>(second);
     header.key_bytes_minus_one = static_cast<std::uint16_t>(second >> 32);
     header.version = static_cast<std::uint16_t>(second >> 48);
@@ -86,9 +89,9 @@ struct ElementHeader {
   /// To the first kElementHeaderBytes of these bytes.
   void store(std::span<std::byte> bytes) const {
     const std::uint64_t second = sizes_and_version();
-    std::memcpy(bytes.data(), &checksum_and_mark, 8);
-    std::memcpy(bytes.data() + 8, &second, sizeof second);
-    std::memcpy(bytes.data() + 16, &stamp, sizeof stamp);
+    std::memcpy(bytes.data() + kChecksumOffset, &checksum_and_mark, sizeof checksum_and_mark);
+    std::memcpy(bytes.data() + kSizesOffset, &second, sizeof second);
+    std::memcpy(bytes.data() + kStampOffset, &stamp, sizeof stamp);
   }
   /// Bytes 8..15, as one word.
   std::uint64_t sizes_and_version() const {
@@ -104,6 +107,7 @@ struct ElementHeader {
   /// The bytes of header, expiry and key.
   std::uint64_t head_bytes() const { return layout_bytes(key_bytes(), 0, expiry_room()); }
 };
+static_assert(kElementHeaderBytes == kStampOffset + sizeof(std::uint32_t));
 static_assert(kMaxValueBytes < ElementHeader::kExpiryRoomFlag && kMaxKeyBytes - 1 <= 0xffff);
 
 /// All of an element but its value. Points into the bytes that it was parsed from.

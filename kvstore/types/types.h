@@ -258,6 +258,14 @@ struct OptimisticReads {
   std::uint64_t warm = 0;     // accepted, with one message
   std::uint64_t cold = 0;     // accepted, with two
   std::uint64_t refused = 0;  // read under the lock then
+
+  std::uint64_t all() const { return warm + cold + refused; }
+  OptimisticReads& operator+=(const OptimisticReads& more) {
+    warm += more.warm;
+    cold += more.cold;
+    refused += more.refused;
+    return *this;
+  }
 };
 
 class AddressCache;

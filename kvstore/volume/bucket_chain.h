@@ -82,6 +82,10 @@ class BucketChain {
   template <class Access>
   Status apply(Access access, const Location& location, std::string_view key,
                const Decision& decision, const Found& found);
+  /// After apply(): whether the element is still in the block in which locate() has found it.
+  bool keeps(const Found& found) const {
+    return lines_[found.line].bucket.entry(found.at).word() == found.entry.word();
+  }
   /// For a key that locate() has looked for (K6).
   template <class Access>
   KeyVersion version_of(Access access, const Location& location, const Found& found);

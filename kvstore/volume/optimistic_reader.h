@@ -71,6 +71,11 @@ class OptimisticReader {
     }
   }
 
+  /// The element of a remote key is no longer where it was.
+  void forget(const Location& location) {
+    if (addresses_ != nullptr) addresses_->forget(location.hash);
+  }
+
   const OptimisticReads& counts() const { return counts_; }
   ReadPermit<E>& permit() { return permit_; }
 

@@ -118,14 +118,15 @@ void Worker::drain(std::chrono::milliseconds patience) {
 
 /// Publishes the counts of the locks of a fiber's session, and of reads without.
 void Worker::tell_locks(std::size_t fiber) {
-  const LockCounts counts = sessions_[fiber].inspector().lock_counts();
+  Inspector inspector = sessions_[fiber].inspector();
+  const LockCounts counts = inspector.lock_counts();
   LockCounters& reported = statistics_.locks[fiber];
   reported.shared.set(counts.shared);
   reported.exclusive.set(counts.exclusive);
   reported.contended.set(counts.contended);
   reported.handed_over.set(counts.handed_over);
   reported.timeouts.set(counts.timeouts);
-  const OptimisticReads reads = sessions_[fiber].inspector().optimistic_reads();
+  const OptimisticReads reads = inspector.optimistic_reads();
   reported.warm.set(reads.warm);
   reported.cold.set(reads.cold);
   reported.refused.set(reads.refused);

@@ -17,23 +17,14 @@
 #include <vector>
 
 #include "keyway/locks/base/rng.h"
+#include "raw_read.h"
 
 namespace {
 
-void read_once(MPI_Win window, bool flushes, int peer, MPI_Aint at, std::vector<char>& out) {
-  const int bytes = static_cast<int>(out.size());
-  if (flushes) {
-    MPI_Get(out.data(), bytes, MPI_BYTE, peer, at, bytes, MPI_BYTE, window);
-    MPI_Win_flush(peer, window);
-    return;
-  }
-  MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Rget(out.data(), bytes, MPI_BYTE, peer, at, bytes, MPI_BYTE, window, &request);
-  MPI_Wait(&request, MPI_STATUS_IGNORE);
-}
+using keyway::bench::RawWay;
 
 /// Seconds that the slower rank took.
-double seconds_of(MPI_Win window, bool flushes, MPI_Aint window_bytes, std::uint64_t operations,
+double seconds_of(MPI_Win window, RawWay way, MPI_Aint window_bytes, std::uint64_t operations,
                   std::vector<char>& out) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -45,7 +36,7 @@ double seconds_of(MPI_Win window, bool flushes, MPI_Aint window_bytes, std::uint
   const double begin = MPI_Wtime();
   for (std::uint64_t i = 0; i < operations; ++i) {
     const auto place = static_cast<MPI_Aint>(keyway::splitmix64(state) % places);
-    read_once(window, flushes, 1 - rank, place * kAlign, out);
+    keyway::bench::raw_read(window, way, 1 - rank, place * kAlign, out);
   }
   double seconds = MPI_Wtime() - begin;
   MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
@@ -75,9 +66,9 @@ int run(int argc, char** argv) {
   std::memset(base, 1, static_cast<std::size_t>(window_bytes));
   MPI_Win_lock_all(MPI_MODE_NOCHECK, window);
   std::vector<char> out(bytes);
-  const bool flushes = way == "get";
-  seconds_of(window, flushes, window_bytes, operations / 10, out);  // connects the ranks
-  const double seconds = seconds_of(window, flushes, window_bytes, operations, out);
+  const RawWay raw = way == "get" ? RawWay::kGetAndFlush : RawWay::kRgetAndWait;
+  seconds_of(window, raw, window_bytes, operations / 10, out);  // connects the ranks
+  const double seconds = seconds_of(window, raw, window_bytes, operations, out);
   if (rank == 0) {
     std::printf("{\"operations_per_s\": %.0f}\n", 2 * static_cast<double>(operations) / seconds);
   }

@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iterator>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,7 @@
 #include "keyway/kvstore/layout/size_class.h"
 #include "keyway/locks/base/clock.h"
 #include "keyway/locks/fabric/mpi/mpi_interface.h"
+#include "raw_read.h"
 
 namespace {
 
@@ -35,11 +37,12 @@ struct Way {
   // Room for the addresses of all keys, of four, of none.
   std::string_view addresses;
   bool reads_line;
-  bool flushes;
+  keyway::bench::RawWay floor;
 };
-constexpr Way kWays[] = {{"locked", "addresses=0", true, true},
-                         {"cold", "addresses=64", true, false},
-                         {"warm", "addresses=1MiB", false, false}};
+using keyway::bench::RawWay;
+constexpr Way kWays[] = {{"locked", "addresses=0", true, RawWay::kGetAndFlush},
+                         {"cold", "addresses=64", true, RawWay::kRgetAndWait},
+                         {"warm", "addresses=1MiB", false, RawWay::kRgetAndWait}};
 
 std::vector<std::string> keys_of_rank_1(const keyway::Store& store, std::size_t count) {
   std::vector<std::string> keys;
@@ -69,19 +72,8 @@ class RawWindow {
   RawWindow(const RawWindow&) = delete;
   RawWindow& operator=(const RawWindow&) = delete;
 
-  void get(bool flushes, char* out, std::uint64_t at, std::uint64_t bytes) {
-    const int count = static_cast<int>(bytes);
-    const auto offset = static_cast<MPI_Aint>(at);
-    mpi_.call([&] {
-      if (flushes) {
-        MPI_Get(out, count, MPI_BYTE, 1, offset, count, MPI_BYTE, window_);
-        MPI_Win_flush(1, window_);
-      } else {
-        MPI_Request request = MPI_REQUEST_NULL;
-        MPI_Rget(out, count, MPI_BYTE, 1, offset, count, MPI_BYTE, window_, &request);
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
-      }
-    });
+  void get(keyway::bench::RawWay way, std::uint64_t at, std::span<char> out) {
+    mpi_.call([&] { keyway::bench::raw_read(window_, way, 1, static_cast<MPI_Aint>(at), out); });
   }
   static constexpr std::uint64_t kBytes = 1 << 20;
 
@@ -117,9 +109,10 @@ void measure(keyway::Session& session, RawWindow& raw, const Way& way,
     });
     const double floor = ns_each(gets, [&](std::size_t i) {
       if (way.reads_line) {
-        raw.get(way.flushes, buffer.data(), i * kLineBytes % (RawWindow::kBytes / 2), kLineBytes);
+        raw.get(way.floor, i * kLineBytes % (RawWindow::kBytes / 2),
+                std::span(buffer).first(kLineBytes));
       }
-      raw.get(way.flushes, buffer.data(), i * block % (RawWindow::kBytes / 2), block);
+      raw.get(way.floor, i * block % (RawWindow::kBytes / 2), buffer);
     });
     if (round == 0) continue;  // warm-up
     get_ns.push_back(get);

@@ -167,12 +167,6 @@ class PhaseRun {
         localities_.empty() ? nullptr : &localities_[index], seed);
   }
 
-  static void add_reads(store::OptimisticReads& sum, const store::OptimisticReads& more) {
-    sum.warm += more.warm;
-    sum.cold += more.cold;
-    sum.refused += more.refused;
-  }
-
   PhaseOutcome own_outcome() {
     PhaseOutcome outcome;
     outcome.result.name = phase_.name();
@@ -185,7 +179,7 @@ class PhaseRun {
       outcome.result.measured.merge(slot->measured);
       if (outcome.error.empty()) outcome.error = slot->error;
       if (outcome.trouble.empty()) outcome.trouble = slot->trouble;
-      add_reads(outcome.remote_reads, slot->remote_reads);
+      outcome.remote_reads += slot->remote_reads;
     }
     return outcome;
   }
@@ -223,7 +217,7 @@ class PhaseRun {
       merged.end = std::max(merged.end, static_cast<PhaseEnd>(end));
       merged.result.operations += operations;
       merged.result.failed += failed;
-      add_reads(merged.remote_reads, reads);
+      merged.remote_reads += reads;
       if (merged.error.empty()) merged.error = in.substr(0, error_bytes);
       if (merged.trouble.empty()) merged.trouble = in.substr(error_bytes);
     }

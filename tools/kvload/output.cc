@@ -94,7 +94,7 @@ ordered_json phase_json(const PhaseOutcome& outcome, const workloads::Spec& spec
   out["failures"] = result.measured.failures();
   out["throughput_per_s"] = result.throughput_per_s();
   out["metrics"] = metrics;
-  if (const auto& reads = outcome.remote_reads; reads.warm + reads.cold + reads.refused != 0) {
+  if (const auto& reads = outcome.remote_reads; reads.all() != 0) {
     out["remote_reads"] = {{"warm", reads.warm}, {"cold", reads.cold}, {"locked", reads.refused}};
   }
   return out;
@@ -165,7 +165,7 @@ void Output::add(const Phase& phase, PhaseOutcome outcome) {
       print(fmt::format("{}# {}\n", outcomes_.empty() ? "" : "\n", phase.title()));
     }
     print(workloads::text_report(outcome.result, phase.spec));
-    if (const auto& reads = outcome.remote_reads; reads.warm + reads.cold + reads.refused != 0) {
+    if (const auto& reads = outcome.remote_reads; reads.all() != 0) {
       print(
           fmt::format("[REMOTE-READ], Warm, {}\n[REMOTE-READ], Cold, {}\n"
                       "[REMOTE-READ], Locked, {}\n",
