@@ -347,7 +347,7 @@ SEQUENCES = {
         PING
         EXEC
 
-        SET k 1 PX 20
+        SET k 1 PX 300
         WATCH k
         [gone] GET k
         MULTI
