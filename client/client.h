@@ -82,8 +82,8 @@ struct StoreOptions {
   std::uint32_t stripes = 4096;  // stripes=4096      locks per rank, at most
   std::uint32_t sessions = 64;   // sessions=64       open at once, per rank
   std::uint32_t locks_per_session = 256;  // locks_per_session=256  held at once, for queue locks
-  std::string lock = "gbh:lockall=off";   // lock=auto|KIND[:LEVER=VALUE,...]
-  std::uint32_t expect_reads = 95;        // expect_reads=95   %, a hint for lock=auto
+  std::string lock = "gbh:lockall=off,versions=on";  // lock=auto|KIND[:LEVER=VALUE,...]
+  std::uint32_t expect_reads = 95;                   // expect_reads=95   %, a hint for lock=auto
   std::uint32_t expect_local = 0;  // expect_local=0    % on keys of one's own node; 0: unknown
   // lock_costs=measured  for lock=auto, as the store opens; or nominal, or NAME:NS,...: see README
   std::string lock_costs = "measured";

@@ -50,9 +50,11 @@ struct SessionCore {
   /// word at a time, to find the elements. The words may be stale.
   void prefetch_elements(std::span<const Location> window);
 
-  /// Locks the stripe of one key as a separate operation. The check of a remote stripe's kind and
-  /// the read of the key's bucket line, which comes next in any case, are one round trip.
-  Result<locks::StripeGrant> enter(const Location& location, locks::Mode mode);
+  /// Locks the stripe of one key as a separate operation. The lock, or the check of its kind, and
+  /// the read of the key's bucket line, which comes next in any case, are one round trip if the
+  /// stripe is remote. `expected` as for BucketChain::post_first().
+  Result<locks::StripeGrant> enter(const Location& location, locks::Mode mode,
+                                   EntryWord expected = {});
   /// The bucket line that enter() has read, if it has.
   const Bucket* line_of(const locks::StripeGrant& grant) const {
     return grant.read_first ? &chain.first() : nullptr;
@@ -156,16 +158,22 @@ void SessionCore<E>::prefetch_elements(std::span<const Location> window) {
 }
 
 template <fabric::Endpoint E>
-Result<locks::StripeGrant> SessionCore<E>::enter(const Location& location, locks::Mode mode) {
+Result<locks::StripeGrant> SessionCore<E>::enter(const Location& location, locks::Mode mode,
+                                                 EntryWord expected) {
   if (gate.holds_all()) return locks::StripeGrant();
   clock.begin(location.rank);
+  chain.make_room_for(expected);
   const auto read_line = [&] {
-    chain.post_first(location);
+    chain.post_first(location, expected);
     if (mode == locks::Mode::kWrite) counters.post_words(location);
   };
   const std::uint64_t contended = gate.contended();
   auto grant = gate.acquire_and_read(location.rank, location.stripe, mode, read_line);
   if (grant.ok()) advisor.acquired(location, mode, gate.contended() != contended);
+  if (mode == locks::Mode::kWrite && !ep.is_local(location.rank) &&
+      !(grant.ok() && grant->read_first)) {
+    counters.forget_words();
+  }
   return grant;
 }
 
@@ -212,12 +220,12 @@ Status SessionCore<E>::change(const Location& location, std::string_view key, Va
   const auto once = [&] {
     return fabric::with_access(ep, location.rank, [&](auto access) -> Status {
       if constexpr (std::is_same_v<decltype(access), fabric::CpuClass>) prefetch(location);
-      auto grant = enter(location, locks::Mode::kWrite);
-      if (!grant.ok()) return grant.status();
       EntryWord expected;
       if constexpr (std::is_same_v<decltype(access), fabric::RmaClass>) {
         expected = optimistic.expected(location);
       }
+      auto grant = enter(location, locks::Mode::kWrite, expected);
+      if (!grant.ok()) return grant.status();
       Status status;
       {
         const StripeGuard<E> held(gate, location.rank, location.stripe, *grant);

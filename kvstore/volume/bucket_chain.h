@@ -61,20 +61,26 @@ class BucketChain {
   BucketChain& operator=(const BucketChain&) = delete;
 
   // --- one key
-  /// Posts a read of the first line of a remote bucket. first() is that line after the rank's
-  /// flush, and until find() reads another one.
-  void post_first(const Location& location) {
+  /// Posts a read of the first line of a remote bucket, and of the block of the entry `expected` if
+  /// there is one. first() is that line after the rank's flush, and until find() reads another one.
+  void post_first(const Location& location, EntryWord expected = {}) {
     ep_.post_read(fabric::rma, geometry_.bucket(location.rank, location.bucket),
                   std::as_writable_bytes(std::span(line_read_.words)));
+    if (expected.kind() != EntryKind::kEmpty) post_expected(location.rank, expected);
   }
   const Bucket& first() const { return line_read_; }
+  /// Call it before an acquire with post_first(), where a failure to allocate would keep the lock.
+  void make_room_for(EntryWord expected) {
+    if (expected.kind() != EntryKind::kEmpty) expected_.resize(class_bytes(expected.size_class()));
+  }
   /// Finds the key for a reader, which keeps no copy of a local line. `first` is the bucket's line
   /// if that has been read already, else null. As ElementReader::match() otherwise.
   template <class Access>
   Code find(Access access, const Location& location, const Bucket* first, std::string_view key,
             Found& found);
   /// The same; copies the lines up to the one that holds the key, or to the end. A remote element
-  /// is read together with the first line if it is in the block of the entry `expected`.
+  /// is read together with the first line if it is in the block of the entry `expected`;
+  /// post_first() has read that, too, if it has read `first`.
   template <class Access>
   Code locate(Access access, const Location& location, std::string_view key, Found& found,
               const Bucket* first = nullptr, EntryWord expected = {});
@@ -134,6 +140,7 @@ class BucketChain {
 
  private:
   // bucket_chain_find.h
+  void post_expected(std::uint32_t rank, EntryWord expected);
   template <class Access>
   void read_line(Access access, const Location& location, Line& line, EntryWord expected);
   template <class Access>
@@ -183,7 +190,7 @@ class BucketChain {
   Bucket line_read_;           // a remote line that find() looks at, or read with its lock
   std::vector<Bucket> ahead_;  // lines of buckets from ahead_from_ on, read by a walk
   std::uint64_t ahead_from_ = 0;
-  std::vector<std::byte> expected_;  // the block that locate() has read with the line
+  std::vector<std::byte> expected_;  // the block that has been read with the line
   std::vector<std::byte> composed_;  // an element to be written to a remote rank
   std::string built_;                // a value made from the old one
   std::uint64_t checksum_ = 0;       // that unmark() writes

@@ -37,10 +37,7 @@ void BucketChain<E>::read_line(Access access, const Location& location, Line& li
   if constexpr (std::is_same_v<Access, fabric::RmaClass>) {
     const bool first = lines_.size() == 1;
     const bool expects = first && expected.kind() != EntryKind::kEmpty;
-    if (expects) {
-      expected_.resize(class_bytes(expected.size_class()));
-      ep_.post_read(access, {location.rank, expected.offset()}, std::span(expected_));
-    }
+    if (expects) post_expected(location.rank, expected);
     if ((first && counters_.post_words(location)) || expects) {
       ep_.post_read(access, line.at, words);
       ep_.flush(location.rank);
@@ -51,11 +48,16 @@ void BucketChain<E>::read_line(Access access, const Location& location, Line& li
 }
 
 template <fabric::Endpoint E>
+void BucketChain<E>::post_expected(std::uint32_t rank, EntryWord expected) {
+  make_room_for(expected);
+  ep_.post_read(fabric::rma, {rank, expected.offset()}, std::span(expected_));
+}
+
+template <fabric::Endpoint E>
 template <class Access>
 Code BucketChain<E>::locate(Access access, const Location& location, std::string_view key,
                             Found& found, const Bucket* first, EntryWord expected) {
   lines_.clear();
-  if (first != nullptr) expected = {};  // has been read alone
   fabric::Address at = geometry_.bucket(location.rank, location.bucket);
   while (true) {
     found.line = static_cast<std::uint32_t>(lines_.size());

@@ -28,7 +28,8 @@ class FreedBlocks {
   [[gnu::always_inline]] void reserve(std::size_t more) { reserve_more(blocks_, more); }
   /// Notes a block, for which there is room.
   void add(std::uint32_t rank, const Block& block) { blocks_.push_back({rank, block}); }
-  /// Frees them all. No stripe is locked that guards a word which referred to one.
+  /// Frees them all. No stripe is locked that guards a word which referred to one, or its unlock is
+  /// on the way.
   void collect() {
     for (const Freed& freed : blocks_) {  // K4
       const std::uint64_t bytes = heap_.capacity(freed.rank, freed.block);

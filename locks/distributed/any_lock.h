@@ -91,6 +91,20 @@ class AnyLock {
                         kind_);
     });
   }
+  /// The same. A kind that can calls post_reads() to post reads of the lock's home rank together
+  /// with its own operations; the grant's `read_first` says whether they were made under the lock.
+  template <fabric::Endpoint E, class PostReads>
+  Result<Grant> acquire(LockAgent<E>& agent, const LockSite& site, Mode mode, Deadline deadline,
+                        PostReads&& post_reads) const {
+    const auto take = [&](const auto& kind) {
+      if constexpr (requires { kind.acquire(agent, site, mode, deadline, post_reads); }) {
+        return kind.acquire(agent, site, mode, deadline, post_reads);
+      } else {
+        return kind.acquire(agent, site, mode, deadline);
+      }
+    };
+    return timed(agent, [&] { return std::visit(take, kind_); });
+  }
   template <fabric::Endpoint E>
   Result<Grant> try_acquire(LockAgent<E>& agent, const LockSite& site, Mode mode) const {
     return timed(agent, [&] {

@@ -8,6 +8,7 @@
 //   L2  A failed or timed-out acquire leaves nothing behind that could delay other agents.
 //   L3  release() completes everything that the holder posted to the lock's home rank before any
 //       other agent is granted. The holder itself flushes operations that it posted to other ranks.
+//       It may return before others find the lock free, if its kind says so.
 //   L4  Each fencing token of a lock is greater than all earlier ones. An exclusive grant has one
 //       token; it is assigned when the holder first asks for it.
 // *Source.* Design section 5.
@@ -56,8 +57,8 @@ struct LockSite {
 
 /// The guarantees of a kind, for tests and reports.
 struct LockTraits {
-  std::string_view name;         // as in `--lock NAME`
-  bool readers_share = false;    // readers enter together
+  std::string_view name;       // as in `--lock NAME`
+  bool readers_share = false;  // readers enter together
   // Exclusive grants in the order of their first atomic; with starvation_free, shared grants too.
   bool fifo = false;
   bool queued = false;           // waits on its own word and needs a queue node
@@ -98,6 +99,7 @@ class GrantPayload {
 struct Grant {
   Mode mode = Mode::kWrite;
   bool token_known = true;     // false: exclusive, and its token is not assigned yet
+  bool read_first = false;     // reads posted with the acquire were made under the lock
   GrantPayload payload;        // the kind's own
   std::uint64_t token = 0;     // 0 for a shared grant
   std::uint64_t timed_ns = 0;  // time of the grant, if times are taken (lock_agent.h)
@@ -139,6 +141,11 @@ struct LockStats {
 
 template <class E>
 class LockAgent;
+
+/// For an acquire with which nothing is read.
+struct NoReads {
+  void operator()() const {}
+};
 
 /// L is a lock kind that runs on endpoints of type E.
 template <class L, class E>

@@ -12,6 +12,7 @@
 #include "keyway/locks/base/histogram.h"
 #include "keyway/locks/distributed/lock.h"
 #include "keyway/locks/distributed/queue_node.h"
+#include "keyway/locks/distributed/seen_versions.h"
 #include "keyway/locks/fabric/endpoint.h"
 
 namespace keyway::locks {
@@ -101,6 +102,7 @@ class LockAgent {
   E& ep;
   NodePool<E> nodes;
   const std::uint32_t local_level;
+  SeenVersions versions;
   LockStats stats;
   LockTimes* times = nullptr;  // null: no times are taken
 

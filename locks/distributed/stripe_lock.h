@@ -50,7 +50,7 @@ struct StripeSite {
 struct StripeGrant {
   Grant grant;
   KindIndex kind = 0;
-  bool read_first = false;  // acquire()'s post_first was called, and what it posted is complete
+  bool read_first = false;  // the reads of acquire()'s post_first were made under the lock
 };
 
 /// Kinds among which a lock may change: those that exclude (L1), which is all that W2 needs.
@@ -74,11 +74,21 @@ class BasicStripeLock {
   const L& kind(KindIndex index) const { return kinds_[index]; }
 
   /// `known` is the agent's byte of this stripe. `post_first` may be called to post reads of the
-  /// stripe's home rank together with the check; the grant says whether it was. Then the reads are
-  /// complete and were made under the lock. It may be called more than once: the last call counts.
+  /// stripe's home rank together with the check, or with the lock's own operations if the stripe
+  /// has one kind; the grant says whether the reads are complete and were made under the lock. It
+  /// may be called more than once: the last call counts.
   template <fabric::Endpoint E, class PostFirst>
   Result<StripeGrant> acquire(LockAgent<E>& agent, const StripeSite& site, Mode mode,
                               Deadline deadline, KindIndex& known, PostFirst&& post_first) const {
+    if constexpr (requires(L kind) {
+                    kind.acquire(agent, site.first, mode, deadline, post_first);
+                  }) {
+      if (kinds_.size() == 1) {
+        auto grant = kinds_.front().acquire(agent, site.first, mode, deadline, post_first);
+        if (!grant.ok()) return grant.status();
+        return StripeGrant{*grant, 0, grant->read_first};
+      }
+    }
     while (true) {
       const KindIndex kind = known;
       auto grant = kinds_[kind].acquire(agent, site.of(kind), mode, deadline);
@@ -93,7 +103,7 @@ class BasicStripeLock {
   template <fabric::Endpoint E>
   Result<StripeGrant> acquire(LockAgent<E>& agent, const StripeSite& site, Mode mode,
                               Deadline deadline, KindIndex& known) const {
-    return acquire(agent, site, mode, deadline, known, Nothing());
+    return acquire(agent, site, mode, deadline, known, NoReads());
   }
 
   /// kBusy if the active lock is taken.
@@ -104,7 +114,7 @@ class BasicStripeLock {
       const KindIndex kind = known;
       auto grant = kinds_[kind].try_acquire(agent, site.of(kind), mode);
       if (!grant.ok() && grant.code() != Code::kBusy) return grant.status();
-      const bool current = in_force(agent, site, known, Nothing());
+      const bool current = in_force(agent, site, known, NoReads());
       if (grant.ok() && current) return StripeGrant{*grant, kind};
       if (grant.ok()) kinds_[kind].release(agent, site.of(kind), *grant);
       if (current) return grant.status();
@@ -145,10 +155,6 @@ class BasicStripeLock {
   }
 
  private:
-  struct Nothing {
-    void operator()() const {}
-  };
-
   template <fabric::Endpoint E>
   bool looks_remotely(const LockAgent<E>& agent, const StripeSite& site) const {
     return kinds_.size() > 1 && !agent.ep.is_local(site.word.rank());

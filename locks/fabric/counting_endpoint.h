@@ -159,6 +159,7 @@ class CountingEndpoint {
   void flush_all() { inner_.flush_all(); }
   void fence() { inner_.fence(); }
   void order(std::uint32_t rank) { inner_.order(rank); }
+  void push(std::uint32_t rank) { inner_.push(rank); }
 
   // --- waiting
   template <class P>

@@ -13,7 +13,7 @@
 //       unless the fabric says one_class(). Plain 8-byte loads and stores never tear in either.
 //   E3  A blocking operation is complete at its target when it returns. A posted one is complete
 //       only after flush(rank); posted operations to one rank may complete in any order, unless an
-//       order(rank) separates them.
+//       order(rank) separates them. push(rank) lets it complete without the flush.
 //   E4  If an agent writes and flushes data and then stores or read-modify-writes a word, an agent
 //       that has read the result of that store sees the data (release and acquire). ORDERING.md has
 //       the details.
@@ -96,6 +96,9 @@ concept Endpoint = detail::WordAccess<E, CpuClass> && detail::WordAccess<E, RmaC
   { ep.flush_all() } -> std::same_as<void>;
   // Flush, and order earlier stores before later loads as well (what Peterson's lock needs).
   { ep.fence() } -> std::same_as<void>;
+  // Operations that the agent has posted to `rank` will be complete soon, also if it does nothing
+  // more. It may return before that: results and buffers still wait for a flush.
+  { ep.push(rank) } -> std::same_as<void>;
   // Orders operations that this agent has issued to `rank` before its later operations to that
   // rank, also a store before a later load, and completes nothing. Free on fabrics that keep
   // operations in order anyway.

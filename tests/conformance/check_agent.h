@@ -87,12 +87,18 @@ class CheckAgent {
   void expect(bool ok, fmt::format_string<Args...> what, Args&&... args) const {
     if (!ok) fail(fmt::format(what, std::forward<Args>(args)...));
   }
-  void report_failure() { set(kFailedWord, 1); }
+  /// Without a flush: buffers of posted reads have gone with what has failed.
+  void report_failure() { ep().store(fabric::rma, board(kFailedWord), 1); }
 
   // --- the board
   std::uint64_t get(std::uint32_t word) { return ep().load(fabric::rma, board(word)); }
-  void set(std::uint32_t word, std::uint64_t value) { ep().store(fabric::rma, board(word), value); }
+  /// O3: an unlock that is on its way comes before the news of it.
+  void set(std::uint32_t word, std::uint64_t value) {
+    ep().flush_all();
+    ep().store(fabric::rma, board(word), value);
+  }
   std::uint64_t add(std::uint32_t word, std::uint64_t value) {
+    ep().flush_all();
     return ep().fetch_add(fabric::rma, board(word), value);
   }
   /// Waits for a condition that other agents will bring about.
@@ -115,7 +121,12 @@ class CheckAgent {
   }
   /// Waits for all agents of the check.
   void arrive_and_wait() {
-    const std::uint64_t arrived = add(kBarrierWord, 1) + 1;
+    ep().flush_all();
+    meet();
+  }
+  /// The same, and flushes nothing: a release must have done that.
+  void meet() {
+    const std::uint64_t arrived = ep().fetch_add(fabric::rma, board(kBarrierWord), 1) + 1;
     const std::uint64_t all = (arrived + agents_ - 1) / agents_ * agents_;
     await_word(kBarrierWord, all, "not every agent came to the meeting");
   }

@@ -97,7 +97,7 @@ Outcome check_release_completes(const L& lock, const Setting& setting) {
         auto held = me.hold(lock, k, Mode::kWrite);
         visit_alone(me, k, held, false);
       }
-      me.arrive_and_wait();
+      me.meet();
       for (std::uint32_t k = 0; me.is(1) && k < shape.locks; ++k) {
         auto held = me.hold(lock, k, Mode::kRead);
         const Record now = read_record(me, k);
@@ -106,7 +106,7 @@ Outcome check_release_completes(const L& lock, const Setting& setting) {
         me.ep().post_read(fabric::rma, me.plan().record(k),
                           std::as_writable_bytes(std::span(&asked[k], 1)));
       }
-      me.arrive_and_wait();
+      me.meet();
       for (std::uint32_t k = 0; me.is(1) && k < shape.locks; ++k) {
         me.expect(asked[k].version == round,
                   "L3: release of lock {} left a reader's posted read incomplete", k);

@@ -127,8 +127,12 @@ template <class World, class L>
 Outcome check_stats(const L& lock, const Setting& setting) {
   const Shape shape{.agents = 1, .locks = 2};
   return run_check<World>(shape, setting, [&](auto& me) {
-    for (int i = 0; i < 3; ++i) me.hold(lock, 0, Mode::kWrite).release();
-    for (int i = 0; i < 2; ++i) me.hold(lock, 1, Mode::kRead).release();
+    const auto visit = [&](std::uint32_t k, Mode mode) {
+      me.hold(lock, k, mode).release();
+      me.ep().flush_all();  // the next attempt does not meet an unlock on its way
+    };
+    for (int i = 0; i < 3; ++i) visit(0, Mode::kWrite);
+    for (int i = 0; i < 2; ++i) visit(1, Mode::kRead);
     {
       auto held = me.hold_at_once(lock, 0, Mode::kWrite);
       me.expect_busy(lock, 0, Mode::kWrite, "of our own lock");

@@ -120,6 +120,7 @@ class DeferredEndpoint {
     flush_all();
     inner_.fence();
   }
+  void push(std::uint32_t rank) { flush(rank); }
   void order(std::uint32_t rank) {
     ++epochs_[rank];
     inner_.order(rank);

@@ -16,6 +16,7 @@
 
 #include "keyway/locks/fabric/fiber.h"
 #include "keyway/locks/fabric/mpi/mpi_library.h"
+#include "keyway/locks/fabric/wait.h"
 #include "tests/support/mpi_job.h"
 
 using namespace keyway;
@@ -102,6 +103,20 @@ TEST_CASE("a rank that makes no calls is reached all the same") {
   close(gate);
   fabric.barrier();
   if (fabric.rank() == 0) std::filesystem::remove(path);
+}
+
+TEST_CASE("what is pushed is complete without a flush, with all agents outside MPI") {
+  MpiFabric fabric = make_mpi_fabric(kSegment);
+  MpiEndpoint ep = *fabric.endpoint();
+  fabric.barrier();
+  const std::uint32_t next = (fabric.rank() + 1) % fabric.ranks();
+  for (int i = 0; i < 3; ++i) ep.post_fetch_add(rma, {next, kCount}, 1);
+  ep.push(next);
+  const Address own(fabric.rank(), kCount);
+  // Without progress: the agent stays outside MPI.
+  CHECK(wait_loop([&] { return ep.load(cpu, own) == 3; }, [] {},
+                  Deadline::within(std::chrono::minutes(1))));
+  fabric.barrier();
 }
 
 TEST_CASE("a fiber whose operation waits for a rank lets its siblings run") {

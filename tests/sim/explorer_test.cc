@@ -77,6 +77,18 @@ TEST_CASE("explore: order() orders posted stores and completes neither") {
   CHECK(elsewhere.contains({1, 0}));
 }
 
+TEST_CASE("explore: an agent that tries again sees what it has posted before") {
+  Scripted program({[](auto& ep) {
+    ep.post_store(rma, kX, 1);
+    const auto has_come = [&] { return ep.load(rma, kX) == 1; };
+    ep.retry_until(has_come, fabric::Backoff::none(), Deadline::never());
+  }});
+  Explorer explorer(program);
+  const auto report = explorer.exhaust(kAll);
+  CHECK(report.complete);
+  CHECK_FALSE(report.violation);
+}
+
 TEST_CASE("explore: order() leaves what was posted free to happen late") {
   bool late = false;
   Scripted program({[](auto& ep) {

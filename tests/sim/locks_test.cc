@@ -10,7 +10,8 @@ using test::kSmall;
 using test::waiting_of;
 
 TEST_CASE("explore: two agents of every kind, every order, twice each") {
-  for (const char* kind : {"fompi-spin", "fompi-rw", "gbh", "gbh:lockall=off", "d-mcs"}) {
+  for (const char* kind : {"fompi-spin", "fompi-rw", "gbh", "gbh:lockall=off",
+                           "gbh:lockall=off,versions=on", "d-mcs"}) {
     explored(kind, {.readers = 0, .writers = 2});
     explored(kind, {.readers = 1, .writers = 1});
   }
@@ -26,6 +27,8 @@ TEST_CASE("explore: three agents, every order") {
     if (!kSmall) explored(kind, {.readers = 1, .writers = 2});
   }
   explored("gbh:lockall=off", {.readers = 2, .writers = 1});
+  explored("gbh:lockall=off,versions=on", {.readers = 0, .writers = 3});
+  if (!kSmall) explored("gbh:lockall=off,versions=on", {.readers = 1, .writers = 2});
   if (!kSmall) explored("fompi-rw", {.readers = 1, .writers = 2});
 }
 
@@ -77,7 +80,8 @@ TEST_CASE("explore: who spins can starve, and can be passed without bound") {
 }
 
 TEST_CASE("explore: deadlines that pass and tries that fail leave nothing behind") {
-  for (const char* kind : {"fompi-spin", "fompi-rw", "gbh:lockall=off", "d-mcs"}) {
+  for (const char* kind :
+       {"fompi-spin", "fompi-rw", "gbh:lockall=off", "gbh:lockall=off,versions=on", "d-mcs"}) {
     for (const Manner manner : {Manner::kTimed, Manner::kTry}) {
       explored(kind, {.readers = 1, .writers = 1, .manner = manner});
     }

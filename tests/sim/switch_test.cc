@@ -101,6 +101,46 @@ TEST_CASE("switch: a reader, a writer and a switcher, from RMA-RW to ALock and b
   }
 }
 
+namespace {
+
+/// The one kind whose version tells an agent whether its first reads were made under the lock.
+void require_reads_beside(const SwitchShape& shape) {
+  const Kinds kinds = {"gbh:lockall=off,versions=on"};
+  SwitchProgram<locks::StripeLock> program(stripe_of(kinds), shape);
+  fabric::sim::Explorer explorer(program, options_of(kinds));
+  const auto report = explorer.exhaust(60'000'000);
+  check(kinds, shape, report);
+  CHECK(report.complete);
+  CHECK(program.reads_beside() > 0);
+}
+
+}  // namespace
+
+// `first` 1: agent 0 is remote. Of two ranks the other one is local, of three both are remote.
+TEST_CASE("versions: reads beside an acquire are under the lock, every order") {
+  for (const std::uint32_t ranks : {2u, 3u}) {
+    require_reads_beside({.readers = 1, .switchers = 0, .rounds = 2, .ranks = ranks, .first = 1});
+    require_reads_beside(
+        {.readers = 0, .writers = 2, .switchers = 0, .rounds = 2, .ranks = ranks, .first = 1});
+  }
+}
+
+TEST_CASE("versions: with deadlines that pass, every order") {
+  require_reads_beside({.readers = 0,
+                        .writers = 2,
+                        .switchers = 0,
+                        .rounds = 2,
+                        .ranks = 3,
+                        .first = 1,
+                        .manner = Manner::kTimed});
+}
+
+TEST_CASE("versions: three agents, every order", "[.long][switch]") {
+  require_reads_beside(
+      {.readers = 1, .writers = 2, .switchers = 0, .rounds = 2, .ranks = 3, .first = 1});
+  require_reads_beside({.readers = 0, .writers = 3, .switchers = 0, .ranks = 4, .first = 1});
+}
+
 TEST_CASE("switch: a reader, a writer and a switcher, the kinds of the papers, every order",
           "[.long][switch]") {
   for (const Kinds& kinds :

@@ -17,8 +17,8 @@ using namespace keyway::test;
 
 namespace {
 
-constexpr const char* kLocks[] = {"gbh",        "gbh:lockall=off", "fompi-rw",
-                                  "fompi-spin", "d-mcs",           "auto"};
+constexpr const char* kLocks[] = {
+    "gbh", "gbh:lockall=off,versions=on", "fompi-rw", "fompi-spin", "d-mcs", "auto"};
 // Fibers of several threads, so that a fiber is stopped inside an operation and its siblings
 // continue.
 constexpr Team kTeams[] = {{.threads = 4}, {.threads = 2, .fibers = 3}};

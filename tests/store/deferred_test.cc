@@ -185,7 +185,7 @@ TEST_CASE("deferred: transfers of lazy, remote agents keep the sum, for every lo
 }
 
 TEST_CASE("deferred: parts of values that lazy, remote agents change are all there") {
-  for (const char* lock : {"gbh:lockall=off", "fompi-rw", "fompi-spin", "d-mcs"}) {
+  for (const char* lock : {"gbh:lockall=off,versions=on", "fompi-rw", "fompi-spin", "d-mcs"}) {
     for (std::uint64_t seed = 1; seed <= scaled(5); ++seed) {
       CAPTURE(lock, seed);
       LazyStore store(lock, seed);
@@ -253,7 +253,7 @@ TEST_CASE("deferred: a value of several chunks takes and releases them as it gro
 TEST_CASE("deferred: runs, sweeps, clears and scans of a lazy, remote session") {
   for (std::uint64_t seed = 1; seed <= scaled(10); ++seed) {
     CAPTURE(seed);
-    LazyStore store("gbh:lockall=off", seed);
+    LazyStore store("gbh:lockall=off,versions=on", seed);
     const auto session = store.session(1);
     LazySession& s = *session;
     std::map<std::string, std::string> model;

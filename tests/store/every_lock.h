@@ -8,9 +8,9 @@
 
 namespace keyway::test {
 
-/// As in a store's URI. GBH twice: readers of several stripes take one lock for all, or each.
+/// As in a store's URI. GBH also as a store begins with it.
 inline std::vector<std::string> every_lock() {
-  std::vector<std::string> all{"gbh:lockall=off"};
+  std::vector<std::string> all{"gbh:lockall=off", "gbh:lockall=off,versions=on"};
   for (const std::string_view name : locks::AnyLock::kNames) all.emplace_back(name);
   return all;
 }

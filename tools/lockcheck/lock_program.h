@@ -5,9 +5,9 @@
 // LockWatch checks every operation. At the end the record must equal the number of exclusive
 // visits, and the token the number of tokens that were requested, and every agent must be able to
 // acquire and release the lock (L2).
-// *Forgetting.* Between two rounds an agent's future depends on its pool of nodes alone, and inside
-// on its grant as well: kinds are values, and a LockAgent keeps nothing else between calls that its
-// operations depend on.
+// *Forgetting.* Between two rounds an agent's future depends on its pool of nodes and the versions
+// that it has seen, and inside on its grant as well: kinds are values, and a LockAgent keeps
+// nothing else between calls that its operations depend on.
 // *For ever.* An agent that has given the lock back rests, and comes back at any time, or never;
 // tokens and the record count modulo two. So states return, and a cycle in the state graph is an
 // endless execution.
@@ -30,8 +30,8 @@
 #include "keyway/locks/fabric/sim/explorer.h"
 #include "keyway/locks/fabric/sim/explorer_hash.h"
 #include "keyway/locks/fabric/sim/sim_endpoint.h"
+#include "keyway/tools/lockcheck/agent_digest.h"
 #include "keyway/tools/lockcheck/lock_watch.h"
-#include "keyway/tools/lockcheck/pool_digest.h"
 
 namespace keyway::lockcheck {
 
@@ -71,12 +71,12 @@ class LockProgram final : public fabric::sim::Program {
     for (std::uint32_t round = 0; shape_.forever || round < shape_.rounds; ++round) {
       if (shape_.forever) {
         endpoints_[i]->rewind();
-        execution_->rest(i, pool_digest(agents_[i]->nodes));
+        execution_->rest(i, agent_digest(*agents_[i]));
       }
       ask_once(i, round);
       if (!shape_.forever) {
         endpoints_[i]->rewind();
-        execution_->forget(i, fabric::sim::mixed(pool_digest(agents_[i]->nodes), round));
+        execution_->forget(i, fabric::sim::mixed(agent_digest(*agents_[i]), round));
       }
     }
   }
@@ -257,7 +257,7 @@ class LockProgram final : public fabric::sim::Program {
   std::uint64_t grant_digest(std::uint32_t i, const locks::Grant& grant,
                              std::uint32_t round) const {
     using fabric::sim::mixed;
-    std::uint64_t digest = mixed(pool_digest(agents_[i]->nodes), shape_.forever ? 0 : round);
+    std::uint64_t digest = mixed(agent_digest(*agents_[i]), shape_.forever ? 0 : round);
     digest = mixed(digest, endpoints_[i]->posted());
     for (const std::uint64_t word : grant.payload.words()) digest = mixed(digest, word);
     return mixed(mixed(digest, grant.token), grant.token_known ? 1 : 0);

@@ -27,8 +27,8 @@
 #include "keyway/locks/fabric/sim/explorer.h"
 #include "keyway/locks/fabric/sim/explorer_hash.h"
 #include "keyway/locks/fabric/sim/sim_endpoint.h"
+#include "keyway/tools/lockcheck/agent_digest.h"
 #include "keyway/tools/lockcheck/lock_shape.h"
-#include "keyway/tools/lockcheck/pool_digest.h"
 
 namespace keyway::lockcheck {
 
@@ -36,13 +36,12 @@ struct SwitchShape {
   std::uint32_t readers = 1;  // the first agents
   std::uint32_t writers = 1;  // the next ones
   std::uint32_t switchers = 1;
-  std::uint32_t rounds = 1;  // visits of each
-  std::uint32_t switches =
-      1;                    // switches of each switcher: to kind 1, back to 0, ...; the second
-                            // begins at 0
-  std::uint32_t ranks = 2;  // agent i lives at rank (i + first) % ranks; the stripe at rank 0
-  std::uint32_t first = 0;  // the rank of agent 0
-  std::uint32_t stale = 0;  // a bit for each agent that begins with kind 1 in mind
+  std::uint32_t rounds = 1;    // visits of each
+  std::uint32_t switches = 1;  // switches of each switcher: to kind 1, back to 0, ...; the second
+                               // begins at 0
+  std::uint32_t ranks = 2;     // agent i lives at rank (i + first) % ranks; the stripe at rank 0
+  std::uint32_t first = 0;     // the rank of agent 0
+  std::uint32_t stale = 0;     // a bit for each agent that begins with kind 1 in mind
   Manner manner = Manner::kWait;
 
   std::uint32_t agents() const { return readers + writers + switchers; }
@@ -67,6 +66,9 @@ class SwitchProgram final : public fabric::sim::Program {
     nodes_ = locks::NodeRegion::reserve(layout, per_rank, 3);
     segment_bytes_ = layout.size();
   }
+
+  /// Reads that came with a grant, in all executions.
+  std::uint64_t reads_beside() const { return beside_; }
 
   std::uint32_t agents() const override { return shape_.agents(); }
   std::uint32_t ranks() const override { return shape_.ranks; }
@@ -168,7 +170,7 @@ class SwitchProgram final : public fabric::sim::Program {
     if (!execution_->has_posted(i)) endpoints_[i]->rewind();
     std::uint64_t digest = fabric::sim::mixed(endpoints_[i]->posted(), round);
     digest = fabric::sim::mixed(digest, known_[i]);
-    execution_->forget(i, fabric::sim::mixed(digest, pool_digest(agents_[i]->nodes)));
+    execution_->forget(i, fabric::sim::mixed(digest, agent_digest(*agents_[i])));
   }
   std::uint64_t satellite_bytes() const { return locks::satellite_bytes(topology_.levels()); }
   Deadline deadline() const {
@@ -196,6 +198,7 @@ class SwitchProgram final : public fabric::sim::Program {
       return require(i, may_fail(held.code()), "an acquire failed");
     }
     enter(i, alone);
+    if (held->read_first) ++beside_;
     require(i, !held->read_first || first == visits_, "W2: a read beside the look is out of date");
     look(i, alone, *held);
     standings_[i] = fabric::sim::Standing::kOutside;
@@ -253,7 +256,8 @@ class SwitchProgram final : public fabric::sim::Program {
   std::vector<locks::KindIndex> known_;
   std::vector<fabric::sim::Standing> standings_;
   std::uint64_t visits_ = 0;
-  std::uint64_t token_ = 0;  // token of the last exclusive visit
+  std::uint64_t token_ = 0;   // token of the last exclusive visit
+  std::uint64_t beside_ = 0;  // see reads_beside()
 };
 
 }  // namespace keyway::lockcheck

@@ -153,6 +153,9 @@ class MpiEndpoint {
     flush(rank);
     if (is_local(rank)) fence_word_->fetch_add(1, std::memory_order_seq_cst);  // as in fence()
   }
+  void push(std::uint32_t rank) {
+    if (channel_ != nullptr) channel_->push(rank);
+  }
 
   // --- waiting
   template <class Predicate>

@@ -66,6 +66,10 @@ void RmaChannel::flush_all() {
   dirty_.clear();
 }
 
+void RmaChannel::push(std::uint32_t rank) {
+  if constexpr (kOpenMpi) flush(rank);
+}
+
 Pending RmaChannel::post_word(WordOp op, Address a, std::uint64_t operand) {
   Slot& slot = next_slot(a);
   slot.operand = operand;

@@ -48,6 +48,9 @@ class RmaChannel {
     return {rank, issued_};
   }
   void flush_all();
+  /// MPICH sends an operation when it is posted, and the target carries it out when it comes; Open
+  /// MPI may hold it back until the flush.
+  void push(std::uint32_t rank);
   void progress() { mpi_->progress(*window_); }
 
  private:

@@ -155,6 +155,7 @@ class ShmEndpoint {
   // cost, and ThreadSanitizer understands it.
   void fence() { fence_word_->fetch_add(1, std::memory_order_seq_cst); }
   void order(std::uint32_t) { fence(); }
+  void push(std::uint32_t) {}
 
   // --- waiting
   template <class Predicate>

@@ -178,7 +178,11 @@ void Execution::buffered_step(Agent& agent, const Action& action) {
 void Execution::posted_step(Agent& agent, const Action& action) {
   if (action.posted == Action::kBuffered) return buffered_step(agent, action);
   Posted& posted = agent.posted[action.posted];
-  if (!happen(agent, posted.op, posted.begun, posted.value)) return;
+  const std::uint64_t own_changes = agent.own_changes;
+  const bool is_over = happen(agent, posted.op, posted.begun, posted.value);
+  // To an attempt, an operation that was posted before it is news, as one of another agent is.
+  if (agent.attempting && action.posted < agent.had_posted) agent.own_changes = own_changes;
+  if (!is_over) return;
   posted.happened = true;
   if (posted.result != nullptr) posted.result->value = posted.value;
   if (trace_ != nullptr) trace_->push_back(line(action, &posted.op, posted.value));

@@ -2,18 +2,18 @@
 //
 // *What.* The grain is one operation. A posted operation happens at any time before the flush of
 // its rank, in any order. A wait is one step, possible while its predicate holds. An attempt that
-// failed is tried again only after another agent has changed memory, and leaves its agent as it was
-// (retry_until() requires that), so that spinning does not make endless new states. Operations that
-// an agent issues to a rank after an order() of it happen after the operations that it posted to
-// the rank before. With split_rma a read-modify-write of the `rma` class is two steps, its read and
-// its write: no operation of the `rma` class on that word happens between them, but one of the
-// `cpu` class may (O4). With double_stores a store of the `rma` class, also one by a swap or a
-// compare-and-swap, is two steps with the same value, and operations of the `cpu` class may happen
-// between them in the same way (O5). With torn_bytes a read or write of bytes of the `rma` class is
-// an operation of its own for each 8-byte word, in any order.
-// *Store buffers.* With store_buffers a store of the `cpu` class waits in a buffer of its agent, as
-// on a processor with total store order, and happens at any later time, after the stores before it.
-// The agent's own `cpu` loads and its waits see it at once. Before a fence() ends, and before any
+// failed is tried again only after another agent, or an earlier post, has changed memory, and
+// leaves its agent as it was (retry_until() requires that), so that spinning does not make endless
+// new states. Operations that an agent issues to a rank after an order() of it happen after the
+// operations that it posted to the rank before. With split_rma a read-modify-write of the `rma`
+// class is two steps, its read and its write: no operation of the `rma` class on that word happens
+// between them, but one of the `cpu` class may (O4). With double_stores a store of the `rma` class,
+// also one by a swap or a compare-and-swap, is two steps with the same value, and operations of the
+// `cpu` class may happen between them in the same way (O5). With torn_bytes a read or write of
+// bytes of the `rma` class is an operation of its own for each 8-byte word, in any order. *Store
+// buffers.* With store_buffers a store of the `cpu` class waits in a buffer of its agent, as on a
+// processor with total store order, and happens at any later time, after the stores before it. The
+// agent's own `cpu` loads and its waits see it at once. Before a fence() ends, and before any
 // operation of the agent that changes memory happens, all earlier stores in the buffer have
 // happened (E4); loads do not wait for the buffer, except for stores to their rank before an
 // order() (O6, O7). Stores after an order() wait for the operations that were posted to the rank
@@ -198,7 +198,7 @@ class Execution final : public Engine {
     std::uint64_t history = 0;  // hash of all answers so far
     std::uint64_t mark = 0;     // history as the attempt began
     std::uint64_t own_changes = 0;
-    std::uint64_t seen_changes = 0;  // changes by others, at the start of the attempt
+    std::uint64_t seen_changes = 0;  // not by its attempts, at the start of one
     std::size_t had_posted = 0;      // as the attempt began
     std::vector<Posted> posted;
     std::vector<Posted> buffer;          // stores of the `cpu` class, oldest first

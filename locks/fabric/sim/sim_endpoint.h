@@ -111,6 +111,8 @@ class SimEndpoint {
   void flush_all() { engine_->flush_all(agent_); }
   void fence() { engine_->fence(agent_); }
   void order(std::uint32_t rank) { engine_->order(agent_, rank); }
+  /// A posted operation happens by itself.
+  void push(std::uint32_t) {}
 
   // --- waiting
   template <class P>

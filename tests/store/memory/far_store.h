@@ -47,7 +47,7 @@ class FarStore {
                                           .agents_per_rank = kAgents,
                                           .nodes_per_agent = 32,
                                           .ranks = kRanks})),
-        lock_(*locks::AnyLock::make("gbh:lockall=off")),
+        lock_(*locks::AnyLock::make("gbh:lockall=off,versions=on")),
         fabric_(make(geometry_.segment_bytes(), kAgents)),
         walker_(session()) {}
 

@@ -125,7 +125,7 @@ TEST_CASE("store over mpi: remote writers lease, free and fill heaps, and nothin
 }
 
 TEST_CASE("store over mpi: threads of every process share the store") {
-  Store store = open_job_store(shape("gbh:lockall=off"));
+  Store store = open_job_store(shape("gbh:lockall=off,versions=on"));
   constexpr std::uint64_t kThreads = 3;
   constexpr std::uint64_t kTimes = 40;
   std::atomic<std::uint64_t> done{0};

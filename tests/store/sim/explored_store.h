@@ -71,7 +71,7 @@ inline constexpr std::size_t kShort = 15;
 inline constexpr std::size_t kLong = 23;
 
 struct StoreShape {
-  std::string_view lock = "gbh:lockall=off";
+  std::string_view lock = "gbh:lockall=off,versions=on";
   std::size_t bytes = kShort;   // sizes of the first values; 0: the keys are absent
   std::uint32_t knowing = ~0u;  // readers, the first ones, that know the elements' places
   std::vector<Script> readers;  // agents 0, 1, ...: they read the first two keys
@@ -192,7 +192,7 @@ class ExploredStore final : public fabric::sim::Program {
   }
 
   /// While writers hold the lock, which is explored elsewhere, all that they read and count is
-  /// theirs.
+  /// theirs. They may read beside their first attempt, but wait for the lock before they go on.
   fabric::sim::Sight sight(std::uint32_t agent, const fabric::sim::Operation& op) const override {
     using fabric::sim::OpKind;
     using fabric::sim::Sight;

@@ -16,7 +16,7 @@ namespace {
 
 using FaultyStore = SimStore<FaultyEndpoint>;
 
-constexpr const char* kLocks[] = {"gbh:lockall=off", "fompi-rw", "d-mcs"};
+constexpr const char* kLocks[] = {"gbh:lockall=off,versions=on", "fompi-rw", "d-mcs"};
 #if defined(KEYWAY_SIM_SMALL)
 constexpr std::uint32_t kRounds = 3;
 constexpr std::uint32_t kPlantedRounds = 40;
@@ -144,7 +144,7 @@ TEST_CASE("store in simulation: a planted flush that is forgotten is found in ev
 TEST_CASE("store in simulation: a planted lock that lets agents in too early is found") {
   // Not d-mcs: an agent that enters its queue out of turn makes it a ring, and no run ends. Its
   // mutants have separate tests (tests/conformance).
-  constexpr const char* kWithoutQueue[] = {"gbh:lockall=off", "fompi-rw", "fompi-spin"};
+  constexpr const char* kWithoutQueue[] = {"gbh:lockall=off,versions=on", "fompi-rw", "fompi-spin"};
   for_each_plan(kWithoutQueue, [](const SimPlan& plan) {
     CHECK(found_in_counter(plan, {}) == "");
     CHECK(found_in_counter(plan, {.impatient = true}) != "");

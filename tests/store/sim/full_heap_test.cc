@@ -46,7 +46,7 @@ std::string fill(S& session, std::uint32_t me, Rng rng, std::uint64_t& refused) 
 }  // namespace
 
 TEST_CASE("store in simulation: full heaps under many remote writers lose nothing") {
-  for (const char* lock : {"gbh:lockall=off", "d-mcs"}) {
+  for (const char* lock : {"gbh:lockall=off,versions=on", "d-mcs"}) {
     DYNAMIC_SECTION(lock) {
       for (const std::uint64_t seed : sim_seeds(2)) {
         INFO(sim_replay(lock, seed));

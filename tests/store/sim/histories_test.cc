@@ -13,7 +13,7 @@ namespace {
 
 using PlainStore = SimStore<fabric::SimEndpoint>;
 
-constexpr const char* kLocks[] = {"gbh:lockall=off", "fompi-rw", "d-mcs"};
+constexpr const char* kLocks[] = {"gbh:lockall=off,versions=on", "fompi-rw", "d-mcs"};
 
 struct Size {
   std::uint32_t ranks;

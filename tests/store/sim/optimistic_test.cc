@@ -131,7 +131,7 @@ TEST_CASE("optimistic: every order of larger programs", "[.long]") {
 
 TEST_CASE("optimistic: a million orders", "[.long]") {
   constexpr std::uint64_t kEach = 125'000;
-  for (const char* lock : {"gbh:lockall=off", "d-mcs"}) {
+  for (const char* lock : {"gbh:lockall=off,versions=on", "d-mcs"}) {
     explore_some({.lock = lock,
                   .knowing = 1,
                   .readers = {{get(0)}, {get(0), get(0)}},

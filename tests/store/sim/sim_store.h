@@ -26,7 +26,7 @@ namespace keyway::test {
 
 /// The parameters of one run.
 struct SimPlan {
-  std::string_view lock = "gbh:lockall=off";
+  std::string_view lock = "gbh:lockall=off,versions=on";
   std::string_view other_lock = {};  // the kind to which its stripes may be switched, if any
   const store::KindChoice* choice = nullptr;  // its sessions switch them by themselves
   std::uint32_t ranks = 4;

@@ -1,16 +1,18 @@
-// The state that an agent's next acquire depends on when it holds nothing: its pool of queue nodes.
+// The state that an agent's next acquire depends on when it holds nothing: its pool of queue nodes,
+// and the versions of locks that it has seen.
 #pragma once
 
 #include <cstdint>
 
-#include "keyway/locks/distributed/queue_node.h"
+#include "keyway/locks/distributed/lock_agent.h"
 #include "keyway/locks/fabric/sim/explorer_hash.h"
 
 namespace keyway::lockcheck {
 
 template <class E>
-std::uint64_t pool_digest(const locks::NodePool<E>& pool) {
-  std::uint64_t digest = 0;
+std::uint64_t agent_digest(const locks::LockAgent<E>& agent) {
+  const locks::NodePool<E>& pool = agent.nodes;
+  std::uint64_t digest = agent.versions.digest();
   for (const std::uint32_t index : pool.free_nodes()) digest = fabric::sim::mixed(digest, index);
   digest = fabric::sim::mixed(digest, ~0ULL);
   for (const std::uint32_t index : pool.nodes_in_limbo()) {
