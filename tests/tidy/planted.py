@@ -154,6 +154,14 @@ PLANTED = {
          ["locks/distributed/a.cc:1", "locks/distributed/a.cc:2"]),
         (_cc("locks/distributed/a.cc", "// as on mpi\nFompiSpin fompi_spin; // shm\n"), []),
     ],
+    "mpi_ends_in_one_place": [
+        (_cc("tools/kvload/a.cc", "MPI_Finalize();\n"), ["tools/kvload/a.cc:1"]),
+        (_cc("locks/fabric/mpi/mpi_interface.cc", "MPI_Finalize();\n"),
+         ["locks/fabric/mpi/mpi_interface.cc:1"]),
+        (_cc("locks/fabric/mpi/mpi_last_barrier.cc", "MPI_Finalize();\n"), []),
+        (_cc("tests/system/install/consumer/over.cc", "MPI_Finalize();\n"), []),
+        (_cc("tools/kvload/a.cc", "// MPI_Finalize()\nMPI_Finalized(&done);\nfinalise_mpi();\n"), []),
+    ],
     "locks_do_not_spin": [
         (_cc("locks/distributed/a.cc", "while (true) {\n  if (ep.load(w) == 0) break;\n}\n"),
          ["locks/distributed/a.cc:1"]),

@@ -105,6 +105,13 @@ def locks_know_no_fabric(tree):
     return _forbid(tree.cxx("locks/distributed"), _FABRIC_NAME, "a lock names no fabric")
 
 
+def mpi_ends_in_one_place(tree):
+    """Programs of the project end MPI by finalise_mpi(): MPI_Finalize alone may hang over TCP."""
+    files = [f for f in tree.cxx() if f.path != "locks/fabric/mpi/mpi_last_barrier.cc"
+             and not f.path.startswith("tests/system/install/")]  # a user's program
+    return _forbid(files, r"\bMPI_Finalize\s*\(", "call finalise_mpi()")
+
+
 def _body(text, start):
     """The loop's body: a braced block, or the one statement."""
     brace, semicolon = text.find("{", start), text.find(";", start)
@@ -174,5 +181,5 @@ def no_machine_is_named(tree):
 
 
 RULES = (memory_has_owners, nothing_sleeps, scripts_do_not_sleep, libraries_are_silent,
-         atomics_name_their_order, locks_know_no_fabric, locks_do_not_spin, mutexes_are_annotated,
-         no_machine_is_named)
+         atomics_name_their_order, locks_know_no_fabric, mpi_ends_in_one_place, locks_do_not_spin,
+         mutexes_are_annotated, no_machine_is_named)

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "keyway/locks/base/rng.h"
+#include "keyway/locks/fabric/mpi/mpi_last_barrier.h"
 #include "raw_read.h"
 
 namespace {
@@ -82,6 +83,6 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   const int code = run(argc, argv);
-  MPI_Finalize();
+  keyway::fabric::finalise_mpi();
   return code;
 }

@@ -98,7 +98,7 @@ Status initialise(bool& initialised_here) {
               "MPI runs below MPI_THREAD_SERIALIZED; initialise it with MPI_Init_thread("
               "..., MPI_THREAD_SERIALIZED, ...)"};
   }
-  if (!status.ok() && initialised_here) MPI_Finalize();
+  if (!status.ok() && initialised_here) finalise_mpi();
   return status;
 }
 
@@ -132,8 +132,7 @@ MpiInterface::~MpiInterface() {
   int finalised = 0;
   MPI_Finalized(&finalised);
   if (!initialised_here_ || finalised != 0) return;
-  barrier_before_finalise();
-  MPI_Finalize();
+  finalise_mpi();
 }
 
 void MpiInterface::post_word(const MpiWindow& window, WordOp op, Address a,

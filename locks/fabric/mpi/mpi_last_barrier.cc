@@ -52,10 +52,12 @@ void wait_in_launcher() {
 
 }  // namespace
 
-void barrier_before_finalise() {
-  if constexpr (kOpenMpi) return;
-  use_every_connection();
-  wait_in_launcher();
+void finalise_mpi() {
+  if constexpr (!kOpenMpi) {
+    use_every_connection();
+    wait_in_launcher();
+  }
+  MPI_Finalize();
 }
 
 }  // namespace keyway::fabric

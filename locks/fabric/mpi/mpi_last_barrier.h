@@ -1,4 +1,4 @@
-// How a job gets ready for MPI_Finalize.
+// How a job ends MPI.
 //
 // MPICH 4.0 on UCX's TCP closes its connections in MPI_Finalize: each rank asks every peer to
 // confirm what it sent, and then waits for the others in the launcher without serving MPI. A peer
@@ -11,8 +11,8 @@
 
 namespace keyway::fabric {
 
-/// Every rank of the job must call it last before MPI_Finalize, with no message in flight. Blocks
-/// until all have called it. Does nothing with Open MPI.
-void barrier_before_finalise();
+/// MPI_Finalize, for every program of this project: each rank of the job must call it, with no
+/// message in flight. Blocks until all have called it. With Open MPI it is MPI_Finalize alone.
+void finalise_mpi();
 
 }  // namespace keyway::fabric

@@ -8,6 +8,7 @@
 
 #include "keyway/kvstore/layout/key_hash.h"
 #include "keyway/locks/base/rng.h"
+#include "keyway/locks/fabric/mpi/mpi_last_barrier.h"
 
 namespace keyway::kvload {
 namespace {
@@ -54,7 +55,7 @@ Status MpiLife::status() const {
 
 MpiLife::~MpiLife() {
   if (std::uncaught_exceptions() > 0) MPI_Abort(MPI_COMM_WORLD, 1);
-  MPI_Finalize();
+  fabric::finalise_mpi();
 }
 
 std::uint64_t DhtShape::bucket_bytes() const {
