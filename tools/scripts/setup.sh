@@ -14,7 +14,7 @@ keyway_openmpi_packages=(openmpi-bin libopenmpi-dev)
 # the package redis-server would add a service, which would run on the user's machine from then on.
 keyway_test_packages=(
   "${keyway_openmpi_packages[@]}" catch2 librapidcheck-dev
-  python3 gnuplot-nox iproute2 openssl patch procps util-linux spin
+  python3 gnuplot-nox iproute2 openssl patch procps util-linux spin tcc
   redis-tools python3-redis libhiredis-dev
 )
 # Additional packages for the presets of sanitizers and fuzzing: clang is quicker with them (decision
