@@ -12,6 +12,8 @@
 // of them: client code switches on it, without a virtual call on the way to an operation.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -20,11 +22,23 @@
 #include "keyway/client/client.h"
 #include "keyway/client/lock_policy.h"
 #include "keyway/kvstore/layout/geometry.h"
+#include "keyway/kvstore/owner/call_slots.h"
 #include "keyway/kvstore/session.h"
 #include "keyway/kvstore/volume/address_cache.h"
 #include "keyway/locks/distributed/stripe_lock.h"
 
 namespace keyway::client {
+
+/// Slots of each rank for calls to each other one: as many agents of a rank have edits under way at
+/// an owner, and the others make theirs one-sided. Fewer, or none, where they would take more than
+/// a sixteenth of the memory.
+inline std::uint32_t call_slots_of(const StoreOptions& options, std::uint32_t ranks) {
+  constexpr std::uint64_t kMost = 4;
+  constexpr std::uint64_t kShare = 16;
+  if (options.path != EditPath::kOwner || ranks == 1) return 0;
+  const std::uint64_t of_each = ranks * (store::kCallBytes + fabric::kCacheLine);
+  return static_cast<std::uint32_t>(std::min(kMost, options.memory_bytes / kShare / of_each));
+}
 
 inline store::GeometryOptions geometry_options(const StoreOptions& options,
                                                const LockPolicy& policy, std::uint32_t ranks) {
@@ -36,6 +50,7 @@ inline store::GeometryOptions geometry_options(const StoreOptions& options,
           .nodes_per_agent = options.locks_per_session,
           .lock_kinds = static_cast<std::uint32_t>(policy.lock.kinds()),
           .satellite_kinds = policy.satellite_kinds,
+          .call_slots = call_slots_of(options, ranks),
           .ranks = ranks};
 }
 
@@ -81,6 +96,7 @@ struct FabricBackend {
   std::unique_ptr<Plan> plan;
   std::unique_ptr<Fabric> fabric;
   std::unique_ptr<store::AddressCache> addresses = {};  // null: no element has another node
+  std::unique_ptr<store::CallSlots> calls = {};         // null: no edit goes to its owner
 
   Result<std::unique_ptr<StoreSession<Fabric>>> session(std::uint32_t rank) {
     auto endpoint = fabric->endpoint(rank);
@@ -90,7 +106,8 @@ struct FabricBackend {
         store::SessionOptions{.timeout = plan->options.timeout,
                               .lock_times = plan->options.lock_times,
                               .choice = plan->policy.automatic ? &plan->policy.choice : nullptr,
-                              .addresses = addresses.get()});
+                              .addresses = addresses.get(),
+                              .calls = calls.get()});
   }
   std::uint32_t owner_of(std::string_view key) const {
     return store::owner_of_slot(store::slot_of(key), fabric->ranks());

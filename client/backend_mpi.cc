@@ -74,6 +74,18 @@ void show_clock(fabric::MpiFabric& fabric, const store::Geometry& geometry) {
   fabric.repeat(std::chrono::milliseconds(store::kClockEveryMs), refresh);
 }
 
+/// Carries out the edits of this rank's keys that other ranks send here.
+Status serve_others(fabric::MpiFabric& fabric, const Plan& plan) {
+  auto endpoint = fabric.service_endpoint();
+  if (const Status status = fabric.agree(endpoint.status()); !status.ok()) return status;
+  using Service = store::OwnerService<fabric::MpiEndpoint>;
+  const auto service =
+      std::make_shared<Service>(std::move(*endpoint), plan.geometry, plan.policy.lock,
+                                plan.policy.automatic ? &plan.policy.choice : nullptr);
+  fabric.serve([service] { service->serve(); });
+  return {};
+}
+
 }  // namespace
 
 Result<MpiBackend> MpiBackend::open_over(MPI_Comm comm, const Result<ParsedUri>& parsed) {
@@ -103,8 +115,13 @@ Result<MpiBackend> MpiBackend::open_over(MPI_Comm comm, const Result<ParsedUri>&
   if (options.address_bytes != 0 && !fabric->one_class()) {
     addresses = std::make_unique<store::AddressCache>(options.address_bytes);
   }
+  std::unique_ptr<store::CallSlots> calls;
+  if (const auto slots = (*plan)->geometry.call_slots(); slots != 0 && !fabric->one_class()) {
+    if (auto status = serve_others(*fabric, **plan); !status.ok()) return status;
+    calls = std::make_unique<store::CallSlots>(ranks, slots);
+  }
   return MpiBackend{{std::move(*plan), std::make_unique<fabric::MpiFabric>(std::move(*fabric)),
-                     std::move(addresses)}};
+                     std::move(addresses), std::move(calls)}};
 }
 
 std::vector<std::string> MpiBackend::gather(std::string_view bytes) {

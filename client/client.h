@@ -1,8 +1,7 @@
 // The client library: one API over URIs.
 //
 //   local:   embedded, in this process; ranks are parts of its memory
-//   mpi:     collective over MPI_COMM_WORLD (client/mpi.h: over any communicator); one-sided access
-//            to every process's volume
+//   mpi:     collective over MPI_COMM_WORLD (client/mpi.h: over any communicator)
 //   redis://[[user]:password@]host[:port]   over a socket to keywayd, or to a Redis server
 //   rediss://...                            the same over TLS
 //   unix:/path/of/socket                    the same over a Unix socket
@@ -13,7 +12,8 @@
 // *Errors.* Status and Result (locks/base/status.h). Operations on keys fail with
 //   kInvalidArgument  key not of 1 B to 64 KiB, value above 512 MiB
 //   kOutOfSpace       the owner's heap has no room; nothing has changed
-//   kTimeout          a lock was not acquired within `timeout`; the message names the holder
+//   kTimeout          a lock was not acquired within `timeout`; the message names holder or owner
+//   kInDoubt          the key's owner did not answer within `timeout`: the write may take effect
 //   kCorruption       an element read from another rank does not match its checksum
 // and with what each says below. Single-key operations are linearizable.
 // *Over a socket.* Operations also fail with kUnavailable, and kTimeout then means that the server
@@ -39,6 +39,7 @@
 namespace keyway {
 
 using store::Decision;
+using store::EditPath;
 using store::Element;
 using store::ElementDraft;
 using store::ElementInfo;
@@ -98,9 +99,10 @@ struct StoreOptions {
   std::string topology;                      // topology=nodes=4  override of discovery (topology.h)
   bool force_rma = false;            // force_rma=off     mpi: only: through MPI on one node, too
   std::uint32_t ranks_per_node = 0;  // ranks_per_node=0  mpi: only: pretend nodes; 0: discover
-  // addresses=32MiB  mpi: only: where elements of other nodes are, 16 B each, so that one message
-  // reads them; per process, at most. 0: every read of another node takes its lock
+  // addresses=32MiB  mpi: only: per process, 16 B for the place of an element of another node,
+  // which one message reads then. 0: every read of another node takes its lock
   std::uint64_t address_bytes = 32 << 20;
+  EditPath path = EditPath::kOneSided;  // path=onesided    mpi: only: or path=owner (types.h)
 };
 
 /// Locks that a session has taken, or could not have.
@@ -289,6 +291,7 @@ class Inspector {
   VolumeCounts counts(std::uint32_t rank);
   /// Heap bytes of a rank that this session has leased and not used.
   std::uint64_t leased_bytes(std::uint32_t rank);
+  std::uint64_t edits_by_owners();  // asked for by this session
 
   // --- locks
   /// Which stripe guards a key.

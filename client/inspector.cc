@@ -18,6 +18,10 @@ VolumeCounts Inspector::counts(std::uint32_t rank) {
   return session_->with([&](auto& s) { return s.counts(rank); });
 }
 
+std::uint64_t Inspector::edits_by_owners() {
+  return session_->with([](auto& s) { return s.edits_by_owners(); });
+}
+
 std::uint64_t Inspector::leased_bytes(std::uint32_t rank) {
   return session_->with([&](auto& s) { return s.leased_bytes(rank); });
 }

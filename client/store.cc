@@ -13,9 +13,11 @@ using client::Plan;
 std::string client::fingerprint(const StoreOptions& o) {
   return fmt::format(
       "memory={} element_bytes={} buckets={} stripes={} sessions={} "
-      "locks_per_session={} lock={} expect_reads={} expect_local={} lock_costs={} hash_secret={}",
+      "locks_per_session={} lock={} expect_reads={} expect_local={} lock_costs={} hash_secret={} "
+      "path={}",
       o.memory_bytes, o.element_bytes, o.buckets, o.stripes, o.sessions, o.locks_per_session,
-      o.lock, o.expect_reads, o.expect_local, o.lock_costs, o.hash_secret);
+      o.lock, o.expect_reads, o.expect_local, o.lock_costs, o.hash_secret,
+      static_cast<int>(o.path));
 }
 
 Result<store::HashSecret> client::hash_secret_of(const StoreOptions& options) {

@@ -101,6 +101,11 @@ const Parameter kParameters[] = {
      [](StoreOptions& o, std::string_view v) {
        return set_from(o.ranks_per_node, whole_number<std::uint32_t>(v));
      }},
+    {"path", "onesided or owner",
+     [](StoreOptions& o, std::string_view v) {
+       o.path = v == "owner" ? EditPath::kOwner : EditPath::kOneSided;
+       return v == "owner" || v == "onesided";
+     }},
     {"addresses", kBytes,
      [](StoreOptions& o, std::string_view v) {
        return set_from(o.address_bytes, size_in_bytes(v));
@@ -163,9 +168,13 @@ Result<ParsedUri> parse_store_uri(std::string_view uri, StoreOptions defaults) {
   if (parsed.scheme == "mpi" && parsed.options.ranks != 1) {
     return bad(uri, "ranks= is for local: only; mpi: has a rank for each process of mpirun");
   }
-  if (parsed.scheme == "local" &&
-      (parsed.options.force_rma || parsed.options.ranks_per_node != 0)) {
-    return bad(uri, "force_rma= and ranks_per_node= are for mpi: only");
+  if (parsed.scheme == "local") {
+    if (parsed.options.force_rma || parsed.options.ranks_per_node != 0) {
+      return bad(uri, "force_rma= and ranks_per_node= are for mpi: only");
+    }
+    if (parsed.options.path == EditPath::kOwner) {
+      return bad(uri, "path=owner is for mpi: only; here every rank is in this process's memory");
+    }
   }
   return parsed;
 }

@@ -11,8 +11,8 @@
 //                                    the same for several keys in one step
 //
 // Keys that can do an operation at less cost than by the primitives declare it themselves: a server
-// has a command for most. The bodies are in key_operations_impl.h, for the file that instantiates
-// them.
+// has a command for most, and a session has edit_key(), with which edits go to the key's owner. The
+// bodies are in key_operations_impl.h, for the file that instantiates them.
 // *Thread safety.* As Keys.
 #pragma once
 
@@ -51,6 +51,11 @@ class KeyOperations {
   Status get_all(std::span<const std::string_view> keys,
                  std::vector<std::optional<std::string>>& out);
   Status transact(std::span<const std::string_view> keys, const TransactionBody& body);
+
+ protected:
+  /// Makes an edit (edits.h) on a key.
+  template <class Edit>
+  Status edit_key(std::string_view key, Edit& edit);
 
  private:
   Keys& keys() { return static_cast<Keys&>(*this); }

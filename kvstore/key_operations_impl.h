@@ -1,11 +1,9 @@
 // The bodies of KeyOperations<Keys>.
 #pragma once
 
-#include <array>
-#include <charconv>
-
 #include "keyway/kvstore/key_operations.h"
 #include "keyway/kvstore/types/decisions.h"
+#include "keyway/kvstore/types/edits.h"
 #include "keyway/locks/fabric/time_slice.h"
 
 namespace keyway::store {
@@ -39,57 +37,35 @@ Status KeyOperations<Keys>::get_range(std::string_view key, std::uint64_t offset
 template <class Keys>
 Status KeyOperations<Keys>::put(std::string_view key, std::string_view value,
                                 const PutOptions& options) {
-  return keys().mutate_key(key, ValueRange::none(),
-                           [&](const ElementPart* old) { return decide_put(old, value, options); });
+  PutEdit edit{.value = value, .options = options};
+  return keys().edit_key(key, edit);
 }
 
 template <class Keys>
 Status KeyOperations<Keys>::compare_and_set(std::string_view key, std::string_view expected,
                                             std::string_view value) {
-  return keys().mutate_key(key, ValueRange::whole(), [&](const ElementPart* old) {
-    return decide_compare_and_set(old, expected, value);
-  });
+  CompareAndSetEdit edit{.expected = expected, .value = value};
+  return keys().edit_key(key, edit);
 }
 
 template <class Keys>
 Status KeyOperations<Keys>::erase(std::string_view key) {
-  return keys().mutate_key(key, ValueRange::none(),
-                           [](const ElementPart* old) { return decide_erase(old); });
+  EraseEdit edit;
+  return keys().edit_key(key, edit);
 }
 
 template <class Keys>
 Result<std::int64_t> KeyOperations<Keys>::increment(std::string_view key, std::int64_t delta) {
-  std::int64_t sum = 0;
-  std::array<char, 24> digits;
-  const auto decide = [&](const ElementPart* old) -> Decision {
-    std::int64_t before = 0;
-    if (old != nullptr) {
-      const char* end = old->bytes.data() + old->bytes.size();
-      const auto [stop, error] = std::from_chars(old->bytes.data(), end, before);
-      if (error != std::errc() || stop != end) return Decision::fail(Code::kNotANumber);
-    }
-    if (__builtin_add_overflow(before, delta, &sum)) return Decision::fail(Code::kNotANumber);
-    const char* end = std::to_chars(digits.data(), digits.data() + digits.size(), sum).ptr;
-    return Decision::write({digits.data(), end}, expiry_of(old));
-  };
-  if (Status status = keys().mutate_key(key, ValueRange::whole(), decide); !status.ok()) {
-    return status;
-  }
-  return sum;
+  IncrementEdit edit{.delta = delta};
+  if (Status status = keys().edit_key(key, edit); !status.ok()) return status;
+  return static_cast<std::int64_t>(edit.result);
 }
 
 template <class Keys>
 Result<std::uint64_t> KeyOperations<Keys>::append(std::string_view key, std::string_view suffix) {
-  std::uint64_t length = 0;
-  const auto decide = [&](const ElementPart* old) {
-    const Decision decision = decide_append(old, suffix);
-    length = decision.offset + suffix.size();
-    return decision;
-  };
-  if (Status status = keys().mutate_key(key, ValueRange::none(), decide); !status.ok()) {
-    return status;
-  }
-  return length;
+  AppendEdit edit{.suffix = suffix};
+  if (Status status = keys().edit_key(key, edit); !status.ok()) return status;
+  return edit.result;
 }
 
 template <class Keys>
@@ -97,16 +73,16 @@ Result<std::uint64_t> KeyOperations<Keys>::set_range(std::string_view key, std::
                                                      std::string_view bytes, PutIf when) {
   if (offset > kMaxValueBytes) return check_value(offset);
   if (Status status = check_value(offset + bytes.size()); !status.ok()) return status;
-  std::uint64_t length = 0;
-  const auto decide = [&](const ElementPart* old) {
-    const Decision decision = decide_set_range(old, offset, bytes, when);
-    length = overwritten_bytes(old != nullptr ? old->value_bytes : 0, decision);
-    return decision;
-  };
-  if (Status status = keys().mutate_key(key, ValueRange::none(), decide); !status.ok()) {
-    return status;
-  }
-  return length;
+  SetRangeEdit edit{.offset = offset, .bytes = bytes, .when = when};
+  if (Status status = keys().edit_key(key, edit); !status.ok()) return status;
+  return edit.result;
+}
+
+template <class Keys>
+template <class Edit>
+Status KeyOperations<Keys>::edit_key(std::string_view key, Edit& edit) {
+  return keys().mutate_key(key, Edit::kShown,
+                           [&](const ElementPart* old) { return edit.decide(old); });
 }
 
 template <class Keys>

@@ -140,6 +140,8 @@ class Session : public KeyOperations<Session<E>> {
   std::uint64_t leased_bytes(std::uint32_t rank) const;
   const locks::LockStats& lock_stats() const;
   const OptimisticReads& optimistic_reads() const;
+  /// Edits that the owners of keys have made for this session.
+  std::uint64_t edits_by_owners() const;
   /// Null unless the session takes them.
   const locks::LockTimes* lock_times() const;
   E& endpoint();
@@ -154,6 +156,8 @@ class Session : public KeyOperations<Session<E>> {
   Status read_key(std::string_view key, Range&& range_of, Use&& use);
   template <class Mutate>
   Status mutate_key(std::string_view key, ValueRange range, Mutate&& mutate);
+  template <class Edit>
+  Status edit_key(std::string_view key, Edit& edit);
   Result<KeyVersion> version_once(std::string_view key, bool& past);
 
   std::unique_ptr<SessionCore<E>> core_;

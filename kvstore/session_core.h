@@ -6,13 +6,13 @@
 // *Thread safety.* One session's.
 // *Invariants.* K1 to K7 of session.h.
 // *Extension points.* A read that needs no lock is answered at the top of read_at(), before the
-// stripe is entered (OptimisticReader). An operation that travels to the key's owner leaves at the
-// top of read_at() or of change(), when the key has a place. A record of each change is made in
-// BucketChain::note().
+// stripe is entered (OptimisticReader). An edit that travels to the key's owner leaves at the top
+// of edit() (OwnerCaller). A record of each change is made in BucketChain::note().
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <new>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -20,6 +20,7 @@
 
 #include "keyway/kvstore/layout/geometry.h"
 #include "keyway/kvstore/layout/location.h"
+#include "keyway/kvstore/owner/owner_caller.h"
 #include "keyway/kvstore/room/room_maker.h"
 #include "keyway/kvstore/room/write_reserve.h"
 #include "keyway/kvstore/stripes/lock_advisor.h"
@@ -69,10 +70,28 @@ struct SessionCore {
   /// shared mode meanwhile.
   template <class Range, class Use>
   Status read_at(const Location& location, std::string_view key, Range&& range_of, Use&& use);
+  /// Makes an edit (edits.h): its owner does, or change().
+  template <class Edit>
+  Status edit(const Location& location, std::string_view key, Edit& edit) {
+    if (!ep.is_local(location.rank) && !gate.holds_all()) {
+      ElementPlace place;
+      if (const auto made = owners.call(location.rank, key, edit, place)) {
+        optimistic.learn(location, place);
+        return *made;
+      }
+    }
+    return change(location, key, Edit::kShown,
+                  [&](const ElementPart* old) { return edit.decide(old); });
+  }
   /// Locks, shows, applies. When the heap is full, room is made if it can be, and the change is
   /// tried again.
   template <class Mutate>
   Status change(const Location& location, std::string_view key, ValueRange range, Mutate&& mutate);
+  /// The same on a local key, once and without waiting for the stripe's lock: kBusy if it is taken.
+  /// `waited`: an earlier try has ended like that.
+  template <class Mutate>
+  Status try_change(const Location& location, std::string_view key, ValueRange range, bool waited,
+                    Mutate&& mutate);
   /// The same with the stripe locked, and once. `first` and `expected` as for
   /// BucketChain::locate().
   template <class Access, class Mutate>
@@ -96,6 +115,7 @@ struct SessionCore {
   ElementReader<E> reader;
   BucketChain<E> chain;
   OptimisticReader<E> optimistic;
+  OwnerCaller<E> owners;
   ElementMarks<E> marks;
   StripeGate<E> gate;
   LockAdvisor<E> advisor;
@@ -120,6 +140,7 @@ SessionCore<E>::SessionCore(E endpoint, const Geometry& geometry_of_store,
       reader(ep, geometry, clock),
       chain(ep, geometry, heap, reader, counters, freed),
       optimistic(ep, geometry, options.addresses),
+      owners(ep, geometry, options.calls, options.timeout),
       marks(ep, geometry, chain),
       gate(agent, geometry, lock, Deadline::within(options.timeout)),
       advisor(ep, geometry, gate, options.choice, ep.agent().word()),
@@ -203,7 +224,7 @@ Status SessionCore<E>::read_at(const Location& location, std::string_view key, R
       if (code == Code::kOk && found.live()) {
         code = reader.show(access, location.rank, found, range_of(found.head.value_bytes), part);
         if (code == Code::kOk) use(part);
-        if constexpr (kRemote) optimistic.learn(location, found);
+        if constexpr (kRemote) optimistic.learn(location, found.place());
       }
     }
     leave(location);
@@ -242,6 +263,30 @@ Status SessionCore<E>::change(const Location& location, std::string_view key, Va
 }
 
 template <fabric::Endpoint E>
+template <class Mutate>
+Status SessionCore<E>::try_change(const Location& location, std::string_view key, ValueRange range,
+                                  bool waited, Mutate&& mutate) {
+  clock.begin(location.rank);
+  prefetch(location);
+  auto grant = gate.try_acquire(location.rank, location.stripe, locks::Mode::kWrite);
+  if (!grant.ok()) return grant.status();
+  advisor.acquired(location, locks::Mode::kWrite, waited);
+  Status status;
+  {
+    const StripeGuard<E> held(gate, location.rank, location.stripe, *grant);
+    status = change_locked(fabric::cpu, location, key, range, mutate);
+  }
+  try {
+    freed.collect();
+  } catch (const std::bad_alloc&) {
+    // The change is made, and `status` says so. The blocks stay noted, and the next call frees
+    // them.
+  }
+  if (chain.has_built()) shrink_buffers();
+  return status;
+}
+
+template <fabric::Endpoint E>
 template <class Access, class Mutate>
 Status SessionCore<E>::change_locked(Access access, const Location& location, std::string_view key,
                                      ValueRange range, Mutate&& mutate, const Bucket* first,
@@ -257,11 +302,7 @@ Status SessionCore<E>::change_locked(Access access, const Location& location, st
   const Decision decision = mutate(found.live() ? &part : nullptr);
   Status status = chain.apply(access, location, key, decision, found);
   if constexpr (std::is_same_v<Access, fabric::RmaClass>) {
-    if (found.live() && chain.keeps(found)) {
-      optimistic.learn(location, found);
-    } else if (found.live()) {
-      optimistic.forget(location);
-    }
+    optimistic.learn(location, chain.place());
   }
   return status;
 }

@@ -45,6 +45,13 @@ Status Session<E>::mutate_key(std::string_view key, ValueRange range, Mutate&& m
 }
 
 template <fabric::Endpoint E>
+template <class Edit>
+Status Session<E>::edit_key(std::string_view key, Edit& edit) {
+  if (auto status = check_key(key); !status.ok()) return status;
+  return core_->edit(core_->place(key), key, edit);
+}
+
+template <fabric::Endpoint E>
 Result<ElementInfo> Session<E>::info(std::string_view key) {
   ElementInfo info;
   const auto no_value = [](std::uint64_t) { return ValueRange::none(); };
@@ -295,6 +302,11 @@ const locks::LockStats& Session<E>::lock_stats() const {
 template <fabric::Endpoint E>
 const OptimisticReads& Session<E>::optimistic_reads() const {
   return core_->optimistic.counts();
+}
+
+template <fabric::Endpoint E>
+std::uint64_t Session<E>::edits_by_owners() const {
+  return core_->owners.calls();
 }
 
 template <fabric::Endpoint E>

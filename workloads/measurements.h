@@ -21,11 +21,11 @@ namespace keyway::workloads {
 /// A store's code, or what the load generator itself found wrong with an answer.
 enum class Return : std::uint8_t {
   kOk = 0,
-  // 1 to 11 are those of keyway::Code
-  kUnexpectedState = 12,  // the value read is not one that was written
-  kError = 13,            // a value that must be there is empty
+  // 1 to 12 are those of keyway::Code
+  kUnexpectedState = 13,  // the value read is not one that was written
+  kError = 14,            // a value that must be there is empty
 };
-inline constexpr std::size_t kReturns = 14;
+inline constexpr std::size_t kReturns = 15;
 constexpr Return return_of(Code code) { return static_cast<Return>(code); }
 /// Whether the store answered about the record, if not as expected. The others are failures of the
 /// store itself: it cannot be reached, is full, times out, refuses.

@@ -28,6 +28,7 @@ constexpr Meaning kMeanings[] = {
     {"CLUSTERDOWN ", Code::kUnavailable, ""},
     {"MASTERDOWN ", Code::kUnavailable, ""},
     {"TRYAGAIN ", Code::kTimeout, ""},
+    {"INDOUBT ", Code::kInDoubt, ""},
     {"READONLY ", Code::kUnavailable, ""},
     {"MISCONF ", Code::kUnavailable, ""},
     {"MOVED ", Code::kUnavailable, "it sent us from server to server"},

@@ -112,8 +112,13 @@ Result<Geometry> Geometry::plan(const GeometryOptions& options) {
   made.sum_seed_ = SumSeed{hash_key(other, "checksum")};
   fabric::SegmentLayout layout;
   made.header_ = layout.reserve(kHeaderBytes);
-  made.nodes_ =
-      locks::NodeRegion::reserve(layout, options.agents_per_rank, options.nodes_per_agent);
+  const std::uint32_t services = options.call_slots > 0 ? 1 : 0;
+  made.nodes_ = locks::NodeRegion::reserve(layout, options.agents_per_rank + services,
+                                           options.nodes_per_agent);
+  made.call_slots_ = options.call_slots;
+  const std::uint64_t call_slots = std::uint64_t{options.ranks} * options.call_slots;
+  made.call_requests_ = layout.reserve(call_slots * kCallBytes);
+  made.call_answers_ = layout.reserve(call_slots * fabric::kCacheLine);
   const std::uint64_t fixed = layout.size();
   const auto too_small = [&](std::uint64_t need) {
     return invalid_argument(

@@ -38,6 +38,9 @@ struct GeometryOptions {
   std::uint32_t lock_kinds = 1;  // among which a stripe's lock may change
   // Kinds that need words on every rank (LockTraits::satellites); they come first among the kinds.
   std::uint32_t satellite_kinds = 0;
+  // Slots of each rank for calls to each other one (call_slots.h). With any, a rank has one more
+  // agent, which serves the calls to it.
+  std::uint32_t call_slots = 0;
   std::uint32_t ranks = 1;  // ranks of the job: satellites belong to the stripes of all of them
   // The secret of the hash of keys, the same on all ranks. A store for clients draws one
   // (hash_secret.h); this default is public, and makes simulations and tests repeatable.
@@ -75,6 +78,9 @@ static_assert(kHintsOffset + kClasses * 8 <= kTimeOffset && kClockOffset + 8 <= 
 /// Words of a chunk's bitmap: bit set means block leased or live. One cache line.
 inline constexpr std::uint64_t kBitmapWords = kChunkBytes / kMinBlockBytes / 64;
 inline constexpr std::uint64_t kBitmapBytes = kBitmapWords * 8;
+
+/// Bytes of a slot for a request to a key's owner (call_message.h).
+inline constexpr std::uint64_t kCallBytes = 1024;
 
 /// The place where a scan continues in a rank's volume: the elements of a bucket with a
 /// Geometry::cursor_tag() of `tag` or higher.
@@ -149,6 +155,17 @@ class Geometry {
   fabric::Address next_expiry(std::uint32_t rank, std::uint64_t stripe) const {
     return {rank, next_expiries_ + stripe * 8};
   }
+  std::uint32_t call_slots() const { return call_slots_; }
+  /// The slot for a request of rank `caller` to `owner`: kCallBytes.
+  fabric::Address call_request(std::uint32_t owner, std::uint32_t caller,
+                               std::uint32_t slot) const {
+    return {owner, call_requests_ + (std::uint64_t{caller} * call_slots_ + slot) * kCallBytes};
+  }
+  /// The line for the answer of `owner`.
+  fabric::Address call_answer(std::uint32_t caller, std::uint32_t owner, std::uint32_t slot) const {
+    return {caller,
+            call_answers_ + (std::uint64_t{owner} * call_slots_ + slot) * fabric::kCacheLine};
+  }
   fabric::Address bucket(std::uint32_t rank, std::uint64_t index) const {
     return {rank, table_ + index * kBucketBytes};
   }
@@ -182,6 +199,8 @@ class Geometry {
   std::uint64_t kind_words_ = 0;
   std::uint64_t next_expiries_ = 0;
   std::uint64_t satellites_ = 0;
+  std::uint64_t call_requests_ = 0;
+  std::uint64_t call_answers_ = 0;
   std::uint64_t table_ = 0;
   std::uint64_t chunk_states_ = 0;
   std::uint64_t chunk_bitmaps_ = 0;
@@ -194,6 +213,7 @@ class Geometry {
   std::uint32_t cursor_tag_bits_ = 0;
   std::uint32_t lock_kinds_ = 1;
   std::uint32_t satellite_kinds_ = 0;
+  std::uint32_t call_slots_ = 0;
 };
 
 }  // namespace keyway::store

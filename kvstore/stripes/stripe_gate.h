@@ -53,6 +53,12 @@ class StripeGate {
   Result<locks::StripeGrant> acquire(std::uint32_t rank, std::uint64_t stripe, locks::Mode mode) {
     return acquire(rank, stripe, mode, deadline_);
   }
+  /// kBusy if the lock is taken. Not while holds_all().
+  Result<locks::StripeGrant> try_acquire(std::uint32_t rank, std::uint64_t stripe,
+                                         locks::Mode mode) {
+    return lock_.try_acquire(agent_, geometry_.stripe_site(rank, stripe), mode,
+                             cached_kind(rank, stripe));
+  }
   void release(std::uint32_t rank, std::uint64_t stripe, locks::StripeGrant& grant);
   /// The deadline of an operation that begins now.
   Deadline begun() const { return deadline_.started(agent_.ep.now_ns()); }

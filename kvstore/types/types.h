@@ -268,13 +268,20 @@ struct OptimisticReads {
   }
 };
 
+/// How edits of other nodes' keys (puts and the like) are made: by one-sided operations under the
+/// stripe's lock, or by the key's owner, with one message each way. A rank that waits for others in
+/// a blocking MPI call, or opens a store, does not answer: do neither while others make edits.
+enum class EditPath : std::uint8_t { kOneSided, kOwner };
+
 class AddressCache;
+class CallSlots;
 
 struct SessionOptions {
   std::chrono::nanoseconds timeout = std::chrono::seconds(10);  // for each operation's lock waits
   std::uint32_t lock_times = 0;                                 // measure each n-th lock; 0: none
   const KindChoice* choice = nullptr;  // how lock kinds are chosen while running; null: never
   AddressCache* addresses = nullptr;   // of the process; null: each read takes its lock
+  CallSlots* calls = nullptr;          // of the process; null: every edit is one-sided
 };
 
 }  // namespace keyway::store

@@ -28,7 +28,7 @@ std::uint64_t AddressCache::mixed(std::uint64_t hash) {
   return splitmix64(state);
 }
 
-std::optional<AddressCache::Known> AddressCache::find(std::uint64_t hash) const {
+std::optional<ElementPlace> AddressCache::find(std::uint64_t hash) const {
   const std::uint64_t mine = mixed(hash);
   for (const Entry& at : set_of(mine)) {
     // relaxed, here and below: see the header.
@@ -36,12 +36,12 @@ std::optional<AddressCache::Known> AddressCache::find(std::uint64_t hash) const 
     if ((check & kHashMask) != (mine & kHashMask)) continue;
     const EntryWord entry(at.entry.load(std::memory_order_relaxed));
     if (entry.kind() != EntryKind::kHeap || entry.tag() != tag_of(hash)) continue;
-    return Known{entry, static_cast<std::uint32_t>(check >> kHashBits)};
+    return ElementPlace{entry, static_cast<std::uint32_t>(check >> kHashBits)};
   }
   return std::nullopt;
 }
 
-void AddressCache::learn(std::uint64_t hash, const Known& known) {
+void AddressCache::learn(std::uint64_t hash, const ElementPlace& known) {
   const std::uint64_t mine = mixed(hash);
   const auto set = set_of(mine);
   const auto is_free = [&](const Entry& at) {

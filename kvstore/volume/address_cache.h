@@ -16,17 +16,13 @@
 #include <span>
 
 #include "keyway/kvstore/layout/bucket.h"
+#include "keyway/kvstore/volume/found.h"
 
 namespace keyway::store {
 
 class AddressCache {
  public:
   static constexpr std::uint64_t kBytesPerAddress = 16;
-  /// The place of an element, and its stamp there.
-  struct Known {
-    EntryWord entry;
-    std::uint32_t stamp = 0;
-  };
 
   /// Room for as many addresses as take `bytes`, rounded down to a power of two; kSet at least.
   explicit AddressCache(std::uint64_t bytes);
@@ -34,9 +30,9 @@ class AddressCache {
   AddressCache& operator=(const AddressCache&) = delete;
 
   /// By the key's hash. Another key may have the same.
-  std::optional<Known> find(std::uint64_t hash) const;
+  std::optional<ElementPlace> find(std::uint64_t hash) const;
   /// Remembers it instead of what was known of this key, or else of another one.
-  void learn(std::uint64_t hash, const Known& known);
+  void learn(std::uint64_t hash, const ElementPlace& known);
   void forget(std::uint64_t hash);
   std::uint64_t capacity() const { return (mask_ + 1) * kSet; }
 

@@ -88,10 +88,8 @@ class BucketChain {
   template <class Access>
   Status apply(Access access, const Location& location, std::string_view key,
                const Decision& decision, const Found& found);
-  /// After apply(): whether the element is still in the block in which locate() has found it.
-  bool keeps(const Found& found) const {
-    return lines_[found.line].bucket.entry(found.at).word() == found.entry.word();
-  }
+  /// After apply(): the place of the key's element, for a read without its lock.
+  const ElementPlace& place() const { return place_; }
   /// For a key that locate() has looked for (K6).
   template <class Access>
   KeyVersion version_of(Access access, const Location& location, const Found& found);
@@ -194,6 +192,7 @@ class BucketChain {
   std::vector<std::byte> composed_;  // an element to be written to a remote rank
   std::string built_;                // a value made from the old one
   std::uint64_t checksum_ = 0;       // that unmark() writes
+  ElementPlace place_;               // after the last apply()
   bool marks_posted_ = false;        // since the last commit()
 };
 

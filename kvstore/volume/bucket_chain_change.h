@@ -22,6 +22,7 @@ template <class Access>
                                                            const Found& found) {
   // K3: the code below does not allocate our own memory once it has begun to change things.
   freed_.reserve(FreedBlocks<E>::kMaxOfWrite);
+  place_ = found.place();
   switch (decision.action) {
     case Decision::Action::kWrite: return write(access, location, key, decision, found);
     case Decision::Action::kOverwrite:
@@ -101,9 +102,12 @@ template <class Access>
 Status BucketChain<E>::write(Access access, const Location& location, std::string_view key,
                              const Decision& decision, const Found& found, std::uint64_t spare) {
   if (auto status = check_value(decision.value.size()); !status.ok()) return status;
-  if (rewrite(access, location, key, decision, found)) return {};
-
   const bool expires = decision.expires_at_ms != kNoExpiry;
+  if (rewrite(access, location, key, decision, found)) {
+    if (expires) place_ = {};
+    return {};
+  }
+
   const bool inlined = !expires && key.size() + decision.value.size() <= kInlineBytes;
   const std::uint64_t bytes = element_bytes(key.size(), decision.value.size(), expires);
   lines_.reserve(lines_.size() + 1);  // K3
@@ -122,6 +126,7 @@ Status BucketChain<E>::write(Access access, const Location& location, std::strin
   }
 
   note({location, key, found, &decision});
+  place_ = {};
   std::uint16_t version = 1;
   if (found.at != 0) {
     version = static_cast<std::uint16_t>(found.head.version + 1);
@@ -136,8 +141,9 @@ Status BucketChain<E>::write(Access access, const Location& location, std::strin
     target.bucket.set_inline(target.bucket.used(), tag, key, decision.value);
   } else {
     put_element(access, {location.rank, block->offset}, key, decision, version, stamp);
-    target.bucket.set_heap(target.bucket.used(),
-                           EntryWord::heap(tag, block->size_class, block->offset));
+    const auto entry = EntryWord::heap(tag, block->size_class, block->offset);
+    target.bucket.set_heap(target.bucket.used(), entry);
+    if (!expires) place_ = {entry, stamp};
   }
   target.dirty = true;
   if (found.at != 0) unlink_if_empty(location.rank, found.line);
@@ -151,6 +157,7 @@ template <class Access>
 void BucketChain<E>::erase(Access access, const Location& location, std::string_view key,
                            const Found& found) {
   note({location, key, found, nullptr});
+  place_ = {};
   drop_entry(location.rank, found);
   unlink_if_empty(location.rank, found.line);
   commit(access, location);

@@ -11,6 +11,14 @@
 
 namespace keyway::store {
 
+/// The block of an element, and its stamp there, for a reader without a lock (stamp.h).
+struct ElementPlace {
+  EntryWord entry;  // empty: there is no such place
+  std::uint32_t stamp = 0;
+
+  bool known() const { return entry.kind() != EntryKind::kEmpty; }
+};
+
 /// An entry, its element as far as that has been read, and whether the element is past its expiry.
 struct Found {
   std::uint32_t line = 0;  // index in the chain, after a search for a change
@@ -21,6 +29,11 @@ struct Found {
   ElementHead head;
 
   bool live() const { return at != 0 && !expired; }
+  /// The place for a read without its lock.
+  ElementPlace place() const {
+    if (!live() || entry.kind() != EntryKind::kHeap || head.expires()) return {};
+    return {entry, head.stamp};
+  }
   /// The value, which lies behind its key; null if it is not at hand.
   const char* value() const { return whole ? head.key.data() + head.key.size() : nullptr; }
   void take_inline(const Bucket& bucket) {

@@ -63,17 +63,15 @@ class OptimisticReader {
     const auto known = addresses_ == nullptr ? std::nullopt : addresses_->find(location.hash);
     return known ? known->entry : EntryWord();
   }
-  /// Remembers what was found under the lock of a remote key.
-  void learn(const Location& location, const Found& found) {
-    const bool readable = found.live() && is_block(found.entry) && !found.head.expires();
-    if (addresses_ != nullptr && readable) {
-      addresses_->learn(location.hash, {found.entry, found.head.stamp});
+  /// Remembers where the element of a remote key is after a change, or that it is no longer where
+  /// it was.
+  void learn(const Location& location, const ElementPlace& place) {
+    if (addresses_ == nullptr) return;
+    if (place.known() && is_block(place.entry)) {
+      addresses_->learn(location.hash, place);
+    } else {
+      addresses_->forget(location.hash);
     }
-  }
-
-  /// The element of a remote key is no longer where it was.
-  void forget(const Location& location) {
-    if (addresses_ != nullptr) addresses_->forget(location.hash);
   }
 
   const OptimisticReads& counts() const { return counts_; }
@@ -100,7 +98,7 @@ class OptimisticReader {
     return ((version - stamp) & Bucket::kMaxVersion) > Bucket::kMaxVersion / 2;
   }
 
-  bool warm(const Location& location, std::string_view key, const AddressCache::Known& known) {
+  bool warm(const Location& location, std::string_view key, const ElementPlace& known) {
     const auto is_known = [&](std::uint32_t stamp) { return stamp == known.stamp; };
     const Verdict verdict = fetch(location.rank, known.entry, key, is_known);
     if (verdict == Verdict::kRefused) addresses_->forget(location.hash);
@@ -113,8 +111,9 @@ class OptimisticReader {
       return false;
     }
     const std::uint64_t begun = ep_.now_ns();
-    ep_.read(fabric::rma, geometry_.bucket(location.rank, location.bucket),
-             std::as_writable_bytes(std::span(line_.words)));
+    ep_.post_read(fabric::rma, geometry_.bucket(location.rank, location.bucket),
+                  std::as_writable_bytes(std::span(line_.words)));
+    ep_.flush_idle(location.rank);
     const auto not_newer = [&](std::uint32_t stamp) { return !is_newer(stamp, line_.version()); };
     for (std::uint32_t i = 1; i < kBucketWords; i += line_.entry(i).words()) {
       const EntryWord entry = line_.entry(i);
@@ -162,7 +161,7 @@ class OptimisticReader {
   struct Several {
     std::size_t of = 0;  // index of the key
     std::uint32_t rank = 0;
-    AddressCache::Known known;
+    ElementPlace known;
     std::size_t at = 0;  // where its block lies in fetched_
   };
 

@@ -55,7 +55,7 @@ class VolumeCounters {
   /// Posts reads of those words of a remote stripe that this session's last write has needed, along
   /// with the bucket's line: one flush completes all. Returns whether it has posted any.
   bool post_words(const Location& location);
-  /// What has been posted may have been read without the lock: the next call posts it again.
+  /// Posted reads may have been made without the lock: the next call posts it again.
   void forget_words() { stamps_ = std::exchange(epoch_posted_, false) || stamps_; }
   /// The stripe is locked for writing.
   void set_next_expiry(std::uint32_t rank, std::uint64_t stripe, std::uint64_t at_ms);

@@ -16,6 +16,7 @@ std::string_view code_name(Code code) {
     case Code::kUnavailable: return "UNAVAILABLE";
     case Code::kCorruption: return "CORRUPTION";
     case Code::kUnsupported: return "UNSUPPORTED";
+    case Code::kInDoubt: return "IN_DOUBT";
   }
   return "UNKNOWN";
 }

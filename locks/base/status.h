@@ -29,6 +29,7 @@ enum class Code : std::uint8_t {
   kUnavailable,      // a peer, a library or a file cannot be reached
   kCorruption,       // a checksum does not match
   kUnsupported,      // this build or this store does not support the call
+  kInDoubt,          // no answer came: the operation may have taken effect, or may do so later
 };
 
 /// The code's name as documentation and reports print it, e.g. "NOT_FOUND".

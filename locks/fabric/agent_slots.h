@@ -48,6 +48,8 @@ class SlotHold {
  public:
   SlotHold() = default;
   SlotHold(AgentSlots& slots, std::uint32_t slot) : slots_(&slots), slot_(slot) {}
+  /// For an agent with a slot beyond those that are handed out.
+  explicit SlotHold(std::uint32_t slot) : slot_(slot) {}
   SlotHold(SlotHold&& other) noexcept : slots_(other.slots_), slot_(other.slot_) {
     other.slots_ = nullptr;
   }

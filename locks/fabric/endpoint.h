@@ -94,6 +94,10 @@ concept Endpoint = detail::WordAccess<E, CpuClass> && detail::WordAccess<E, RmaC
   // Completes all operations that this agent has issued to `rank`; flush_all: to every rank.
   { ep.flush(rank) } -> std::same_as<Flushed>;
   { ep.flush_all() } -> std::same_as<void>;
+  // The same as flush(), for an agent that holds no lock and is in no lock's queue: its thread may
+  // meanwhile do what other ranks ask of this one. In a queue, an agent whose successor waits for
+  // it could end up waiting, further down the same stack, for that successor.
+  { ep.flush_idle(rank) } -> std::same_as<Flushed>;
   // Flush, and order earlier stores before later loads as well (what Peterson's lock needs).
   { ep.fence() } -> std::same_as<void>;
   // Operations that the agent has posted to `rank` will be complete soon, also if it does nothing

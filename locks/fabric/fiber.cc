@@ -50,6 +50,9 @@ thread_local this_fiber::Progress made_progress;
 void wait_for(Waits::For what) {
   if (current_waits != nullptr) current_waits->waits_for = what;
 }
+bool waits_for(Waits::For what) {
+  return current_waits != nullptr && current_waits->waits_for == what;
+}
 
 }  // namespace
 
@@ -158,8 +161,11 @@ Waited waited() { return current_waits == nullptr ? Waited() : current_waits->to
 
 Progress progress() { return made_progress; }
 
-NetworkWait::NetworkWait() { wait_for(Waits::For::kNetwork); }
+NetworkWait::NetworkWait() : nested_(waits_for(Waits::For::kNetwork)) {
+  wait_for(Waits::For::kNetwork);
+}
 NetworkWait::~NetworkWait() {
+  if (nested_) return;
   ++made_progress.network_waits;
   wait_for(Waits::For::kLock);
 }

@@ -30,13 +30,16 @@ struct Progress {
 };
 Progress progress();
 
-/// While it lives, the caller waits for the network. They do not nest.
+/// While it lives, the caller waits for the network. One inside another changes nothing.
 class NetworkWait {
  public:
   NetworkWait();
   ~NetworkWait();
   NetworkWait(const NetworkWait&) = delete;
   NetworkWait& operator=(const NetworkWait&) = delete;
+
+ private:
+  bool nested_;
 };
 
 }  // namespace keyway::fabric::this_fiber

@@ -11,7 +11,7 @@ from source import CODE_FOLDERS, Finding
 _FABRIC = ("locks/base", "locks/threads", "locks/combining", "locks/fabric")
 _LOCKS = _FABRIC + ("locks/distributed",)
 _STORE = ("kvstore", "kvstore/types", "kvstore/layout", "kvstore/volume", "kvstore/stripes",
-          "kvstore/walks", "kvstore/room")
+          "kvstore/walks", "kvstore/room", "kvstore/owner")
 _CLIENT = ("client", "client/program")
 _EVERYTHING = _LOCKS + _STORE + _CLIENT + ("workloads", "server", "tools")
 MAY_INCLUDE = {
@@ -27,6 +27,7 @@ MAY_INCLUDE = {
     "kvstore/walks": _LOCKS + ("kvstore/types", "kvstore/layout", "kvstore/volume", "kvstore/stripes"),
     "kvstore/room": _LOCKS + ("kvstore/types", "kvstore/layout", "kvstore/volume", "kvstore/stripes",
                               "kvstore/walks"),
+    "kvstore/owner": _FABRIC + ("kvstore/types", "kvstore/layout", "kvstore/volume"),
     "kvstore": _LOCKS + _STORE,
     "workloads": ("locks/base",),
     "client": _LOCKS + _STORE,

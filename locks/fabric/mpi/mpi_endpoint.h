@@ -139,6 +139,9 @@ class MpiEndpoint {
   Flushed flush(std::uint32_t rank) {
     return channel_ == nullptr ? Flushed(rank, 0) : channel_->flush(rank);
   }
+  Flushed flush_idle(std::uint32_t rank) {
+    return channel_ == nullptr ? Flushed(rank, 0) : channel_->flush_idle(rank);
+  }
   void flush_all() {
     if (channel_ != nullptr) channel_->flush_all();
   }

@@ -18,7 +18,7 @@ namespace keyway::fabric {
 
 struct MpiFabric::State {
   explicit State(std::shared_ptr<MpiInterface> interface, std::uint32_t agents)
-      : mpi(std::move(interface)), slots(agents) {}
+      : mpi(std::move(interface)), agents_per_rank(agents), slots(agents) {}
   ~State();
 
   Status open(const Options& options);
@@ -32,7 +32,10 @@ struct MpiFabric::State {
   std::uint64_t segment_bytes = 0;
   std::uint32_t ranks_on_machine = 1;
   std::uint32_t cores = 1;
+  std::uint32_t agents_per_rank;
   AgentSlots slots;
+  RankService service;
+  bool serves = false;
   std::unique_ptr<Topology> topology;
   std::unique_ptr<MpiMemory> memory;
   std::unique_ptr<RankWatch> watch;
@@ -43,7 +46,8 @@ namespace {
 
 // Starts a non-blocking collective and completes it while other threads can enter MPI.
 template <class Start>
-void complete(MpiInterface& mpi, bool crowded, std::string_view name, Start&& start) {
+void complete(MpiInterface& mpi, const RankService& service, bool crowded, std::string_view name,
+              Start&& start) {
   MPI_Request request = MPI_REQUEST_NULL;
   const auto require = [&](int code) {
     if (code != MPI_SUCCESS) MpiInterface::stop_job(mpi_status(code, name).message());
@@ -55,7 +59,7 @@ void complete(MpiInterface& mpi, bool crowded, std::string_view name, Start&& st
     return flag != 0;
   };
   mpi_wait_loop(
-      done, [] {}, crowded, Deadline::never());
+      done, [&] { service.run(); }, crowded, Deadline::never());
 }
 
 // The ranks that share this one's processors. Not the same as those of its host: containers and
@@ -147,9 +151,15 @@ Result<MpiFabric> MpiFabric::create(const Options& options) {
   const Status status = (*mpi)->call([&] { return state->open(options); });
   if (!status.ok()) return status;
   if (!state->memory->one_class()) {
-    state->progress = std::make_unique<ProgressThread>(*mpi, options.progress_us);
+    state->progress = std::make_unique<ProgressThread>(*mpi, state->service, options.progress_us);
   }
   return MpiFabric(std::move(state));
+}
+
+void MpiFabric::serve(std::function<void()> body) {
+  KW_CHECK(!state_->serves && state_->progress != nullptr);
+  state_->serves = true;
+  state_->service.set(std::move(body));
 }
 
 void MpiFabric::repeat(std::chrono::milliseconds every, std::function<void(std::byte*)> body) {
@@ -171,6 +181,12 @@ MpiFabric::~MpiFabric() {
   }
   // While we wait, the other ranks' last operations on our memory must complete.
   barrier();
+  if (!state_->serves) return;
+  // Nobody asks for anything any more. Answers that the service has posted complete while all ranks
+  // still make progress.
+  state_->progress->end_service();
+  state_->service.clear();
+  barrier();
 }
 
 Result<MpiEndpoint> MpiFabric::endpoint(std::uint32_t home) {
@@ -182,6 +198,22 @@ Result<MpiEndpoint> MpiFabric::endpoint(std::uint32_t home) {
   }
   auto slot = hold_slot(state.slots, home);
   if (!slot.ok()) return slot.status();
+  // Slots are handed out from the lowest, so the number of the slot shows how many agents there
+  // are.
+  const std::uint32_t agents = slot->slot() + 1;
+  return make_endpoint(std::move(*slot), agents);
+}
+
+Result<MpiEndpoint> MpiFabric::service_endpoint() {
+  const State& state = *state_;
+  const Status status = check_agents(state.ranks, state.agents_per_rank + 1);
+  if (!status.ok()) return status;
+  // It has no thread.
+  return make_endpoint(SlotHold(state.agents_per_rank), 1);
+}
+
+MpiEndpoint MpiFabric::make_endpoint(SlotHold hold, std::uint32_t agents) const {
+  const State& state = *state_;
   MpiEndpoint made;
   made.bases_ = state.memory->bases().data();
   made.one_class_ = state.memory->one_class();
@@ -189,13 +221,11 @@ Result<MpiEndpoint> MpiFabric::endpoint(std::uint32_t home) {
   made.ranks_ = state.ranks;
   made.segment_bytes_ = state.segment_bytes;
   made.topology_ = state.topology.get();
-  made.hold_ = std::move(*slot);
+  made.hold_ = std::move(hold);
   if (!made.one_class_) {
-    // Slots are handed out from the lowest, so the number of the slot shows how many agents there
-    // are.
-    made.crowded_ = state.crowded(made.hold_.slot() + 1);
-    made.channel_ =
-        std::make_unique<RmaChannel>(state.mpi, state.memory->window(), state.ranks, made.crowded_);
+    made.crowded_ = state.crowded(agents);
+    made.channel_ = std::make_unique<RmaChannel>(state.mpi, state.memory->window(), state.service,
+                                                 state.ranks, made.crowded_);
   }
   return made;
 }
@@ -228,7 +258,7 @@ void MpiFabric::notify_all() {
     const MpiWindow& window = state.memory->window();
     state.mpi->post_word(window, WordOp::kStore, Address(to, kNotice), &notice, &before);
     InFlight stored{.results = {&before}};
-    state.mpi->complete(window, to, stored, state.crowded(1));
+    state.mpi->complete(window, to, stored, state.crowded(1), nullptr);
   }
 }
 
@@ -237,7 +267,7 @@ bool MpiFabric::notified() const {
 }
 
 void MpiFabric::barrier() {
-  complete(*state_->mpi, state_->crowded(1), "MPI_Ibarrier",
+  complete(*state_->mpi, state_->service, state_->crowded(1), "MPI_Ibarrier",
            [&](MPI_Request* request) { return MPI_Ibarrier(state_->comm, request); });
 }
 
@@ -247,9 +277,10 @@ std::vector<std::vector<std::byte>> MpiFabric::gather(std::span<const std::byte>
   KW_CHECK_MSG(total <= std::numeric_limits<int>::max(), "MpiFabric::gather", "more than 2 GiB");
   const int mine = static_cast<int>(bytes.size());
   std::vector<int> sizes(here ? state_->ranks : 0);
-  complete(*state_->mpi, state_->crowded(1), "MPI_Igather", [&](MPI_Request* request) {
-    return MPI_Igather(&mine, 1, MPI_INT, sizes.data(), 1, MPI_INT, 0, state_->comm, request);
-  });
+  complete(
+      *state_->mpi, state_->service, state_->crowded(1), "MPI_Igather", [&](MPI_Request* request) {
+        return MPI_Igather(&mine, 1, MPI_INT, sizes.data(), 1, MPI_INT, 0, state_->comm, request);
+      });
   std::vector<int> starts;
   int next = 0;
   for (const int size : sizes) {
@@ -257,10 +288,11 @@ std::vector<std::vector<std::byte>> MpiFabric::gather(std::span<const std::byte>
     next += size;
   }
   std::vector<std::byte> all(static_cast<std::size_t>(next));
-  complete(*state_->mpi, state_->crowded(1), "MPI_Igatherv", [&](MPI_Request* request) {
-    return MPI_Igatherv(bytes.data(), mine, MPI_BYTE, all.data(), sizes.data(), starts.data(),
-                        MPI_BYTE, 0, state_->comm, request);
-  });
+  complete(*state_->mpi, state_->service, state_->crowded(1), "MPI_Igatherv",
+           [&](MPI_Request* request) {
+             return MPI_Igatherv(bytes.data(), mine, MPI_BYTE, all.data(), sizes.data(),
+                                 starts.data(), MPI_BYTE, 0, state_->comm, request);
+           });
   std::vector<std::vector<std::byte>> parts;
   for (std::size_t rank = 0; rank < sizes.size(); ++rank) {
     const auto part = std::span(all).subspan(static_cast<std::size_t>(starts[rank]),
@@ -272,22 +304,25 @@ std::vector<std::vector<std::byte>> MpiFabric::gather(std::span<const std::byte>
 
 void MpiFabric::broadcast(std::vector<std::byte>& bytes, std::uint32_t root) {
   std::uint64_t size = bytes.size();
-  complete(*state_->mpi, state_->crowded(1), "MPI_Ibcast", [&](MPI_Request* request) {
-    return MPI_Ibcast(&size, 1, MPI_UINT64_T, static_cast<int>(root), state_->comm, request);
-  });
+  complete(
+      *state_->mpi, state_->service, state_->crowded(1), "MPI_Ibcast", [&](MPI_Request* request) {
+        return MPI_Ibcast(&size, 1, MPI_UINT64_T, static_cast<int>(root), state_->comm, request);
+      });
   KW_CHECK_MSG(size <= std::numeric_limits<int>::max(), "MpiFabric::broadcast", "more than 2 GiB");
   bytes.resize(size);
-  complete(*state_->mpi, state_->crowded(1), "MPI_Ibcast", [&](MPI_Request* request) {
-    return MPI_Ibcast(bytes.data(), static_cast<int>(size), MPI_BYTE, static_cast<int>(root),
-                      state_->comm, request);
-  });
+  complete(*state_->mpi, state_->service, state_->crowded(1), "MPI_Ibcast",
+           [&](MPI_Request* request) {
+             return MPI_Ibcast(bytes.data(), static_cast<int>(size), MPI_BYTE,
+                               static_cast<int>(root), state_->comm, request);
+           });
 }
 
 std::uint64_t MpiFabric::allreduce(std::uint64_t value, MPI_Op op) {
   std::uint64_t result = 0;
-  complete(*state_->mpi, state_->crowded(1), "MPI_Iallreduce", [&](MPI_Request* request) {
-    return MPI_Iallreduce(&value, &result, 1, MPI_UINT64_T, op, state_->comm, request);
-  });
+  complete(*state_->mpi, state_->service, state_->crowded(1), "MPI_Iallreduce",
+           [&](MPI_Request* request) {
+             return MPI_Iallreduce(&value, &result, 1, MPI_UINT64_T, op, state_->comm, request);
+           });
   return result;
 }
 std::uint64_t MpiFabric::allreduce_sum(std::uint64_t value) { return allreduce(value, MPI_SUM); }

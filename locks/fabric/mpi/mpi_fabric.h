@@ -61,6 +61,8 @@ class MpiFabric {
   /// An endpoint for a new agent of this process; `home` must be rank().
   Result<MpiEndpoint> endpoint(std::uint32_t home);
   Result<MpiEndpoint> endpoint() { return endpoint(rank()); }
+  /// The endpoint of serve(): one more agent, with slot agents_per_rank. Call it once.
+  Result<MpiEndpoint> service_endpoint();
 
   std::uint32_t ranks() const;
   std::uint32_t rank() const;
@@ -76,6 +78,11 @@ class MpiFabric {
   /// update data that remote ranks read there. Call it once, with a body that is short and does not
   /// enter MPI. Does nothing if every access is direct.
   void repeat(std::chrono::milliseconds every, std::function<void(std::byte*)> body);
+
+  /// Has body() called, by any thread, while agents of this process wait (rank_service.h), and as
+  /// often as the progress thread wakes otherwise. Once, and not if every access is direct. All
+  /// that the body owns ends while all ranks close, before this fabric does.
+  void serve(std::function<void()> body);
 
   /// Leaves a notice on every rank, including this one. Any thread, and not collective; waits for
   /// ranks that do not enter MPI.
@@ -101,6 +108,7 @@ class MpiFabric {
   struct State;
   explicit MpiFabric(std::unique_ptr<State> state);
   std::uint64_t allreduce(std::uint64_t value, MPI_Op op);
+  MpiEndpoint make_endpoint(SlotHold hold, std::uint32_t agents) const;
 
   std::unique_ptr<State> state_;
 };

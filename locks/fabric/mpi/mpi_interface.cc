@@ -181,9 +181,9 @@ void MpiInterface::post_get(const MpiWindow& window, Address a, void* out, std::
             "MPI_Get", at.rank(), at.offset());
       in_flight.needs_flush = true;
     } else {
-      in_flight.requests.push_back(MPI_REQUEST_NULL);
+      InFlight::Request& request = in_flight.requests.emplace_back();
       check(MPI_Rget(to, count, MPI_BYTE, rank, window.displacement(at), count, MPI_BYTE,
-                     window.handle, &in_flight.requests.back()),
+                     window.handle, &request.handle),
             "MPI_Rget", at.rank(), at.offset());
     }
   });
@@ -196,15 +196,18 @@ void MpiInterface::post_put(const MpiWindow& window, Address a, const void* in, 
   if (!kOpenMpi && bytes <= InFlight::kMaxAnsweredBytes) {
     // The target answers with the bytes before, after it has replaced them: one round trip, and no
     // flush, in which the thread would keep MPI to itself until the target's answer.
-    if (in_flight.replacing == in_flight.replaced.size()) {
-      in_flight.replaced.push_back(std::make_unique<InFlight::Replaced>());
+    if (in_flight.requests.size() >= in_flight.reap_at) reap(a.rank(), in_flight);
+    InFlight::Request& request = in_flight.requests.emplace_back();
+    if (in_flight.spare.empty()) {
+      request.replaced = std::make_unique<InFlight::Replaced>();
+    } else {
+      request.replaced = std::move(in_flight.spare.back());
+      in_flight.spare.pop_back();
     }
-    std::byte* const before = in_flight.replaced[in_flight.replacing++]->data();
     const int count = static_cast<int>(bytes);
-    in_flight.requests.push_back(MPI_REQUEST_NULL);
-    check(MPI_Rget_accumulate(in, count, MPI_BYTE, before, count, MPI_BYTE,
+    check(MPI_Rget_accumulate(in, count, MPI_BYTE, request.replaced->data(), count, MPI_BYTE,
                               static_cast<int>(a.rank()), window.displacement(a), count, MPI_BYTE,
-                              MPI_REPLACE, window.handle, &in_flight.requests.back()),
+                              MPI_REPLACE, window.handle, &request.handle),
           "MPI_Rget_accumulate", a.rank(), a.offset());
     return;
   }
@@ -226,16 +229,30 @@ void MpiInterface::look() {
         "MPI_Iprobe", 0, 0);
 }
 
+bool MpiInterface::done(std::uint32_t rank, InFlight& in_flight, InFlight::Request& request) {
+  int flag = 0;
+  check(MPI_Test(&request.handle, &flag, MPI_STATUS_IGNORE), "MPI_Test", rank, 0);
+  if (flag != 0 && request.replaced != nullptr) {
+    in_flight.spare.push_back(std::move(request.replaced));
+  }
+  return flag != 0;
+}
+
+void MpiInterface::reap(std::uint32_t rank, InFlight& in_flight) {
+  std::erase_if(in_flight.requests,
+                [&](InFlight::Request& request) { return done(rank, in_flight, request); });
+  in_flight.reap_at = std::max(InFlight::kReapAt, 2 * in_flight.requests.size());
+}
+
 bool MpiInterface::arrived(std::uint32_t rank, InFlight& in_flight) {
   auto& results = in_flight.results;
   auto& requests = in_flight.requests;
   while (!results.empty() && *results.back() != unset_) results.pop_back();
   if (!results.empty()) return false;
-  for (int done = 1; !requests.empty(); requests.pop_back()) {
-    check(MPI_Test(&requests.back(), &done, MPI_STATUS_IGNORE), "MPI_Test", rank, 0);
-    if (done == 0) return false;
+  for (; !requests.empty(); requests.pop_back()) {
+    if (!done(rank, in_flight, requests.back())) return false;
   }
-  in_flight.replacing = 0;
+  in_flight.reap_at = InFlight::kReapAt;
   return true;
 }
 
@@ -248,7 +265,7 @@ bool MpiInterface::look_for(std::uint32_t rank, InFlight& in_flight, int looks) 
 }
 
 void MpiInterface::complete(const MpiWindow& window, std::uint32_t rank, InFlight& in_flight,
-                            bool crowded) {
+                            bool crowded, const RankService* service) {
   // Open MPI may hold an operation back until the flush, so waiting for its result first is
   // useless; and its flush yields the processor itself if there are more ranks than processors.
   if constexpr (kOpenMpi) {
@@ -268,13 +285,17 @@ void MpiInterface::complete(const MpiWindow& window, std::uint32_t rank, InFligh
     // A flush completes requests, too, but they are still to be freed.
     return look_for(rank, in_flight, 1);
   };
-  if (completed(kLooksWhileHeld, false)) return;
+  const bool serves = service != nullptr && service->active();
+  if (serves) service->run();
+  const int looks = serves ? kLooksWhileServing : kLooksWhileHeld;
+  if (completed(looks, false)) return;
   const this_fiber::NetworkWait network;
   std::uint64_t now = steady_ns();
   const std::uint64_t patience_ends = now + (this_fiber::active() ? kFiberPatienceNs : kPatienceNs);
   for (Turns turns(crowded, now);; now = steady_ns()) {
+    if (serves) service->run();
     turns.look(now);
-    if (completed(kLooksWhileHeld, now >= patience_ends)) return;
+    if (completed(looks, now >= patience_ends)) return;
   }
 }
 

@@ -35,6 +35,7 @@
 #include "keyway/locks/base/mutex.h"
 #include "keyway/locks/base/status.h"
 #include "keyway/locks/fabric/address.h"
+#include "keyway/locks/fabric/mpi/rank_service.h"
 
 namespace keyway::fabric {
 
@@ -52,16 +53,23 @@ struct MpiWindow {
 struct InFlight {
   /// Larger writes are MPI_Put.
   static constexpr std::uint64_t kMaxAnsweredBytes = 1024;
+  /// The bytes that an answered write has replaced: nobody reads them, but MPI wants a place.
   using Replaced = std::array<std::byte, kMaxAnsweredBytes>;
+  struct Request {
+    MPI_Request handle = MPI_REQUEST_NULL;
+    std::unique_ptr<Replaced> replaced;  // null: a read
+  };
+  static constexpr std::size_t kReapAt = 16;
 
   // Each was unset() before the operation was posted that overwrites it.
   std::vector<const std::uint64_t*> results;
-  std::vector<MPI_Request> requests;  // of reads, and of writes that the target answers
-  bool needs_flush = false;           // writes that it does not answer
+  std::vector<Request> requests;  // reads, and writes that the target answers
+  bool needs_flush = false;       // writes that it does not answer
 
-  // What answered writes have replaced. Nobody reads it, but MPI wants a place for each.
-  std::vector<std::unique_ptr<Replaced>> replaced;
-  std::size_t replacing = 0;
+  std::vector<std::unique_ptr<Replaced>> spare;  // places for writes to come
+  // At this number of requests, a write first forgets those that are complete: an agent that only
+  // writes, and never flushes, keeps a few.
+  std::size_t reap_at = kReapAt;
 };
 
 /// The operations on a word, all of them MPI_Fetch_and_op: its MPI_NO_OP and MPI_REPLACE are the
@@ -102,8 +110,9 @@ class MpiInterface {
 
   /// Waits until all of these are complete at `rank`, and empties them. Until then other threads
   /// may enter MPI, and siblings of a fiber run; but not while a flush waits for writes. `crowded`
-  /// as in mpi_wait.h.
-  void complete(const MpiWindow& window, std::uint32_t rank, InFlight& in_flight, bool crowded);
+  /// as in mpi_wait.h. Between looks the service runs, if there is one.
+  void complete(const MpiWindow& window, std::uint32_t rank, InFlight& in_flight, bool crowded,
+                const RankService* service);
 
   /// Lets MPI work once, unless another thread does so at this moment.
   void progress() {
@@ -129,6 +138,8 @@ class MpiInterface {
  private:
   // Polls of a result, each with one MPI_Iprobe, before the mutex is released for a moment.
   static constexpr int kLooksWhileHeld = 64;
+  // The same where other ranks wait for this one's service as well.
+  static constexpr int kLooksWhileServing = 8;
   // A result that has not come after this long may be one that equals unset(): a flush decides.
   static constexpr std::uint64_t kPatienceNs = 20'000'000;
   // Patience on a fiber: its siblings have other work than to wait for a rank that does not answer.
@@ -139,6 +150,10 @@ class MpiInterface {
     entries_.store(entries_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
   void look() KW_REQUIRES(mutex_);
+  /// Whether the request is complete, and then forgotten.
+  bool done(std::uint32_t rank, InFlight& in_flight, InFlight::Request& request)
+      KW_REQUIRES(mutex_);
+  void reap(std::uint32_t rank, InFlight& in_flight) KW_REQUIRES(mutex_);
   bool arrived(std::uint32_t rank, InFlight& in_flight) KW_REQUIRES(mutex_);
   bool look_for(std::uint32_t rank, InFlight& in_flight, int looks) KW_REQUIRES(mutex_);
   void check(int code, std::string_view operation, std::uint32_t rank, std::uint64_t offset) {

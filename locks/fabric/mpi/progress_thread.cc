@@ -10,8 +10,12 @@
 
 namespace keyway::fabric {
 
-ProgressThread::ProgressThread(std::shared_ptr<MpiInterface> mpi, std::uint32_t rest_us)
-    : mpi_(std::move(mpi)), rest_(std::max(rest_us, kShortestRestUs)), thread_([this] { run(); }) {}
+ProgressThread::ProgressThread(std::shared_ptr<MpiInterface> mpi, const RankService& service,
+                               std::uint32_t rest_us)
+    : mpi_(std::move(mpi)),
+      service_(service),
+      rest_(std::max(rest_us, kShortestRestUs)),
+      thread_([this] { run(); }) {}
 
 ProgressThread::~ProgressThread() {
   {
@@ -52,15 +56,24 @@ void ProgressThread::run() {
       std::max(rest_, std::chrono::microseconds(kLongestRestUs));
   std::chrono::microseconds span = rest_;
   std::uint64_t entries_seen = mpi_->entries();
+  std::uint64_t runs_seen = service_.runs();
   const MutexLock guard(mutex_);
   while (rest(span)) {
     const std::uint64_t entries = mpi_->entries();
     if (entries == entries_seen) mpi_->progress();
+    const std::uint64_t runs = service_.runs();
+    const bool serves = serves_ && service_.active();
+    if (serves) service_.run();
     // As often as this thread would have, on average?
-    const bool driven = (entries - entries_seen) * static_cast<std::uint64_t>(rest_.count()) >=
-                        static_cast<std::uint64_t>(span.count());
-    span = driven ? std::min(2 * span, longest) : rest_;
-    entries_seen = entries;
+    const auto driven = [&](std::uint64_t times) {
+      return times * static_cast<std::uint64_t>(rest_.count()) >=
+             static_cast<std::uint64_t>(span.count());
+    };
+    const bool by_others = driven(entries - entries_seen) && (!serves || driven(runs - runs_seen));
+    span = by_others ? std::min(2 * span, longest) : rest_;
+    // The service enters MPI, too.
+    entries_seen = mpi_->entries();
+    runs_seen = service_.runs();
     if (body_ != nullptr) call_body();
   }
 }

@@ -28,11 +28,18 @@ class ProgressThread {
  public:
   static constexpr std::uint32_t kLongestRestUs = 1000;
 
-  ProgressThread(std::shared_ptr<MpiInterface> mpi, std::uint32_t rest_us);
+  /// The service outlives it.
+  ProgressThread(std::shared_ptr<MpiInterface> mpi, const RankService& service,
+                 std::uint32_t rest_us);
   ~ProgressThread();
   /// Calls body() now, and from now on every so often (as the scheduler allows). It is short, does
   /// not enter MPI, and there is one at most.
   void repeat(std::chrono::milliseconds every, std::function<void()> body);
+  /// The thread is not in the service any more, and does not call it again.
+  void end_service() {
+    const MutexLock guard(mutex_);
+    serves_ = false;
+  }
   ProgressThread(const ProgressThread&) = delete;
   ProgressThread& operator=(const ProgressThread&) = delete;
 
@@ -44,10 +51,12 @@ class ProgressThread {
   bool rest(std::chrono::microseconds span) KW_REQUIRES(mutex_);
 
   std::shared_ptr<MpiInterface> mpi_;
+  const RankService& service_;
   const std::chrono::microseconds rest_;  // the shortest
   Mutex mutex_;
   CondVar stopped_;
   bool stop_ KW_GUARDED_BY(mutex_) = false;
+  bool serves_ KW_GUARDED_BY(mutex_) = true;
   std::function<void()> body_ KW_GUARDED_BY(mutex_);
   std::uint64_t body_every_ns_ KW_GUARDED_BY(mutex_) = 0;
   std::uint64_t body_due_ns_ KW_GUARDED_BY(mutex_) = 0;

@@ -8,9 +8,10 @@
 namespace keyway::fabric {
 
 RmaChannel::RmaChannel(std::shared_ptr<MpiInterface> mpi, const MpiWindow& window,
-                       std::uint32_t ranks, bool crowded)
+                       const RankService& service, std::uint32_t ranks, bool crowded)
     : mpi_(std::move(mpi)),
       window_(&window),
+      service_(&service),
       crowded_(crowded),
       slots_(kResultSlots),
       peers_(ranks) {}
@@ -20,7 +21,7 @@ RmaChannel::~RmaChannel() { flush_all(); }
 RmaChannel::Slot& RmaChannel::next_slot(Address a) {
   Slot& slot = slots_[posted_++ % kResultSlots];
   // N1: still in flight from the last round.
-  if (slot.result.sequence > peers_[slot.rank].flushed) complete(slot.rank);
+  if (slot.result.sequence > peers_[slot.rank].flushed) complete(slot.rank, nullptr);
   slot.result = {mpi_->unset(), issued_ + 1};
   slot.rank = a.rank();
   return slot;
@@ -40,11 +41,11 @@ void RmaChannel::expect(std::uint32_t rank, const Slot& slot) {
   peers_[rank].in_flight.results.push_back(&slot.result.value);
 }
 
-void RmaChannel::complete(std::uint32_t rank) {
+void RmaChannel::complete(std::uint32_t rank, const RankService* service) {
   Peer& peer = peers_[rank];
   const bool gives_way = crowded_ || this_fiber::active();
   if (peer.in_flight.needs_flush && gives_way && !kOpenMpi) mark_end(rank);
-  mpi_->complete(*window_, rank, peer.in_flight, crowded_);
+  mpi_->complete(*window_, rank, peer.in_flight, crowded_, service);
   peer.flushed = peer.issued;
 }
 

@@ -24,9 +24,9 @@ inline constexpr std::uint64_t kResultSlots = 1024;
 
 class RmaChannel {
  public:
-  /// The window outlives the channel. `crowded` as in mpi_wait.h.
-  RmaChannel(std::shared_ptr<MpiInterface> mpi, const MpiWindow& window, std::uint32_t ranks,
-             bool crowded);
+  /// Window and service outlive the channel. `crowded` as in mpi_wait.h.
+  RmaChannel(std::shared_ptr<MpiInterface> mpi, const MpiWindow& window, const RankService& service,
+             std::uint32_t ranks, bool crowded);
   /// Completes the operations in flight: MPI still writes to our slots and the caller's buffers.
   ~RmaChannel();
   RmaChannel(const RmaChannel&) = delete;
@@ -44,14 +44,23 @@ class RmaChannel {
   void post_write(Address a, std::span<const std::byte> in);
 
   Flushed flush(std::uint32_t rank) {
-    if (peers_[rank].flushed < peers_[rank].issued) complete(rank);
+    if (peers_[rank].flushed < peers_[rank].issued) complete(rank, nullptr);
+    return {rank, issued_};
+  }
+  /// As Endpoint::flush_idle().
+  Flushed flush_idle(std::uint32_t rank) {
+    if (peers_[rank].flushed < peers_[rank].issued) complete(rank, service_);
     return {rank, issued_};
   }
   void flush_all();
   /// MPICH sends an operation when it is posted, and the target carries it out when it comes; Open
   /// MPI may hold it back until the flush.
   void push(std::uint32_t rank);
-  void progress() { mpi_->progress(*window_); }
+  /// For loops that wait.
+  void progress() {
+    mpi_->progress(*window_);
+    service_->run();
+  }
 
  private:
   struct Slot {
@@ -70,11 +79,12 @@ class RmaChannel {
   Slot& next_slot(Address a);
   void issue(std::uint32_t rank);
   void expect(std::uint32_t rank, const Slot& slot);
-  void complete(std::uint32_t rank);
+  void complete(std::uint32_t rank, const RankService* service);
   void mark_end(std::uint32_t rank);
 
   std::shared_ptr<MpiInterface> mpi_;
   const MpiWindow* window_;
+  const RankService* service_;
   bool crowded_;
   std::uint64_t issued_ = 0;  // operations so far: the sequence of the last one
   std::uint64_t posted_ = 0;  // slots handed out so far

@@ -30,7 +30,10 @@ Result<std::vector<std::optional<std::string>>> values_of(CommandSession& sessio
 
 void reply_failed(resp::ReplyWriter& out, const Status& status) {
   if (status == Code::kOutOfSpace) return out.error(kOutOfMemory);
-  out.error(fmt::format("{} {}", status == Code::kTimeout ? kTryAgain : "ERR", status.message()));
+  const std::string_view word = status == Code::kTimeout   ? kTryAgain
+                                : status == Code::kInDoubt ? kInDoubt
+                                                           : "ERR";
+  out.error(fmt::format("{} {}", word, status.message()));
 }
 
 std::string wrong_arity(std::string_view name) {

@@ -29,6 +29,8 @@ inline constexpr std::string_view kOutOfMemory =
 /// The word of Redis Cluster for what will do when it is asked again: here for a lock that was not
 /// had in time.
 inline constexpr std::string_view kTryAgain = "TRYAGAIN";
+/// Ours, for a write that may have taken effect: another rank did not answer in time.
+inline constexpr std::string_view kInDoubt = "INDOUBT";
 /// Redis' proto-max-bulk-len, and the store's longest value.
 inline constexpr std::int64_t kMaxBytes = store::kMaxValueBytes;
 

@@ -17,7 +17,7 @@ using namespace keyway::test;
 namespace {
 
 std::string shape(std::string_view lock) {
-  return fmt::format("memory=4MiB&sessions=4&locks_per_session=32&buckets=8&stripes=4&lock={}",
+  return fmt::format("memory=4MiB&sessions=6&locks_per_session=32&buckets=8&stripes=4&lock={}",
                      lock);
 }
 
@@ -29,67 +29,87 @@ void require_all_well(Store& store, const std::string& mine) {
 
 }  // namespace
 
+namespace {
+
+void check_histories(const std::string& lock, std::uint64_t i, const std::string& more) {
+  CAPTURE(lock, more);
+  Store store = open_job_store(shape(lock) + more);
+  const bool clears = i % 3 == 0;
+  const RecordPlan plan{.rounds = 3,
+                        .keys = 2,
+                        .operations = 6,
+                        .seed = 3 + i,
+                        .ranks = store.ranks(),
+                        .sizes = true,
+                        .expiries = true,
+                        .neighbours = !clears,
+                        .clears = clears};
+  std::string wrong;
+  History mine;
+  {
+    Session session = session_of(store);
+    Recorder<Session> recorder(session, store.process(), plan);
+    for (std::uint32_t round = 0; round < plan.rounds; ++round) {
+      store.barrier();
+      // One clock for all: the processes are on one host, namespaces or not.
+      if (wrong.empty()) wrong = recorder.round(round, [] { return steady_ns(); }).value_or("");
+    }
+    mine = recorder.history();
+  }
+  require_all_well(store, wrong);
+  History all;
+  for (const std::string& part : store.gather(bytes_of(mine))) append_bytes(all, part);
+  if (store.process() == 0) {
+    REQUIRE(all.size() >= std::size_t{store.processes()} * plan.rounds * plan.operations);
+    CHECK(LinearizabilityChecker::violation(all).value_or("") == "");
+  }
+  check_job_heap(store);
+}
+
+void check_transfers(const std::string& lock, const std::string& more) {
+  CAPTURE(lock, more);
+  Store store = open_job_store(shape(lock) + more);
+  std::string wrong;
+  {
+    Session session = session_of(store);
+    Teller<Session> teller(session, store.process(), 5);
+    if (store.process() == 0 && !teller.open_accounts().ok()) wrong = "opening the accounts";
+    store.barrier();
+    for (int i = 0; i < 8 && wrong.empty(); ++i) wrong = teller.act().value_or("");
+    store.barrier();
+    if (wrong.empty()) wrong = teller.count().value_or("");
+  }
+  require_all_well(store, wrong);
+  check_job_heap(store);
+}
+
+/// The default, one with both classes of access, and one with words on every rank.
+constexpr const char* kLocksOfOwners[] = {"gbh:lockall=off,versions=on", "alock-rw", "rma-rw"};
+
+}  // namespace
+
 TEST_CASE("store over mpi: histories are linearizable, for every lock") {
   const std::vector<std::string> locks = every_lock();
-  for (std::size_t i = 0; i < locks.size(); ++i) {
-    const std::string& lock = locks[i];
-    CAPTURE(lock);
-    Store store = open_job_store(shape(lock));
-    const bool clears = i % 3 == 0;
-    const RecordPlan plan{.rounds = 3,
-                          .keys = 2,
-                          .operations = 6,
-                          .seed = 3 + i,
-                          .ranks = store.ranks(),
-                          .sizes = true,
-                          .expiries = true,
-                          .neighbours = !clears,
-                          .clears = clears};
-    std::string wrong;
-    History mine;
-    {
-      Session session = session_of(store);
-      Recorder<Session> recorder(session, store.process(), plan);
-      for (std::uint32_t round = 0; round < plan.rounds; ++round) {
-        store.barrier();
-        // One clock for all: the processes are on one host, namespaces or not.
-        if (wrong.empty()) wrong = recorder.round(round, [] { return steady_ns(); }).value_or("");
-      }
-      mine = recorder.history();
-    }
-    require_all_well(store, wrong);
-    History all;
-    for (const std::string& part : store.gather(bytes_of(mine))) append_bytes(all, part);
-    if (store.process() == 0) {
-      REQUIRE(all.size() >= std::size_t{store.processes()} * plan.rounds * plan.operations);
-      CHECK(LinearizabilityChecker::violation(all).value_or("") == "");
-    }
-    check_job_heap(store);
+  for (std::size_t i = 0; i < locks.size(); ++i) check_histories(locks[i], i, "&path=onesided");
+}
+
+TEST_CASE("store over mpi: histories are linearizable where owners make edits") {
+  for (std::uint64_t i = 0; const char* lock : kLocksOfOwners) {
+    check_histories(lock, ++i, "&path=owner");
   }
 }
 
 TEST_CASE("store over mpi: transfers across ranks keep the sum, and flags stay equal") {
-  for (const std::string& lock : every_lock()) {
-    CAPTURE(lock);
-    Store store = open_job_store(shape(lock));
-    std::string wrong;
-    {
-      Session session = session_of(store);
-      Teller<Session> teller(session, store.process(), 5);
-      if (store.process() == 0 && !teller.open_accounts().ok()) wrong = "opening the accounts";
-      store.barrier();
-      for (int i = 0; i < 8 && wrong.empty(); ++i) wrong = teller.act().value_or("");
-      store.barrier();
-      if (wrong.empty()) wrong = teller.count().value_or("");
-    }
-    require_all_well(store, wrong);
-    check_job_heap(store);
-  }
+  for (const std::string& lock : every_lock()) check_transfers(lock, "&path=onesided");
+  for (const char* lock : kLocksOfOwners) check_transfers(lock, "&path=owner");
 }
 
-TEST_CASE("store over mpi: remote writers lease, free and fill heaps, and nothing leaks") {
+namespace {
+
+void check_small_heaps(const std::string& more) {
   // Small heaps: writers meet kOutOfSpace, runs, and blocks that others have freed.
-  Store store = open_job_store("memory=1MiB&sessions=2&locks_per_session=16&buckets=32&stripes=8");
+  Store store =
+      open_job_store("memory=1MiB&sessions=2&locks_per_session=16&buckets=32&stripes=8" + more);
   std::string wrong;
   std::uint64_t refused = 0;
   {
@@ -124,25 +144,44 @@ TEST_CASE("store over mpi: remote writers lease, free and fill heaps, and nothin
   }
 }
 
-TEST_CASE("store over mpi: threads of every process share the store") {
-  Store store = open_job_store(shape("gbh:lockall=off,versions=on"));
-  constexpr std::uint64_t kThreads = 3;
-  constexpr std::uint64_t kTimes = 40;
+}  // namespace
+
+TEST_CASE("store over mpi: remote writers lease, free and fill heaps, and nothing leaks") {
+  check_small_heaps("&path=onesided");
+  check_small_heaps("&path=owner");
+}
+
+namespace {
+
+/// `more` parameters of the store.
+void check_counters(const std::string& more) {
+  Store store = open_job_store(shape("gbh:lockall=off,versions=on") + more);
+  constexpr std::uint64_t kThreads = 6;
+  constexpr std::uint64_t kTimes = 20;
   std::atomic<std::uint64_t> done{0};
+  std::atomic<std::uint64_t> by_owners{0};
   {
     std::vector<std::jthread> threads;
     for (std::uint64_t t = 0; t < kThreads; ++t) {
       threads.emplace_back([&, t] {
         Session s = std::move(*store.session());
         for (std::uint64_t i = 0; i < kTimes; ++i) {
-          // relaxed: read after the threads have ended
+          // relaxed: all are read after the threads have ended
           done.fetch_add(s.increment(named("counter ", (i + t) % 4)).ok(),
                          std::memory_order_relaxed);
         }
+        by_owners.fetch_add(s.inspector().edits_by_owners(), std::memory_order_relaxed);
       });
     }
   }
   CHECK(done.load(std::memory_order_relaxed) == kThreads * kTimes);
+  const std::uint64_t made = by_owners.load(std::memory_order_relaxed);
+  const bool alone = mpi_variant().ranks_per_node == 1;  // each rank has another node
+  if (more == "&path=onesided") {
+    CHECK(made == 0);
+  } else if (alone && store.processes() > 1) {
+    CHECK(made > 0);
+  }
   store.barrier();
   if (store.process() == 0) {
     Session s = session_of(store);
@@ -152,4 +191,12 @@ TEST_CASE("store over mpi: threads of every process share the store") {
   }
   store.barrier();
   check_job_heap(store);
+}
+
+}  // namespace
+
+TEST_CASE("store over mpi: threads of every process share the store") {
+  check_counters("&path=onesided");
+  // More threads than slots: some edits are one-sided.
+  check_counters("&path=owner");
 }

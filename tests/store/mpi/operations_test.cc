@@ -21,31 +21,36 @@ void only_on(Store& store, std::uint32_t process, const std::function<void(Sessi
 
 TEST_CASE(
     "store over mpi: random operations of every kind against a model, from either end of the job") {
-  for (const bool last : {false, true}) {
-    Store store =
-        open_job_store("memory=8MiB&sessions=2&locks_per_session=64&buckets=256&stripes=32");
-    only_on(store, last ? store.processes() - 1 : 0, [&](Session& s) {
-      Modelled modelled(s, last ? 11 : 12);
-      for (int i = 0; i < 80; ++i) modelled.step();
-      modelled.check_all();
-      CHECK(modelled.out_of_space() == 0);
-      check_heap(store, s);
-    });
-    check_job_heap(store);
+  const std::string shape = "memory=8MiB&sessions=2&locks_per_session=64&buckets=256&stripes=32";
+  for (const char* path : {"&path=onesided", "&path=owner"}) {
+    for (const bool last : {false, true}) {
+      Store store = open_job_store(shape + path);
+      only_on(store, last ? store.processes() - 1 : 0, [&](Session& s) {
+        Modelled modelled(s, last ? 11 : 12);
+        for (int i = 0; i < 80; ++i) modelled.step();
+        modelled.check_all();
+        CHECK(modelled.out_of_space() == 0);
+        check_heap_at_rest(store, s);
+      });
+      check_job_heap(store);
+    }
   }
 }
 
 TEST_CASE("store over mpi: a model in heaps that fill up") {
-  Store store =
-      open_job_store("memory=1MiB&sessions=2&locks_per_session=64&buckets=16&stripes=4&lock=d-mcs");
-  only_on(store, 0, [&](Session& s) {
-    Modelled modelled(s, 4, 1'500'000);
-    for (int i = 0; i < 300; ++i) modelled.step();
-    modelled.check_all();
-    CHECK(modelled.out_of_space() > 0);
-    check_heap(store, s);
-  });
-  check_job_heap(store);
+  const std::string shape =
+      "memory=1MiB&sessions=2&locks_per_session=64&buckets=16&stripes=4&lock=d-mcs";
+  for (const char* path : {"&path=onesided", "&path=owner"}) {
+    Store store = open_job_store(shape + path);
+    only_on(store, 0, [&](Session& s) {
+      Modelled modelled(s, 4, 1'500'000);
+      for (int i = 0; i < 300; ++i) modelled.step();
+      modelled.check_all();
+      CHECK(modelled.out_of_space() > 0);
+      check_heap_at_rest(store, s);
+    });
+    check_job_heap(store);
+  }
 }
 
 TEST_CASE("store over mpi: elements of any size are written and read from every rank") {
@@ -93,10 +98,10 @@ TEST_CASE("store over mpi: expiry, sweep, clear and scan reach every rank") {
       swept += *s.inspector().sweep_expired(rank);
     CHECK(swept == 50);
     CHECK(s.size() == 150);
-    check_heap(store, s);
+    check_heap_at_rest(store, s);
     REQUIRE(s.clear().ok());
     CHECK(s.size() == 0);
-    check_heap(store, s);
+    check_heap_at_rest(store, s);
   });
   check_job_heap(store);
 }

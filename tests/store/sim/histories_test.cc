@@ -49,7 +49,7 @@ SimPlan plan_of(const Size& size, const char* lock, std::uint64_t seed) {
 SimPrint check_history(const SimPlan& plan, const Size& size) {
   PlainStore store(plan);
   const RecordPlan record = record_plan(plan, size.rounds);
-  const History all = recorded(SimTeam(store.fabric()), record, plain_sessions(store));
+  const History all = recorded(SimTeam(store), record, plain_sessions(store));
   REQUIRE(all.size() == std::size_t{size.ranks} * record.rounds * record.operations);
   CHECK(LinearizabilityChecker::violation(all).value_or("") == "");
   const SimPrint print = print_of(store, all);
@@ -82,6 +82,17 @@ void for_each_run(const Size& size, std::uint64_t seeds, Check&& check) {
 TEST_CASE("store in simulation: histories are linearizable") {
   for (const Size& size : kSmall) {
     for_each_run(size, kSeeds, [&](const SimPlan& plan) { check_history(plan, size); });
+  }
+}
+
+// One slot: if two edits are under way at once, one is one-sided.
+TEST_CASE("store in simulation: histories are linearizable where owners make edits") {
+  for (const Size& size : kSmall) {
+    for_each_run(size, kSeeds, [&](SimPlan plan) {
+      plan.call_slots = 1;
+      check_history(plan, size);
+      check_transfers(plan, size);
+    });
   }
 }
 

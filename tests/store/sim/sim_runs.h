@@ -66,7 +66,7 @@ SimPrint print_of(SimStore<E>& store, const History& history) {
 template <class E, class Open>
 std::string transfer_in(SimStore<E>& store, std::uint64_t seed, std::uint32_t actions,
                         Open&& open) {
-  const SimTeam team(store.fabric());
+  const SimTeam team(store);
   auto barrier = team.barrier();
   team.run([&](std::uint32_t me) {
     const auto session = open(me);

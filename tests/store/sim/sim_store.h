@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "keyway/kvstore/layout/geometry.h"
+#include "keyway/kvstore/owner/call_slots.h"
 #include "keyway/kvstore/sim/session_sim.h"
 #include "keyway/kvstore/volume/address_cache.h"
 #include "keyway/locks/distributed/stripe_lock.h"
@@ -34,6 +36,8 @@ struct SimPlan {
   std::uint64_t seed = 1;                               // for the machine, and for the keys' hash
   std::uint64_t memory_bytes = store::kMinMemoryBytes;  // per rank
   std::uint64_t address_bytes = 0;                      // per rank; 0: every read takes its lock
+  std::uint32_t call_slots = 0;  // per pair of ranks; 0: every edit is one-sided
+  std::chrono::milliseconds timeout{10'000};
 };
 
 /// E is SimEndpoint, or one made of it that plants a fault.
@@ -50,11 +54,14 @@ class SimStore {
                                           .nodes_per_agent = 128,
                                           .lock_kinds = plan.other_lock.empty() ? 1u : 2u,
                                           .satellite_kinds = satellite_kinds(plan),
+                                          .call_slots = plan.call_slots,
                                           .ranks = plan.ranks,
                                           .hash_secret = {plan.seed, plan.seed}})),
         lock_(kinds_of(plan)),
         choice_(plan.choice),
+        timeout_(plan.timeout),
         addresses_(plan.address_bytes == 0 ? 0 : plan.ranks),
+        calls_(plan.call_slots == 0 ? 0 : plan.ranks),
         fabric_(std::move(*fabric::SimFabric::create({.machine = plan.machine,
                                                       .ranks = plan.ranks,
                                                       .segment_bytes = geometry_.segment_bytes(),
@@ -63,6 +70,9 @@ class SimStore {
     for (auto& cache : addresses_) {
       cache = std::make_unique<store::AddressCache>(plan.address_bytes);
     }
+    for (auto& calls : calls_) {
+      calls = std::make_unique<store::CallSlots>(plan.ranks, plan.call_slots);
+    }
   }
 
   /// `more` goes to E behind its SimEndpoint.
@@ -70,9 +80,15 @@ class SimStore {
   std::unique_ptr<Session> session(std::uint32_t rank, More&&... more) {
     return std::make_unique<Session>(
         E(std::move(*fabric_.endpoint(rank)), std::forward<More>(more)...), geometry_, lock_,
-        store::SessionOptions{.timeout = std::chrono::seconds(10),
+        store::SessionOptions{.timeout = timeout_,
                               .choice = choice_,
-                              .addresses = addresses_.empty() ? nullptr : addresses_[rank].get()});
+                              .addresses = addresses_.empty() ? nullptr : addresses_[rank].get(),
+                              .calls = calls_.empty() ? nullptr : calls_[rank].get()});
+  }
+  /// The service of a rank for the others. An agent calls its serve().
+  std::unique_ptr<store::OwnerService<fabric::SimEndpoint>> service(std::uint32_t rank) {
+    return std::make_unique<store::OwnerService<fabric::SimEndpoint>>(
+        std::move(*fabric_.endpoint(rank)), geometry_, lock_);
   }
   fabric::SimFabric& fabric() { return fabric_; }
   const store::Geometry& geometry() const { return geometry_; }
@@ -94,7 +110,9 @@ class SimStore {
   store::Geometry geometry_;
   locks::StripeLock lock_;
   const store::KindChoice* choice_;
+  std::chrono::nanoseconds timeout_;
   std::vector<std::unique_ptr<store::AddressCache>> addresses_;  // by rank; empty: none
+  std::vector<std::unique_ptr<store::CallSlots>> calls_;         // the same
   fabric::SimFabric fabric_;
 };
 
@@ -131,18 +149,42 @@ class SimBarrier {
 class SimTeam {
  public:
   explicit SimTeam(fabric::SimFabric& fabric) : fabric_(fabric) {}
+  /// And, if the store has slots for calls, another one at every rank, which serves the others.
+  template <class E>
+  explicit SimTeam(SimStore<E>& store) : fabric_(store.fabric()) {
+    if (store.geometry().call_slots() == 0) return;
+    serve_ = [&store](std::uint32_t rank, const bool& ended) {
+      const auto service = store.service(rank);
+      service->endpoint().retry_until(
+          [&] {
+            service->serve();
+            return ended;
+          },
+          {.min_ns = kServiceNs, .max_ns = kServiceNs}, Deadline::never());
+    };
+  }
 
   std::uint32_t agents() const { return fabric_.ranks(); }
   SimBarrier barrier() const { return {fabric_, agents()}; }
   template <class Body>
   void run(Body&& body) const {
-    std::vector<std::uint32_t> homes(agents());
-    for (std::uint32_t rank = 0; rank < agents(); ++rank) homes[rank] = rank;
-    fabric_.run(homes, [&](std::uint32_t me) { body(me); });
+    std::vector<std::uint32_t> homes;
+    for (std::uint32_t rank = 0; rank < agents(); ++rank) homes.push_back(rank);
+    if (serve_) homes.insert(homes.end(), homes.begin(), homes.begin() + agents());
+    std::uint32_t left = agents();
+    bool ended = false;
+    fabric_.run(homes, [&](std::uint32_t me) {
+      if (me >= agents()) return serve_(me - agents(), ended);
+      body(me);
+      ended = --left == 0;
+    });
   }
 
  private:
+  static constexpr std::uint64_t kServiceNs = 500;
+
   fabric::SimFabric& fabric_;
+  std::function<void(std::uint32_t rank, const bool& ended)> serve_;
 };
 
 }  // namespace keyway::test

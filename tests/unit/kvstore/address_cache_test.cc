@@ -16,10 +16,10 @@ using namespace keyway::store;
 namespace {
 
 /// The address that tests give a key of this hash.
-AddressCache::Known known_of(std::uint64_t hash, std::uint32_t stamp) {
+ElementPlace known_of(std::uint64_t hash, std::uint32_t stamp) {
   return {EntryWord::heap(tag_of(hash), 5, (hash >> 20) % 4096 * 8), stamp};
 }
-bool is(const std::optional<AddressCache::Known>& found, const AddressCache::Known& known) {
+bool is(const std::optional<ElementPlace>& found, const ElementPlace& known) {
   return found && found->entry.word() == known.entry.word() && found->stamp == known.stamp;
 }
 

@@ -1,0 +1,73 @@
+// CallMessage: an edit of one key on its way to the key's owner, and the answer.
+//
+// *What.* A request is one write into a slot at the owner, and an answer one write into a slot at
+// the caller (geometry.h). Bytes of one write become visible in any order, word by word, so a
+// request is there when its checksum matches, and an answer when both of its words have the number
+// of the call. *Thread safety.* Functions of their arguments. *Source.* Messages by one-sided
+// writes that their receiver polls: FaRM (NSDI '14), section 3.1.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "keyway/kvstore/layout/element_sum.h"
+#include "keyway/kvstore/types/edits.h"
+#include "keyway/kvstore/volume/found.h"
+#include "keyway/locks/base/status.h"
+
+namespace keyway::store {
+
+/// A request, views of the bytes that it was read from.
+struct Call {
+  std::uint64_t number = 0;
+  std::uint64_t patience_ns = 0;  // for the stripe's lock, from the request's arrival
+  std::string_view key;
+  EditArguments arguments;
+};
+
+/// The bytes of a request.
+std::size_t encoded_bytes(const Call& call);
+/// Writes a request to `out`, which has room for it; the number of bytes.
+std::size_t encode(const Call& call, SumSeed seed, std::span<std::byte> out);
+/// The bytes that decode() needs first.
+inline constexpr std::size_t kCallHeaderBytes = 48;
+/// The bytes of a request that begins like this, which may not be all there yet.
+std::size_t bytes_of_call(std::span<const std::byte, kCallHeaderBytes> header);
+/// The request in a slot; nothing if not all of its bytes are there yet.
+std::optional<Call> decode(std::span<const std::byte> slot, SumSeed seed);
+
+/// How a call ended.
+struct CallAnswer {
+  /// In place of a code: the owner has changed nothing, and the caller is to do it by itself.
+  static constexpr std::uint8_t kDeclined = 255;
+
+  std::uint8_t code = kDeclined;
+  std::uint64_t result = 0;
+  ElementPlace place;  // the key's element is there now
+};
+
+/// An answer as words, each with a part of the call's number.
+struct AnswerWords {
+  static constexpr std::size_t kWords = 5;
+
+  std::array<std::uint64_t, kWords> words{};
+
+  static AnswerWords of(const CallAnswer& answer, std::uint64_t number);
+  CallAnswer answer() const;
+  static bool answers(std::uint64_t word, std::uint64_t number) {
+    return word >> kPartBits == (number & kPartOfNumber);
+  }
+
+ private:
+  static constexpr std::uint32_t kPartBits = 40;
+  static constexpr std::uint64_t kPartOfNumber = 0xff'ffff;
+};
+
+/// The code of the answer about an edit that ended with this status; kBusy is not answered yet.
+std::uint8_t answer_code(const Status& status);
+
+}  // namespace keyway::store

@@ -1,0 +1,141 @@
+// OwnerCaller<E>: sends edits of keys to their owners.
+//
+// *What.* An edit is one write to the owner and one write back, where the same edit one-sided takes
+// six messages or more. The owner carries it out as an agent of its node, under the same lock.
+// *Thread safety.* One session's; the slots are the process's.
+// *Invariants.*
+//   OC1  A call that was sent is never done again on another path, unless the owner has said that
+//   it
+//        has changed nothing. Without an answer it is in doubt.
+//   OC2  The session holds no lock: while it waits, its thread may serve other ranks.
+#pragma once
+
+#include <fmt/core.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "keyway/kvstore/layout/geometry.h"
+#include "keyway/kvstore/layout/location.h"
+#include "keyway/kvstore/owner/call_message.h"
+#include "keyway/kvstore/owner/call_slots.h"
+#include "keyway/locks/base/clock.h"
+#include "keyway/locks/fabric/endpoint.h"
+#include "keyway/locks/fabric/fiber_time.h"
+
+namespace keyway::store {
+
+template <fabric::Endpoint E>
+class OwnerCaller {
+ public:
+  /// Without slots nothing is sent. They outlive it.
+  OwnerCaller(E& ep, const Geometry& geometry, CallSlots* slots, std::chrono::nanoseconds timeout)
+      : ep_(ep), geometry_(geometry), slots_(slots), timeout_(timeout) {}
+  OwnerCaller(const OwnerCaller&) = delete;
+  OwnerCaller& operator=(const OwnerCaller&) = delete;
+
+  /// Has the owner of a remote key make an edit. Nothing: the caller is to make it, because there
+  /// is no slot, the edit is too long for one, or the owner has declined. `place` becomes that of
+  /// the key's element.
+  template <class Edit>
+  std::optional<Status> call(std::uint32_t owner, std::string_view key, Edit& edit,
+                             ElementPlace& place) {
+    if (slots_ == nullptr) return std::nullopt;
+    const auto answer = ask(owner, key, edit.arguments());
+    if (!answer) return std::nullopt;
+    if (!answer->ok()) return answer->status();
+    if ((*answer)->code == CallAnswer::kDeclined) return std::nullopt;
+    ++calls_;
+    edit.result = (*answer)->result;
+    place = (*answer)->place;
+    const auto code = static_cast<Code>((*answer)->code);
+    if (code != Code::kTimeout) return Status(code);
+    return Status(code, fmt::format("rank {} did not get the lock of its stripe in time for this "
+                                    "operation; nothing has changed",
+                                    owner));
+  }
+
+  /// Edits that owners have made.
+  std::uint64_t calls() const { return calls_; }
+
+ private:
+  /// The owner ends its part so much earlier that its answer comes in time.
+  static constexpr std::uint64_t kPatiencePercent = 90;
+
+  std::optional<Result<CallAnswer>> ask(std::uint32_t owner, std::string_view key,
+                                        const EditArguments& arguments);
+  std::optional<CallAnswer> wait(std::uint32_t owner, const CallSlots::Claim& claim,
+                                 Deadline deadline);
+  fabric::Address answer_word(std::uint32_t owner, std::uint32_t slot, std::size_t word) const {
+    return geometry_.call_answer(ep_.rank(), owner, slot) + word * 8;
+  }
+  bool has_come(std::uint32_t owner, std::uint32_t slot, std::uint64_t number) {
+    for (std::size_t i = 0; i < AnswerWords::kWords; ++i) {
+      const auto word = ep_.load(fabric::cpu, answer_word(owner, slot, i));
+      if (!AnswerWords::answers(word, number)) return false;
+    }
+    return true;
+  }
+
+  E& ep_;
+  const Geometry& geometry_;
+  CallSlots* slots_;
+  std::chrono::nanoseconds timeout_;
+  std::vector<std::byte> message_;
+  std::uint64_t calls_ = 0;
+};
+
+template <fabric::Endpoint E>
+std::optional<Result<CallAnswer>> OwnerCaller<E>::ask(std::uint32_t owner, std::string_view key,
+                                                      const EditArguments& arguments) {
+  const auto span_ns = static_cast<std::uint64_t>(timeout_.count());
+  Call call{.patience_ns = span_ns / 100 * kPatiencePercent, .key = key, .arguments = arguments};
+  if (encoded_bytes(call) > kCallBytes) return std::nullopt;
+  message_.resize(kCallBytes);  // from the claim to the post nothing fails
+  const auto claim = slots_->claim(owner, [&](std::uint32_t slot, std::uint64_t number) {
+    return has_come(owner, slot, number);
+  });
+  if (!claim) return std::nullopt;
+  call.number = claim->number;
+  const std::size_t bytes = encode(call, geometry_.sum_seed(), message_);
+  const Deadline deadline = Deadline::within(timeout_).started(ep_.now_ns());
+  ep_.post_write(fabric::rma, geometry_.call_request(owner, ep_.rank(), claim->slot),
+                 std::span<const std::byte>(message_).first(bytes));
+  ep_.push(owner);
+  const auto answer = wait(owner, *claim, deadline);
+  if (!answer) {
+    slots_->abandon(owner, *claim, std::move(message_));
+    return Result<CallAnswer>(
+        Status(Code::kInDoubt, fmt::format("rank {} did not answer in time; the operation may have "
+                                           "taken effect, or may do so later",
+                                           owner)));
+  }
+  ep_.flush_idle(owner);  // the request has come, but its buffer is ours only now
+  slots_->release(owner, *claim);
+  return Result<CallAnswer>(*answer);
+}
+
+template <fabric::Endpoint E>
+std::optional<CallAnswer> OwnerCaller<E>::wait(std::uint32_t owner, const CallSlots::Claim& claim,
+                                               Deadline deadline) {
+  const fabric::this_fiber::NetworkWait network;
+  const auto answers = [&](std::uint64_t word) { return AnswerWords::answers(word, claim.number); };
+  AnswerWords came;
+  for (std::size_t i = 0; i < AnswerWords::kWords; ++i) {
+    const fabric::Address word = answer_word(owner, claim.slot, i);
+    // All words but the first are there as well, as a rule.
+    if (i > 0) came.words[i] = ep_.load(fabric::cpu, word);
+    if (i > 0 && answers(came.words[i])) continue;
+    const auto waited = ep_.wait_until(word, answers, deadline);
+    if (waited.expired) return std::nullopt;
+    came.words[i] = waited.value;
+  }
+  return came.answer();
+}
+
+}  // namespace keyway::store

@@ -1,0 +1,81 @@
+// OwnerService<E>: carries out the edits that other ranks send to this rank.
+//
+// *What.* serve() looks into slots, and makes the edits that it finds there as an agent of
+// this node, under the stripes' locks. An edit of a stripe with a taken lock stays in its slot
+// until a later call, or until the patience of its caller ends. Bodies are in owner_service_impl.h,
+// for the files that instantiate it. *Thread safety.* serve() by any thread; while one is in it,
+// the others return at once. *Invariants.*
+//   OS1  Each call is carried out once at most, and answered once.
+//   OS2  An edit is answered after its stripe is unlocked, so the caller's next read sees it.
+//   OS3  It never waits for a lock, nor for a caller. To release a queue lock it may wait for an
+//        agent between that agent's entry into the queue and its word to the one before it; so an
+//        agent never serves there (Endpoint::flush_idle).
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "keyway/kvstore/owner/call_message.h"
+#include "keyway/kvstore/session.h"
+#include "keyway/locks/fabric/endpoint.h"
+
+namespace keyway::store {
+
+template <fabric::Endpoint E>
+class OwnerService {
+ public:
+  /// For the rank of the endpoint. Geometry, lock and choice outlive it. `choice` as of
+  /// SessionOptions: samples only, since a change of a lock's kind waits.
+  OwnerService(E endpoint, const Geometry& geometry, const locks::StripeLock& lock,
+               const KindChoice* choice = nullptr);
+  ~OwnerService();
+  OwnerService(const OwnerService&) = delete;
+  OwnerService& operator=(const OwnerService&) = delete;
+
+  /// Looks into some slots, all in turn. The number of calls that it has answered.
+  std::size_t serve();
+  /// Calls answered so far.
+  std::uint64_t answered() const { return answered_.load(std::memory_order_relaxed); }
+  E& endpoint();
+
+ private:
+  struct Slot {
+    std::uint32_t caller = 0;
+    std::uint32_t slot = 0;
+    std::uint64_t answered = 0;  // number of the last call
+    std::uint64_t seen = 0;      // number of the call that was seen first at
+    std::uint64_t seen_ns = 0;
+    std::uint64_t next_ns = 0;  // its next try, after a lock that was taken
+    std::uint64_t rest_ns = 0;  // 0: no try yet
+    AnswerWords answer;         // unchanged until the next call: then it has come
+  };
+
+  /// After this long without a call it returns the blocks that it has leased: others may need them,
+  /// and no caller waits for it then.
+  static constexpr std::uint64_t kIdleNs = 10'000'000;
+  /// Between tries of a lock that is taken; twice as long each time.
+  static constexpr std::uint64_t kShortestRestNs = 2'000;
+  static constexpr std::uint64_t kLongestRestNs = 64'000;
+  /// A value that would grow beyond this is the caller's to write: others wait for this rank.
+  static constexpr std::uint64_t kMaxGrownBytes = 64 << 10;
+
+  /// Slots of one serve(): a job of a thousand ranks has thousands.
+  static constexpr std::size_t kLooks = 64;
+
+  bool serve(Slot& slot);
+  CallAnswer carry_out(const Call& call, bool waited);
+  void answer(Slot& slot, std::uint64_t number, const CallAnswer& answer);
+
+  std::unique_ptr<SessionCore<E>> core_;
+  std::vector<Slot> slots_;
+  std::size_t next_ = 0;  // slot
+  std::vector<std::byte> call_;
+  std::uint64_t active_ns_ = 0;  // the last answer's; 0: none since the blocks were returned
+  std::atomic<bool> busy_{false};
+  std::atomic<std::uint64_t> answered_{0};
+};
+
+}  // namespace keyway::store

@@ -1,0 +1,131 @@
+// The bodies of OwnerService<E>.
+#pragma once
+
+#include <algorithm>
+#include <new>
+#include <span>
+#include <utility>
+
+#include "keyway/kvstore/layout/geometry.h"
+#include "keyway/kvstore/owner_service.h"
+#include "keyway/kvstore/session_core.h"
+
+namespace keyway::store {
+
+template <fabric::Endpoint E>
+OwnerService<E>::OwnerService(E endpoint, const Geometry& geometry, const locks::StripeLock& lock,
+                              const KindChoice* choice)
+    : core_(std::make_unique<SessionCore<E>>(std::move(endpoint), geometry, lock,
+                                             SessionOptions{.choice = choice})),
+      call_(kCallBytes) {
+  for (std::uint32_t rank = 0; rank < core_->ep.ranks(); ++rank) {
+    if (core_->ep.is_local(rank)) continue;
+    for (std::uint32_t slot = 0; slot < geometry.call_slots(); ++slot) {
+      slots_.push_back({.caller = rank, .slot = slot});
+    }
+  }
+}
+template <fabric::Endpoint E>
+OwnerService<E>::~OwnerService() = default;
+
+template <fabric::Endpoint E>
+E& OwnerService<E>::endpoint() {
+  return core_->ep;
+}
+
+template <fabric::Endpoint E>
+std::size_t OwnerService<E>::serve() {
+  // acquire and release: all that the thread before has left here.
+  if (busy_.load(std::memory_order_relaxed) || busy_.exchange(true, std::memory_order_acquire)) {
+    return 0;
+  }
+  const std::unique_ptr<std::atomic<bool>, void (*)(std::atomic<bool>*)> until_end(
+      &busy_, [](std::atomic<bool>* busy) { busy->store(false, std::memory_order_release); });
+  std::size_t answers = 0;
+  for (std::size_t i = std::min(kLooks, slots_.size()); i > 0; --i) {
+    next_ = next_ + 1 < slots_.size() ? next_ + 1 : 0;
+    try {
+      answers += serve(slots_[next_]) ? 1 : 0;
+    } catch (const std::bad_alloc&) {  // the call stays in its slot, or unanswered
+    }
+  }
+  if (answers > 0) {
+    answered_.store(answered_.load(std::memory_order_relaxed) + answers,
+                    std::memory_order_relaxed);  // a count for people
+    active_ns_ = core_->ep.now_ns();
+  } else if (active_ns_ != 0 && core_->ep.now_ns() - active_ns_ > kIdleNs) {
+    core_->heap.return_all();
+    active_ns_ = 0;
+  }
+  return answers;
+}
+
+template <fabric::Endpoint E>
+bool OwnerService<E>::serve(Slot& slot) {
+  const fabric::Address request =
+      core_->geometry.call_request(core_->ep.rank(), slot.caller, slot.slot);
+  const std::uint64_t number = core_->ep.load(fabric::cpu, request);
+  if (number == slot.answered) return false;
+  if (number == slot.seen && slot.rest_ns > 0 && core_->ep.now_ns() < slot.next_ns) return false;
+  const auto header = std::span(call_).template first<kCallHeaderBytes>();
+  core_->ep.read(fabric::cpu, request, header);
+  const std::size_t bytes = bytes_of_call(header);
+  if (bytes > kCallBytes) return false;
+  const auto message = std::span(call_).first(bytes);
+  core_->ep.read(fabric::cpu, request + kCallHeaderBytes, message.subspan(kCallHeaderBytes));
+  const auto call = decode(message, core_->geometry.sum_seed());
+  if (!call) return false;  // it is still coming
+  if (slot.seen != call->number) {
+    slot.seen = call->number;
+    slot.seen_ns = core_->ep.now_ns();
+    slot.rest_ns = 0;
+  }
+  CallAnswer done = carry_out(*call, slot.rest_ns > 0);
+  if (done.code == static_cast<std::uint8_t>(Code::kBusy)) {
+    const std::uint64_t now = core_->ep.now_ns();
+    slot.rest_ns = std::clamp(2 * slot.rest_ns, kShortestRestNs, kLongestRestNs);
+    slot.next_ns = now + slot.rest_ns;
+    if (now - slot.seen_ns < call->patience_ns) return false;
+    done.code = static_cast<std::uint8_t>(Code::kTimeout);
+  }
+  answer(slot, call->number, done);
+  return true;
+}
+
+template <fabric::Endpoint E>
+CallAnswer OwnerService<E>::carry_out(const Call& call, bool waited) {
+  const Location location = core_->place(call.key);
+  CallAnswer done;
+  if (location.rank != core_->ep.rank()) return done;
+  try {
+    with_edit(call.arguments, [&](auto& edit) {
+      const auto decide = [&](const ElementPart* old) {
+        const Decision decision = edit.decide(old);
+        const std::uint64_t before = old != nullptr ? old->value_bytes : 0;
+        const bool declined =
+            decision.action == Decision::Action::kOverwrite &&
+            overwritten_bytes(before, decision) > std::max(before, kMaxGrownBytes);
+        return declined ? Decision::fail(Code::kOutOfSpace) : decision;
+      };
+      const Status status = core_->try_change(location, call.key, edit.kShown, waited, decide);
+      done.code = answer_code(status);
+      done.result = edit.result;
+      if (status != Code::kBusy) done.place = core_->chain.place();
+    });
+  } catch (const std::bad_alloc&) {  // K3: nothing has changed
+    done = {};
+  }
+  return done;
+}
+
+template <fabric::Endpoint E>
+void OwnerService<E>::answer(Slot& slot, std::uint64_t number, const CallAnswer& answer) {
+  slot.answered = number;
+  slot.answer = AnswerWords::of(answer, number);
+  core_->ep.post_write(fabric::rma,
+                       core_->geometry.call_answer(slot.caller, core_->ep.rank(), slot.slot),
+                       std::as_bytes(std::span(slot.answer.words)));
+  core_->ep.push(slot.caller);
+}
+
+}  // namespace keyway::store

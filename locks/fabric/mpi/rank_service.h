@@ -1,0 +1,47 @@
+// RankService: work that a rank does for others while its own agents wait, and now and then
+// otherwise.
+//
+// *What.* Agents call run() at each poll of a wait for a word, or of a flush_idle(), and so does
+// the progress thread. The body looks for work that has come into this rank's memory. It may enter
+// MPI; several threads call it at the same time. *Thread safety.* run() by any thread; set() before
+// there is work, clear() when nobody can be in run() any more.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+namespace keyway::fabric {
+
+class RankService {
+ public:
+  void set(std::function<void()> body) {
+    body_ = std::move(body);
+    // release: the body, for those that see the flag.
+    set_.store(true, std::memory_order_release);
+  }
+  void clear() {
+    set_.store(false, std::memory_order_relaxed);
+    body_ = nullptr;
+  }
+  bool active() const {
+    return set_.load(std::memory_order_relaxed);  // a hint
+  }
+  void run() const {
+    // acquire: the body.
+    if (!set_.load(std::memory_order_acquire)) return;
+    // Two threads may count as one: a hint for the progress thread.
+    runs_.store(runs_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    body_();
+  }
+  /// Calls of run() so far, about.
+  std::uint64_t runs() const { return runs_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<bool> set_{false};
+  mutable std::atomic<std::uint64_t> runs_{0};
+  std::function<void()> body_;
+};
+
+}  // namespace keyway::fabric

@@ -1,0 +1,281 @@
+// Edits that the owner of a key carries out: their costs and answers, and a slow owner.
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "keyway/kvstore/owner_service.h"
+#include "keyway/locks/fabric/sim/sim_endpoint.h"
+#include "tests/store/sim/sim_store.h"
+#include "tests/support/slow_network.h"
+
+using namespace keyway;
+using namespace keyway::test;
+
+namespace {
+
+using PlainStore = SimStore<fabric::SimEndpoint>;
+using PlainService = store::OwnerService<fabric::SimEndpoint>;
+constexpr std::uint64_t kRoundTripNs = 2'000'000;  // in slow_network()
+const std::string kValue(100, 'v');
+
+/// Keys of rank 0, a session of rank 1, and whether rank 0 serves at present.
+struct Caller {
+  explicit Caller(PlainStore& made) : store(made), session(store.session(1)) {
+    for (int i = 0; keys.size() < 16; ++i) {
+      const std::string key = fmt::format("key {}", i);
+      if (session->stripe_of(key).rank == 0) keys.push_back(key);
+    }
+  }
+  /// Between ranks.
+  std::uint64_t messages() const {
+    const auto& levels = store.fabric().stats().rma;
+    std::uint64_t all = 0;
+    for (std::size_t i = 0; i + 1 < levels.size(); ++i) all += levels[i].counts.operations();
+    return all;
+  }
+  /// Whether edit() is one that the owner makes.
+  bool by_owner(const std::function<bool()>& edit) {
+    const std::uint64_t before = session->edits_by_owners();
+    return edit() && session->edits_by_owners() == before + 1;
+  }
+  std::string get(const std::string& key) {
+    std::string value;
+    const Status status = session->get(key, value);
+    return status.ok() ? value : std::string(code_name(status.code()));
+  }
+
+  PlainStore& store;
+  std::unique_ptr<PlainStore::Session> session;
+  std::vector<std::string> keys;
+  bool serves = true;
+};
+
+/// An agent of rank 0 serves until body() has run on an agent of rank 1.
+void run_served(const SimPlan& plan, const std::function<void(Caller&)>& body) {
+  PlainStore store(plan);
+  std::unique_ptr<Caller> caller;
+  bool ended = false;
+  store.fabric().run({0, 1}, [&](std::uint32_t me) {
+    if (me == 1) {
+      caller = std::make_unique<Caller>(store);
+      body(*caller);
+      caller->session.reset();
+      ended = true;
+      return;
+    }
+    const auto service = store.service(0);
+    const fabric::Backoff often{.min_ns = 1000, .max_ns = 1000};
+    const auto look = [&] {
+      if (caller == nullptr || caller->serves) service->serve();
+      return ended;
+    };
+    service->endpoint().retry_until(look, often, Deadline::never());
+  });
+}
+
+SimPlan two_ranks(std::uint32_t slots) {
+  return {.ranks = 2,
+          .machine = slow_network(),
+          .memory_bytes = 4 * store::kMinMemoryBytes,
+          .call_slots = slots,
+          .timeout = std::chrono::milliseconds(100)};
+}
+
+}  // namespace
+
+TEST_CASE("owner: an edit is one message each way") {
+  run_served(two_ranks(1), [](Caller& caller) {
+    const auto costs = [&](const std::function<bool()>& edit) {
+      const std::uint64_t began = caller.session->endpoint().now_ns();
+      const std::uint64_t before = caller.messages();
+      REQUIRE(edit());
+      CHECK(caller.messages() - before == 2);
+      CHECK(caller.session->endpoint().now_ns() - began < kRoundTripNs + kRoundTripNs / 10);
+    };
+    auto& session = *caller.session;
+    const std::string& key = caller.keys[0];
+    costs([&] { return session.put(key, kValue, {}).ok(); });           // new
+    costs([&] { return session.put(key, kValue, {}).ok(); });           // in place
+    costs([&] { return session.put(key, kValue + kValue, {}).ok(); });  // moves
+    costs([&] { return session.append(key, "more").ok(); });
+    costs([&] { return session.set_range(key, 3, "part").ok(); });
+    costs([&] { return session.erase(key).ok(); });
+    costs([&] { return session.increment(key, 5).ok(); });
+    costs([&] { return session.compare_and_set(key, "5", "6").ok(); });
+    costs([&] { return session.erase(caller.keys[1]) == Code::kNotFound; });
+  });
+}
+
+TEST_CASE("owner: an edit answers as it does at home") {
+  run_served(two_ranks(1), [](Caller& caller) {
+    auto& session = *caller.session;
+    const std::string& key = caller.keys[0];
+    CHECK(session.erase(key) == Code::kNotFound);
+    CHECK(session.put(key, "x", {.when = store::PutIf::kPresent}) == Code::kNotFound);
+    CHECK(session.put(key, "10", {.when = store::PutIf::kAbsent}).ok());
+    CHECK(session.put(key, "x", {.when = store::PutIf::kAbsent}) == Code::kExists);
+    CHECK(*session.increment(key, -12'345'678'901'234) == 10 - 12'345'678'901'234);
+    CHECK(caller.get(key) == "-12345678901224");
+    CHECK(session.compare_and_set(key, "other", "x") == Code::kMismatch);
+    CHECK(session.compare_and_set(key, "-12345678901224", "abc").ok());
+    CHECK(session.increment(key, 1).code() == Code::kNotANumber);
+    CHECK(*session.append(key, "defg") == 7);
+    CHECK(*session.set_range(key, 9, "xyz") == 12);
+    CHECK(caller.get(key) == std::string("abcdefg\0\0xyz", 12));
+    CHECK(session.set_range(key, 0, "", store::PutIf::kAbsent).code() == Code::kExists);
+    CHECK(session.erase(key).ok());
+    CHECK(caller.get(key) == "NOT_FOUND");
+    CHECK(session.edits_by_owners() == 12);
+  });
+}
+
+TEST_CASE("owner: an expiry goes with a put, and may be kept") {
+  run_served(two_ranks(1), [](Caller& caller) {
+    auto& session = *caller.session;
+    const std::string& key = caller.keys[0];
+    REQUIRE(session.put(key, "a", {.expires_at_ms = 1'000'000}).ok());
+    CHECK(session.info(key)->expires_at_ms == 1'000'000);
+    REQUIRE(session.put(key, "b", {.keep_expiry = true}).ok());
+    CHECK(session.info(key)->expires_at_ms == 1'000'000);
+    REQUIRE(session.put(key, "c", {}).ok());
+    CHECK(session.info(key)->expires_at_ms == store::kNoExpiry);
+    CHECK(session.edits_by_owners() == 3);
+  });
+}
+
+TEST_CASE("owner: what its answer names is read by one message") {
+  SimPlan plan = two_ranks(1);
+  plan.address_bytes = 1 << 20;
+  run_served(plan, [](Caller& caller) {
+    auto& session = *caller.session;
+    const std::string& key = caller.keys[0];
+    const auto is_read = [&](const std::string& value) {
+      const std::uint64_t warm = session.optimistic_reads().warm;
+      CHECK(caller.get(key) == value);
+      CHECK(session.optimistic_reads().warm == warm + 1);
+    };
+    const std::string longer = kValue + kValue;
+    CHECK(caller.by_owner([&] { return session.put(key, kValue, {}).ok(); }));  // new
+    is_read(kValue);
+    CHECK(caller.by_owner([&] { return session.set_range(key, 0, "in place").ok(); }));
+    is_read("in place" + kValue.substr(8));
+    CHECK(caller.by_owner([&] { return session.put(key, longer, {}).ok(); }));  // moves
+    is_read(longer);
+    // It is refused, and the answer names the place nevertheless.
+    CHECK(session.put(key, "x", {.when = store::PutIf::kAbsent}) == Code::kExists);
+    is_read(longer);
+  });
+}
+
+TEST_CASE("owner: a value that would grow large is the caller's to write") {
+  run_served(two_ranks(1), [](Caller& caller) {
+    auto& session = *caller.session;
+    const std::string& key = caller.keys[0];
+    const std::string part = "part";
+    CHECK(caller.by_owner([&] { return session.set_range(key, 60'000, part).ok(); }));
+    CHECK_FALSE(caller.by_owner([&] { return session.set_range(key, 70'000, part).ok(); }));
+    CHECK(*session.append(key, part) == 70'008);
+    CHECK(session.edits_by_owners() == 1);
+    // It does not grow here.
+    CHECK(caller.by_owner([&] { return session.set_range(key, 60'000, "PART").ok(); }));
+    std::string there(70'008, '\0');
+    there.replace(60'000, 4, "PART").replace(70'000, 8, "partpart");
+    CHECK(caller.get(key) == there);
+  });
+}
+
+TEST_CASE("owner: what does not fit a slot is one-sided") {
+  run_served(two_ranks(1), [](Caller& caller) {
+    auto& session = *caller.session;
+    const std::string large(store::kCallBytes, 'l');
+    const std::uint64_t before = caller.messages();
+    REQUIRE(session.put(caller.keys[0], large, {}).ok());
+    CHECK(caller.messages() - before > 2);
+    CHECK(caller.get(caller.keys[0]) == large);
+    CHECK(session.compare_and_set(caller.keys[0], large, "small").ok());
+    CHECK(caller.get(caller.keys[0]) == "small");
+    const std::string long_key = "{" + caller.keys[0] + "}" + large;
+    REQUIRE(session.put(long_key, "v", {}).ok());
+    CHECK(caller.get(long_key) == "v");
+    CHECK(session.edits_by_owners() == 0);
+  });
+}
+
+TEST_CASE("owner: a full heap is the caller's to say") {
+  run_served(two_ranks(1), [](Caller& caller) {
+    Status status;
+    const std::string value(900, 'v');
+    std::uint64_t puts = 0;
+    for (int i = 0; status.ok() && i < 100'000; ++i) {
+      const std::string key = "{" + caller.keys[0] + "}" + std::to_string(i);
+      status = caller.session->put(key, value, {});
+      puts += status.ok() ? 1 : 0;
+    }
+    CHECK(status == Code::kOutOfSpace);
+    CHECK(status.message().size() > 20);
+    CHECK(puts > 1000);
+    CHECK(caller.session->edits_by_owners() > 1000);
+  });
+}
+
+TEST_CASE("owner: an edit of a locked stripe waits for it, and no longer than its caller") {
+  run_served(two_ranks(1), [](Caller& caller) {
+    auto& session = *caller.session;
+    const std::string& key = caller.keys[0];
+    REQUIRE(session.put(key, "before", {}).ok());
+    const auto holder = caller.store.session(1);
+    Status held;
+    const auto hold = [&](const std::function<void()>& meanwhile) {
+      const std::vector<std::string_view> keys = {key};
+      REQUIRE(holder
+                  ->modify_all(keys,
+                               [&](auto) {
+                                 meanwhile();
+                                 return true;
+                               },
+                               {})
+                  .ok());
+    };
+    hold([&] {
+      const std::uint64_t began = session.endpoint().now_ns();
+      held = session.put(key, "after", {});
+      CHECK(session.endpoint().now_ns() - began <= 100'000'000);
+    });
+    CHECK(held == Code::kTimeout);
+    CHECK_THAT(std::string(held.message()), Catch::Contains("rank 0"));
+    CHECK(caller.get(key) == "before");
+    CHECK(session.put(key, "after", {}).ok());
+    CHECK(caller.get(key) == "after");
+  });
+}
+
+TEST_CASE("owner: without an answer an edit is in doubt, and its slot comes back with the answer") {
+  run_served(two_ranks(1), [](Caller& caller) {
+    auto& session = *caller.session;
+    auto& ep = session.endpoint();
+    const std::string& key = caller.keys[0];
+    REQUIRE(session.put(key, "before", {}).ok());
+    caller.serves = false;
+    const std::uint64_t began = ep.now_ns();
+    const Status silent = session.put(key, "after", {});
+    CHECK(silent == Code::kInDoubt);
+    CHECK(ep.now_ns() - began <= 110'000'000);
+    CHECK(caller.get(key) == "before");
+    // The slot is taken: the next edit is one-sided.
+    REQUIRE(session.put(caller.keys[1], "one-sided", {}).ok());
+    caller.serves = true;
+    const auto rest = [&](std::uint64_t ns) {
+      const std::uint64_t until = ep.now_ns() + ns;
+      ep.retry_until([&] { return ep.now_ns() >= until; }, {.min_ns = 1000, .max_ns = 1000},
+                     Deadline::never());
+    };
+    rest(3 * kRoundTripNs);
+    CHECK(caller.get(key) == "after");
+    const std::uint64_t before = caller.messages();
+    REQUIRE(session.put(key, "again", {}).ok());
+    CHECK(caller.messages() - before == 2);
+    CHECK(caller.get(key) == "again");
+  });
+}
