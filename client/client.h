@@ -12,7 +12,7 @@
 // *Errors.* Status and Result (locks/base/status.h). Operations on keys fail with
 //   kInvalidArgument  key not of 1 B to 64 KiB, value above 512 MiB
 //   kOutOfSpace       the owner's heap has no room; nothing has changed
-//   kTimeout          a lock was not acquired within `timeout`; the message names holder or owner
+//   kTimeout          a lock was not acquired within `timeout`; the message names the holder
 //   kInDoubt          the key's owner did not answer within `timeout`: the write may take effect
 //   kCorruption       an element read from another rank does not match its checksum
 // and with what each says below. Single-key operations are linearizable.

@@ -86,7 +86,7 @@ bool OwnerService<E>::serve(Slot& slot) {
     slot.rest_ns = std::clamp(2 * slot.rest_ns, kShortestRestNs, kLongestRestNs);
     slot.next_ns = now + slot.rest_ns;
     if (now - slot.seen_ns < call->patience_ns) return false;
-    done.code = static_cast<std::uint8_t>(Code::kTimeout);
+    done = {};  // declined: there is a queue for the caller
   }
   answer(slot, call->number, done);
   return true;

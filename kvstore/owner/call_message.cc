@@ -126,8 +126,7 @@ std::uint8_t answer_code(const Status& status) {
     case Code::kExists:
     case Code::kMismatch:
     case Code::kNotANumber:
-    case Code::kBusy:
-    case Code::kTimeout: return static_cast<std::uint8_t>(status.code());
+    case Code::kBusy: return static_cast<std::uint8_t>(status.code());
     // A failure changes nothing (K3). The caller makes room, or gets the sentence, by itself.
     default: return CallAnswer::kDeclined;
   }

@@ -111,9 +111,8 @@ class OptimisticReader {
       return false;
     }
     const std::uint64_t begun = ep_.now_ns();
-    ep_.post_read(fabric::rma, geometry_.bucket(location.rank, location.bucket),
-                  std::as_writable_bytes(std::span(line_.words)));
-    ep_.flush_idle(location.rank);
+    ep_.read(fabric::rma, geometry_.bucket(location.rank, location.bucket),
+             std::as_writable_bytes(std::span(line_.words)));
     const auto not_newer = [&](std::uint32_t stamp) { return !is_newer(stamp, line_.version()); };
     for (std::uint32_t i = 1; i < kBucketWords; i += line_.entry(i).words()) {
       const EntryWord entry = line_.entry(i);

@@ -161,6 +161,8 @@ void add_locks(Families& families, const Service& service) {
     reads.add(locks.cold, {{"way", "cold"}});
     reads.add(locks.refused, {{"way", "locked"}});
   }
+  add_counter(families, "keyway_remote_edits_total", "Edits of other nodes' keys by their owners.",
+              locks.edits_by_owners);
   add_counter(families, "keyway_lock_contended_total", "Acquires that had to wait.",
               locks.contended);
   add_counter(families, "keyway_lock_handovers_total", "Releases that woke who was next.",

@@ -116,7 +116,7 @@ void Worker::drain(std::chrono::milliseconds patience) {
   });
 }
 
-/// Publishes the counts of the locks of a fiber's session, and of reads without.
+/// Publishes the counts of the locks of a fiber's session, and of operations without.
 void Worker::tell_locks(std::size_t fiber) {
   Inspector inspector = sessions_[fiber].inspector();
   const LockCounts counts = inspector.lock_counts();
@@ -130,6 +130,7 @@ void Worker::tell_locks(std::size_t fiber) {
   reported.warm.set(reads.warm);
   reported.cold.set(reads.cold);
   reported.refused.set(reads.refused);
+  reported.edits_by_owners.set(inspector.edits_by_owners());
 }
 
 void Worker::joined(Connection& connection) {

@@ -120,6 +120,7 @@ LockTotals Statistics::locks() const {
       totals.warm += session.warm.value();
       totals.cold += session.cold.value();
       totals.refused += session.refused.value();
+      totals.edits_by_owners += session.edits_by_owners.value();
     }
   }
   return totals;

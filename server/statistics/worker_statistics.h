@@ -61,11 +61,12 @@ class ErrorCounters {
   std::atomic<std::size_t> used_{0};
 };
 
-/// Counts of the locks of a fiber's session, as last published, and of its reads of other nodes
-/// that tried to do without.
+/// Counts of the locks of a fiber's session, as last published, of its reads of other nodes that
+/// tried to do without, and of the edits that owners there made for it.
 struct LockCounters {
   Counter shared, exclusive, contended, handed_over, timeouts;
   Counter warm, cold, refused;
+  Counter edits_by_owners;
 };
 
 class WorkerStatistics {

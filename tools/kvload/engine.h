@@ -180,6 +180,7 @@ class PhaseRun {
       if (outcome.error.empty()) outcome.error = slot->error;
       if (outcome.trouble.empty()) outcome.trouble = slot->trouble;
       outcome.remote_reads += slot->remote_reads;
+      outcome.edits_by_owners += slot->edits_by_owners;
     }
     return outcome;
   }
@@ -192,6 +193,7 @@ class PhaseRun {
     append_word(bytes, own.remote_reads.warm);
     append_word(bytes, own.remote_reads.cold);
     append_word(bytes, own.remote_reads.refused);
+    append_word(bytes, own.edits_by_owners);
     own.result.measured.serialize(bytes);
     append_word(bytes, own.error.size());
     bytes += own.error + own.trouble;
@@ -207,10 +209,12 @@ class PhaseRun {
       std::uint64_t failed = 0;
       std::uint64_t error_bytes = 0;
       store::OptimisticReads reads;
+      std::uint64_t edits = 0;
       if (!take_word(in, end) || !take_word(in, operations) || !take_word(in, failed) ||
           !take_word(in, reads.warm) || !take_word(in, reads.cold) ||
-          !take_word(in, reads.refused) || !merged.result.measured.deserialize(in) ||
-          !take_word(in, error_bytes) || error_bytes > in.size()) {
+          !take_word(in, reads.refused) || !take_word(in, edits) ||
+          !merged.result.measured.deserialize(in) || !take_word(in, error_bytes) ||
+          error_bytes > in.size()) {
         merged.error = "a rank's measurements did not arrive whole: run it again";
         return merged;
       }
@@ -218,6 +222,7 @@ class PhaseRun {
       merged.result.operations += operations;
       merged.result.failed += failed;
       merged.remote_reads += reads;
+      merged.edits_by_owners += edits;
       if (merged.error.empty()) merged.error = in.substr(0, error_bytes);
       if (merged.trouble.empty()) merged.trouble = in.substr(error_bytes);
     }

@@ -97,6 +97,7 @@ ordered_json phase_json(const PhaseOutcome& outcome, const workloads::Spec& spec
   if (const auto& reads = outcome.remote_reads; reads.all() != 0) {
     out["remote_reads"] = {{"warm", reads.warm}, {"cold", reads.cold}, {"locked", reads.refused}};
   }
+  if (outcome.edits_by_owners != 0) out["edits_by_owners"] = outcome.edits_by_owners;
   return out;
 }
 
@@ -170,6 +171,9 @@ void Output::add(const Phase& phase, PhaseOutcome outcome) {
           fmt::format("[REMOTE-READ], Warm, {}\n[REMOTE-READ], Cold, {}\n"
                       "[REMOTE-READ], Locked, {}\n",
                       reads.warm, reads.cold, reads.refused));
+    }
+    if (outcome.edits_by_owners != 0) {
+      print(fmt::format("[REMOTE-EDIT], ByOwner, {}\n", outcome.edits_by_owners));
     }
     warn_of(phase, outcome);
   }

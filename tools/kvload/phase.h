@@ -44,6 +44,7 @@ struct alignas(64) WorkerSlot {
   std::uint64_t end_ns = 0;
   workloads::Measurements measured;
   store::OptimisticReads remote_reads;
+  std::uint64_t edits_by_owners = 0;
   std::string error;    // why it could not take part
   std::string trouble;  // its first failed operation, in words
 

@@ -99,6 +99,7 @@ class Worker {
     slot_.trouble = session_.trouble();
     if constexpr (requires { session_.optimistic_reads(); }) {
       slot_.remote_reads = session_.optimistic_reads();
+      slot_.edits_by_owners = session_.edits_by_owners();
     }
   }
 

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "keyway/locks/base/clock.h"
+#include "keyway/locks/base/reserve_more.h"
 #include "keyway/locks/base/rng.h"
 #include "keyway/locks/fabric/fiber_time.h"
 #include "keyway/locks/fabric/mpi/mpi_last_barrier.h"
@@ -197,6 +198,8 @@ void MpiInterface::post_put(const MpiWindow& window, Address a, const void* in, 
     // The target answers with the bytes before, after it has replaced them: one round trip, and no
     // flush, in which the thread would keep MPI to itself until the target's answer.
     if (in_flight.requests.size() >= in_flight.reap_at) reap(a.rank(), in_flight);
+    // done() allocates nothing: MPI has forgotten the request by then.
+    reserve_more(in_flight.spare, in_flight.requests.size() + 1);
     InFlight::Request& request = in_flight.requests.emplace_back();
     if (in_flight.spare.empty()) {
       request.replaced = std::make_unique<InFlight::Replaced>();
@@ -239,8 +242,12 @@ bool MpiInterface::done(std::uint32_t rank, InFlight& in_flight, InFlight::Reque
 }
 
 void MpiInterface::reap(std::uint32_t rank, InFlight& in_flight) {
-  std::erase_if(in_flight.requests,
-                [&](InFlight::Request& request) { return done(rank, in_flight, request); });
+  auto& requests = in_flight.requests;
+  for (std::size_t i = requests.size(); i-- > 0;) {
+    if (!done(rank, in_flight, requests[i])) continue;
+    std::swap(requests[i], requests.back());
+    requests.pop_back();
+  }
   in_flight.reap_at = std::max(InFlight::kReapAt, 2 * in_flight.requests.size());
 }
 

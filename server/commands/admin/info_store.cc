@@ -37,10 +37,11 @@ void write_fabric(const Call& call, InfoWriter& out) {
   out.field("fabric_processes", server_info.processes);
   out.field("fabric_process", server_info.process);
   out.field("fabric_topology", server_info.topology);
-  const LockTotals reads = call.service.statistics.locks();
-  out.field("remote_reads_warm", reads.warm);
-  out.field("remote_reads_cold", reads.cold);
-  out.field("remote_reads_locked", reads.refused);
+  const LockTotals remote = call.service.statistics.locks();
+  out.field("remote_reads_warm", remote.warm);
+  out.field("remote_reads_cold", remote.cold);
+  out.field("remote_reads_locked", remote.refused);
+  out.field("remote_edits_by_owners", remote.edits_by_owners);
 }
 
 /// Writes the figures of each rank with memory in this process: elements as they are now, bytes as

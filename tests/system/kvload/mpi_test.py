@@ -98,6 +98,24 @@ class Job(unittest.TestCase):
             self.assertGreater(far["cold"], 0)
             self.assertLessEqual(sum(far.values()), 4000)
 
+    def test_edits_by_owners_are_counted(self):
+        path = os.path.abspath("edits.json")
+        if "openmpi" in MPIRUN[0]:
+            return  # see above
+        for way in ("onesided", "owner"):
+            done = job("run", "--fw", "100", "--key-bytes", 16, "--value-bytes", 100, "-p",
+                       "recordcount=1000", "-p", "operationcount=2000", "--json", path,
+                       "--store", f"mpi:?ranks_per_node=1&path={way}")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            with open(path, encoding="utf8") as file:
+                made = json.load(file)["phases"][1].get("edits_by_owners", 0)
+            if way == "owner" and int(RANKS) > 1:
+                self.assertGreater(made, 500)  # half of the keys are of another rank
+                self.assertIn(f"[REMOTE-EDIT], ByOwner, {made}\n", done.stdout)
+            else:
+                self.assertEqual(made, 0)
+                self.assertNotIn("[REMOTE-EDIT]", done.stdout)
+
     def test_target_is_that_of_the_job(self):
         done = self.good("run", "--workload", "c", "-target", 1000, "-p", "operationcount=1000")
         _, run = phases(done.stdout)[1]

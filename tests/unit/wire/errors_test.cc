@@ -13,6 +13,7 @@ TEST_CASE("errors: each has its code, and names the server") {
   };
   const Case cases[] = {
       {"TRYAGAIN agent 3 holds it", Code::kTimeout},
+      {"INDOUBT rank 1 did not answer in time", Code::kInDoubt},
       {"OOM command not allowed when used memory > 'maxmemory'.", Code::kOutOfSpace},
       {"EXECABORT Transaction discarded because of: TRYAGAIN agent 3 holds it", Code::kTimeout},
       {"EXECABORT Transaction discarded because of: OOM no room", Code::kOutOfSpace},

@@ -50,6 +50,7 @@ class KeywaySession {
   }
   const std::string& trouble() const { return trouble_; }
   OptimisticReads optimistic_reads() { return session_.inspector().optimistic_reads(); }
+  std::uint64_t edits_by_owners() { return session_.inspector().edits_by_owners(); }
 
  private:
   /// Keeps the sentence of the first failure that has one.
