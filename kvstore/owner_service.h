@@ -61,12 +61,14 @@ class OwnerService {
   /// Between tries of a lock that is taken; twice as long each time.
   static constexpr std::uint64_t kShortestRestNs = 2'000;
   static constexpr std::uint64_t kLongestRestNs = 64'000;
-  /// A value that would grow beyond this is the caller's to write: others wait for this rank.
-  static constexpr std::uint64_t kMaxGrownBytes = 64 << 10;
+  /// An edit that makes, moves or frees a value longer than this is the caller's: others wait for
+  /// this rank.
+  static constexpr std::uint64_t kMaxBytes = 64 << 10;
 
   /// Slots of one serve(): a job of a thousand ranks has thousands.
   static constexpr std::size_t kLooks = 64;
 
+  static bool is_slow(std::uint64_t bytes_before, const Decision& decision);
   bool serve(Slot& slot);
   CallAnswer carry_out(const Call& call, bool waited);
   void answer(Slot& slot, std::uint64_t number, const CallAnswer& answer);

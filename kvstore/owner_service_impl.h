@@ -93,6 +93,17 @@ bool OwnerService<E>::serve(Slot& slot) {
 }
 
 template <fabric::Endpoint E>
+bool OwnerService<E>::is_slow(std::uint64_t bytes_before, const Decision& decision) {
+  switch (decision.action) {
+    case Decision::Action::kWrite:
+    case Decision::Action::kErase: return bytes_before > kMaxBytes;
+    case Decision::Action::kOverwrite:
+      return overwritten_bytes(bytes_before, decision) > std::max(bytes_before, kMaxBytes);
+    default: return false;
+  }
+}
+
+template <fabric::Endpoint E>
 CallAnswer OwnerService<E>::carry_out(const Call& call, bool waited) {
   const Location location = core_->place(call.key);
   CallAnswer done;
@@ -102,9 +113,7 @@ CallAnswer OwnerService<E>::carry_out(const Call& call, bool waited) {
       const auto decide = [&](const ElementPart* old) {
         const Decision decision = edit.decide(old);
         const std::uint64_t before = old != nullptr ? old->value_bytes : 0;
-        const bool declined =
-            decision.action == Decision::Action::kOverwrite &&
-            overwritten_bytes(before, decision) > std::max(before, kMaxGrownBytes);
+        const bool declined = is_slow(before, decision);
         return declined ? Decision::fail(Code::kOutOfSpace) : decision;
       };
       const Status status = core_->try_change(location, call.key, edit.kShown, waited, decide);

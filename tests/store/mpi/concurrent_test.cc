@@ -31,6 +31,18 @@ void require_all_well(Store& store, const std::string& mine) {
 
 namespace {
 
+/// Collective: the edits that owners have made for each process must fit the path.
+void check_path(Store& store, std::string_view path, std::uint64_t made) {
+  std::uint64_t all = 0;
+  for (const auto& part : store.gather_everywhere(std::to_string(made))) all += std::stoull(part);
+  const bool alone = mpi_variant().ranks_per_node == 1;  // each rank has another node
+  if (path == "&path=onesided") {
+    CHECK(all == 0);
+  } else if (alone && store.processes() > 1) {
+    CHECK(all > 0);
+  }
+}
+
 void check_histories(const std::string& lock, std::uint64_t i, const std::string& more) {
   CAPTURE(lock, more);
   Store store = open_job_store(shape(lock) + more);
@@ -45,6 +57,7 @@ void check_histories(const std::string& lock, std::uint64_t i, const std::string
                         .neighbours = !clears,
                         .clears = clears};
   std::string wrong;
+  std::uint64_t made = 0;  // by owners
   History mine;
   {
     Session session = session_of(store);
@@ -55,8 +68,10 @@ void check_histories(const std::string& lock, std::uint64_t i, const std::string
       if (wrong.empty()) wrong = recorder.round(round, [] { return steady_ns(); }).value_or("");
     }
     mine = recorder.history();
+    made = session.inspector().edits_by_owners();
   }
   require_all_well(store, wrong);
+  check_path(store, more, made);
   History all;
   for (const std::string& part : store.gather(bytes_of(mine))) append_bytes(all, part);
   if (store.process() == 0) {
@@ -175,13 +190,7 @@ void check_counters(const std::string& more) {
     }
   }
   CHECK(done.load(std::memory_order_relaxed) == kThreads * kTimes);
-  const std::uint64_t made = by_owners.load(std::memory_order_relaxed);
-  const bool alone = mpi_variant().ranks_per_node == 1;  // each rank has another node
-  if (more == "&path=onesided") {
-    CHECK(made == 0);
-  } else if (alone && store.processes() > 1) {
-    CHECK(made > 0);
-  }
+  check_path(store, more, by_owners.load(std::memory_order_relaxed));
   store.barrier();
   if (store.process() == 0) {
     Session s = session_of(store);

@@ -169,7 +169,7 @@ TEST_CASE("owner: what its answer names is read by one message") {
   });
 }
 
-TEST_CASE("owner: a value that would grow large is the caller's to write") {
+TEST_CASE("owner: a large value is the caller's to make and to free") {
   run_served(two_ranks(1), [](Caller& caller) {
     auto& session = *caller.session;
     const std::string& key = caller.keys[0];
@@ -183,6 +183,10 @@ TEST_CASE("owner: a value that would grow large is the caller's to write") {
     std::string there(70'008, '\0');
     there.replace(60'000, 4, "PART").replace(70'000, 8, "partpart");
     CHECK(caller.get(key) == there);
+    // To free it is the caller's as well.
+    CHECK_FALSE(caller.by_owner([&] { return session.put(key, part, {}).ok(); }));
+    CHECK(caller.get(key) == part);
+    CHECK(caller.by_owner([&] { return session.erase(key).ok(); }));
   });
 }
 
