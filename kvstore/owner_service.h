@@ -3,15 +3,15 @@
 // *What.* serve() looks into slots, and makes the edits that it finds there as an agent of
 // this node, under the stripes' locks. An edit of a stripe with a taken lock stays in its slot
 // until a later call, or is declined when the patience of its caller ends. Bodies are in
-// owner_service_impl.h, for the files that instantiate it. *Thread safety.* serve() by any thread;
-// while one is in it, the others return at once. *Invariants.*
+// owner_service_impl.h, for the files that instantiate it.
+// *Thread safety.* serve() by any thread; while one is in it, the others return at once.
+// *Invariants.*
 //   OS1  Each call is carried out once at most, and answered once.
 //   OS2  An edit is answered after its stripe is unlocked, so the caller's next read sees it.
 //   OS3  It never waits for a lock, nor, with MPICH, for a caller. Where a kind of lock has words
-//   on
-//        other ranks, a try waits for these ranks. To release a queue lock it may wait for an agent
-//        between that agent's entry into the queue and its word to the one before it; so an agent
-//        never serves there (Endpoint::flush_idle).
+//        on other ranks, a try waits for these ranks. To release a queue lock it may wait for an
+//        agent between that agent's entry into the queue and its word to the one before it; so an
+//        agent never serves there (Endpoint::flush_idle).
 #pragma once
 
 #include <atomic>

@@ -3,8 +3,9 @@
 // *What.* A request is one write into a slot at the owner, and an answer one write into a slot at
 // the caller (geometry.h). Bytes of one write become visible in any order, word by word, so a
 // request is there when its checksum matches, and an answer when each of its words has a part of
-// the number of the call. *Thread safety.* Functions of their arguments. *Source.* Messages by
-// one-sided writes that their receiver polls: FaRM (NSDI '14), section 3.1.
+// the number of the call.
+// *Thread safety.* Functions of their arguments.
+// *Source.* Messages by one-sided writes that their receiver polls: FaRM (NSDI '14), section 3.1.
 #pragma once
 
 #include <array>

@@ -41,11 +41,8 @@ class CallSlots {
   void abandon(std::uint32_t owner, const Claim& claim, std::vector<std::byte> buffer) {
     Slot& slot = at(owner, claim.slot);
     slot.buffer = std::move(buffer);
-    abandoned_.fetch_add(1, std::memory_order_relaxed);  // a count for people
     slot.state.store(State::kAbandoned, std::memory_order_release);
   }
-  /// Calls that ended without an answer.
-  std::uint64_t abandoned() const { return abandoned_.load(std::memory_order_relaxed); }
 
  private:
   enum class State : std::uint8_t { kFree, kTaken, kAbandoned };
@@ -59,7 +56,6 @@ class CallSlots {
 
   std::uint32_t of_each_;
   std::vector<Slot> slots_;
-  std::atomic<std::uint64_t> abandoned_{0};
 };
 
 template <class HasCome>

@@ -5,8 +5,7 @@
 // *Thread safety.* One session's; the slots are the process's.
 // *Invariants.*
 //   OC1  A call that was sent is never done again on another path, unless the owner has said that
-//   it
-//        has changed nothing. Without an answer it is in doubt.
+//        it has changed nothing. Without an answer it is in doubt.
 //   OC2  The session holds no lock: while it waits, its thread may serve other ranks.
 #pragma once
 
@@ -22,7 +21,6 @@
 #include <vector>
 
 #include "keyway/kvstore/layout/geometry.h"
-#include "keyway/kvstore/layout/location.h"
 #include "keyway/kvstore/owner/call_message.h"
 #include "keyway/kvstore/owner/call_slots.h"
 #include "keyway/locks/base/clock.h"

@@ -35,7 +35,6 @@ struct MpiFabric::State {
   std::uint32_t agents_per_rank;
   AgentSlots slots;
   RankService service;
-  bool serves = false;
   std::unique_ptr<Topology> topology;
   std::unique_ptr<MpiMemory> memory;
   std::unique_ptr<RankWatch> watch;
@@ -157,8 +156,7 @@ Result<MpiFabric> MpiFabric::create(const Options& options) {
 }
 
 void MpiFabric::serve(std::function<void()> body) {
-  KW_CHECK(!state_->serves && state_->progress != nullptr);
-  state_->serves = true;
+  KW_CHECK(!state_->service.active() && state_->progress != nullptr);
   state_->service.set(std::move(body));
 }
 
@@ -181,10 +179,11 @@ MpiFabric::~MpiFabric() {
   }
   // While we wait, the other ranks' last operations on our memory must complete.
   barrier();
-  if (!state_->serves) return;
+  if (!state_->service.active()) return;
   // Nobody asks for anything any more. Answers that the service has posted complete while all ranks
   // still make progress.
-  state_->progress->end_service();
+  state_->service.stop();
+  state_->progress->leave_service();
   state_->service.clear();
   barrier();
 }

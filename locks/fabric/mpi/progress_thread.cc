@@ -62,7 +62,7 @@ void ProgressThread::run() {
     const std::uint64_t entries = mpi_->entries();
     if (entries == entries_seen) mpi_->progress();
     const std::uint64_t runs = service_.runs();
-    const bool serves = serves_ && service_.active();
+    const bool serves = service_.active();
     if (serves) service_.run();
     // As often as this thread would have, on average?
     const auto driven = [&](std::uint64_t times) {

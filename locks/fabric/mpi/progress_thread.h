@@ -35,11 +35,8 @@ class ProgressThread {
   /// Calls body() now, and from now on every so often (as the scheduler allows). It is short, does
   /// not enter MPI, and there is one at most.
   void repeat(std::chrono::milliseconds every, std::function<void()> body);
-  /// The thread is not in the service any more, and does not call it again.
-  void end_service() {
-    const MutexLock guard(mutex_);
-    serves_ = false;
-  }
+  /// Waits until the thread is not in the service.
+  void leave_service() { const MutexLock guard(mutex_); }
   ProgressThread(const ProgressThread&) = delete;
   ProgressThread& operator=(const ProgressThread&) = delete;
 
@@ -56,7 +53,6 @@ class ProgressThread {
   Mutex mutex_;
   CondVar stopped_;
   bool stop_ KW_GUARDED_BY(mutex_) = false;
-  bool serves_ KW_GUARDED_BY(mutex_) = true;
   std::function<void()> body_ KW_GUARDED_BY(mutex_);
   std::uint64_t body_every_ns_ KW_GUARDED_BY(mutex_) = 0;
   std::uint64_t body_due_ns_ KW_GUARDED_BY(mutex_) = 0;

@@ -3,8 +3,8 @@
 //
 // *What.* Agents call run() at each poll of a wait for a word, or of a flush_idle(), and so does
 // the progress thread. The body looks for work that has come into this rank's memory. It may enter
-// MPI; several threads call it at the same time. *Thread safety.* run() by any thread; set() before
-// there is work, clear() when nobody can be in run() any more.
+// MPI; several threads call it at the same time.
+// *Thread safety.* run() by any thread; set() once, before there is work.
 #pragma once
 
 #include <atomic>
@@ -21,10 +21,10 @@ class RankService {
     // release: the body, for those that see the flag.
     set_.store(true, std::memory_order_release);
   }
-  void clear() {
-    set_.store(false, std::memory_order_relaxed);
-    body_ = nullptr;
-  }
+  /// Later calls of run() do nothing; one may still be in the body.
+  void stop() { set_.store(false, std::memory_order_relaxed); }
+  /// After stop(), when nobody can be in the body any more.
+  void clear() { body_ = nullptr; }
   bool active() const {
     return set_.load(std::memory_order_relaxed);  // a hint
   }
