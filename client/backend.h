@@ -107,7 +107,8 @@ struct FabricBackend {
                               .lock_times = plan->options.lock_times,
                               .choice = plan->policy.automatic ? &plan->policy.choice : nullptr,
                               .addresses = addresses.get(),
-                              .calls = calls.get()});
+                              .calls = calls.get(),
+                              .patience = plan->options.patience});
   }
   std::uint32_t owner_of(std::string_view key) const {
     return store::owner_of_slot(store::slot_of(key), fabric->ranks());

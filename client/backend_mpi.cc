@@ -10,6 +10,7 @@
 #include "keyway/kvstore/volume/expiry_clock.h"
 #include "keyway/locks/base/clock.h"
 #include "keyway/locks/fabric/mpi/mpi_agreement.h"
+#include "keyway/locks/fabric/mpi/mpi_library.h"
 
 namespace keyway::client {
 namespace {
@@ -91,7 +92,10 @@ Status serve_others(fabric::MpiFabric& fabric, const Plan& plan) {
 Result<MpiBackend> MpiBackend::open_over(MPI_Comm comm, const Result<ParsedUri>& parsed) {
   auto mpi = mpi_until_exit();
   if (!mpi.ok()) return mpi.status();
-  const StoreOptions options = parsed.ok() ? parsed->options : StoreOptions{};
+  StoreOptions options = parsed.ok() ? parsed->options : StoreOptions{};
+  if (options.path == EditPath::kAuto) {
+    options.path = fabric::kOpenMpi ? EditPath::kOneSided : EditPath::kOwner;
+  }
   int size = 1;
   (*mpi)->call([&] { MPI_Comm_size(comm, &size); });
   const auto ranks = static_cast<std::uint32_t>(size);

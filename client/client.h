@@ -85,9 +85,8 @@ struct StoreOptions {
   std::uint32_t locks_per_session = 256;  // locks_per_session=256  held at once, for queue locks
   std::string lock = "gbh:lockall=off,versions=on";  // lock=auto|KIND[:LEVER=VALUE,...]
   std::uint32_t expect_reads = 95;                   // expect_reads=95   %, a hint for lock=auto
-  std::uint32_t expect_local = 0;  // expect_local=0    % on keys of one's own node; 0: unknown
-  // lock_costs=measured  for lock=auto, as the store opens; or nominal, or NAME:NS,...: see README
-  std::string lock_costs = "measured";
+  std::uint32_t expect_local = 0;       // expect_local=0    % on keys of one's own node; 0: unknown
+  std::string lock_costs = "measured";  // lock_costs=measured  or nominal, or NAME:NS,...: README
   // hash_secret=HEX  32 digits, for repeatable runs; a client that knows the secret can choose keys
   // that share a bucket. Empty: drawn from the operating system when the store opens
   std::string hash_secret;
@@ -102,7 +101,8 @@ struct StoreOptions {
   // addresses=32MiB  mpi: only: per process, 16 B for the place of an element of another node,
   // which one message reads then. 0: every read of another node takes its lock
   std::uint64_t address_bytes = 32 << 20;
-  EditPath path = EditPath::kOneSided;  // path=onesided    mpi: only: or path=owner (types.h)
+  EditPath path = EditPath::kAuto;        // path=auto  mpi: only: or onesided, owner (types.h)
+  std::chrono::milliseconds patience{5};  // patience=5ms  for the owner to begin; see types.h
 };
 
 /// Locks that a session has taken, or could not have.

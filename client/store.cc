@@ -34,6 +34,9 @@ Result<std::unique_ptr<Plan>> Plan::make(StoreOptions options, std::uint32_t ran
   if (options.timeout.count() <= 0) {
     return Status(Code::kInvalidArgument, "timeout must be at least 1ms");
   }
+  if (options.patience.count() <= 0) {
+    return Status(Code::kInvalidArgument, "patience must be at least 1ms");
+  }
   constexpr std::uint64_t kMostAddressBytes = 1ULL << 40;
   if (options.address_bytes > kMostAddressBytes) {
     return Status(Code::kInvalidArgument, "addresses must be at most 1024GiB");

@@ -101,11 +101,15 @@ const Parameter kParameters[] = {
      [](StoreOptions& o, std::string_view v) {
        return set_from(o.ranks_per_node, whole_number<std::uint32_t>(v));
      }},
-    {"path", "onesided or owner",
+    {"path", "auto, onesided or owner",
      [](StoreOptions& o, std::string_view v) {
-       o.path = v == "owner" ? EditPath::kOwner : EditPath::kOneSided;
-       return v == "owner" || v == "onesided";
+       o.path = v == "owner"      ? EditPath::kOwner
+                : v == "onesided" ? EditPath::kOneSided
+                                  : EditPath::kAuto;
+       return v == "auto" || v == "owner" || v == "onesided";
      }},
+    {"patience", "a time such as 5ms or 100ms",
+     [](StoreOptions& o, std::string_view v) { return set_from(o.patience, time_span(v)); }},
     {"addresses", kBytes,
      [](StoreOptions& o, std::string_view v) {
        return set_from(o.address_bytes, size_in_bytes(v));

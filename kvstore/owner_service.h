@@ -6,7 +6,8 @@
 // owner_service_impl.h, for the files that instantiate it.
 // *Thread safety.* serve() by any thread; while one is in it, the others return at once.
 // *Invariants.*
-//   OS1  Each call is carried out once at most, and answered once.
+//   OS1  Each call is carried out once at most, and answered once, also one that its caller has
+//        taken back. Before it is answered its number is in the slot's claim word (OC2).
 //   OS2  An edit is answered after its stripe is unlocked, so the caller's next read sees it.
 //   OS3  It never waits for a lock, nor, with MPICH, for a caller. Where a kind of lock has words
 //        on other ranks, a try waits for these ranks. To release a queue lock it may wait for an
@@ -50,9 +51,11 @@ class OwnerService {
     std::uint64_t answered = 0;  // number of the last call
     std::uint64_t seen = 0;      // number of the call that was seen first at
     std::uint64_t seen_ns = 0;
+    bool claimed = false;       // the call that was seen: the claim word has its number
     std::uint64_t next_ns = 0;  // its next try, after a lock that was taken
     std::uint64_t rest_ns = 0;  // 0: no try yet
     AnswerWords answer;         // unchanged until the next call: then it has come
+    bool owes = false;          // the answer is still to be sent
   };
 
   /// After this long without a call it returns the blocks that it has leased: others may need them,
@@ -70,8 +73,10 @@ class OwnerService {
 
   static bool is_slow(std::uint64_t bytes_before, const Decision& decision);
   bool serve(Slot& slot);
-  CallAnswer carry_out(const Call& call, bool waited);
+  bool claim(Slot& slot, std::uint64_t number);
+  CallAnswer carry_out(Slot& slot, const Call& call);
   void answer(Slot& slot, std::uint64_t number, const CallAnswer& answer);
+  void send(Slot& slot);
 
   std::unique_ptr<SessionCore<E>> core_;
   std::vector<Slot> slots_;

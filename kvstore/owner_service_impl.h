@@ -65,7 +65,10 @@ bool OwnerService<E>::serve(Slot& slot) {
   const fabric::Address request =
       core_->geometry.call_request(core_->ep.rank(), slot.caller, slot.slot);
   const std::uint64_t number = core_->ep.load(fabric::cpu, request);
-  if (number == slot.answered) return false;
+  if (number == slot.answered) {
+    if (slot.owes) send(slot);
+    return false;
+  }
   if (number == slot.seen && slot.rest_ns > 0 && core_->ep.now_ns() < slot.next_ns) return false;
   const auto header = std::span(call_).template first<kCallHeaderBytes>();
   core_->ep.read(fabric::cpu, request, header);
@@ -79,8 +82,9 @@ bool OwnerService<E>::serve(Slot& slot) {
     slot.seen = call->number;
     slot.seen_ns = core_->ep.now_ns();
     slot.rest_ns = 0;
+    slot.claimed = false;
   }
-  CallAnswer done = carry_out(*call, slot.rest_ns > 0);
+  CallAnswer done = carry_out(slot, *call);
   if (done.code == static_cast<std::uint8_t>(Code::kBusy)) {
     const std::uint64_t now = core_->ep.now_ns();
     slot.rest_ns = std::clamp(2 * slot.rest_ns, kShortestRestNs, kLongestRestNs);
@@ -88,6 +92,7 @@ bool OwnerService<E>::serve(Slot& slot) {
     if (now - slot.seen_ns < call->patience_ns) return false;
     done = {};  // declined: there is a queue for the caller
   }
+  if (!slot.claimed) claim(slot, call->number);
   answer(slot, call->number, done);
   return true;
 }
@@ -103,27 +108,36 @@ bool OwnerService<E>::is_slow(std::uint64_t bytes_before, const Decision& decisi
   }
 }
 
+/// Whether the call is this rank's to carry out: not if its caller has taken it back.
 template <fabric::Endpoint E>
-CallAnswer OwnerService<E>::carry_out(const Call& call, bool waited) {
+bool OwnerService<E>::claim(Slot& slot, std::uint64_t number) {
+  slot.claimed = true;
+  const fabric::Address word = core_->geometry.call_claim(core_->ep.rank(), slot.caller, slot.slot);
+  return core_->ep.compare_swap(fabric::rma, word, number - 1, number) == number - 1;
+}
+
+template <fabric::Endpoint E>
+CallAnswer OwnerService<E>::carry_out(Slot& slot, const Call& call) {
   const Location location = core_->place(call.key);
   CallAnswer done;
   if (location.rank != core_->ep.rank()) return done;
-  try {
-    with_edit(call.arguments, [&](auto& edit) {
-      const auto decide = [&](const ElementPart* old) {
-        const Decision decision = edit.decide(old);
-        const std::uint64_t before = old != nullptr ? old->value_bytes : 0;
-        const bool declined = is_slow(before, decision);
-        return declined ? Decision::fail(Code::kOutOfSpace) : decision;
-      };
-      const Status status = core_->try_change(location, call.key, edit.kShown, waited, decide);
-      done.code = answer_code(status);
-      done.result = edit.result;
-      if (status != Code::kBusy) done.place = core_->chain.place();
-    });
-  } catch (const std::bad_alloc&) {  // K3: nothing has changed
-    done = {};
-  }
+  Status status(Code::kOutOfSpace);  // K3: without memory nothing has changed
+  with_edit(call.arguments, [&](auto& edit) {
+    const auto decide = [&](const ElementPart* old) {
+      const Decision decision = edit.decide(old);
+      const std::uint64_t before = old != nullptr ? old->value_bytes : 0;
+      const bool declined = is_slow(before, decision) || !claim(slot, call.number);
+      return declined ? Decision::fail(Code::kOutOfSpace) : decision;
+    };
+    const bool waited = slot.rest_ns > 0;
+    try {
+      core_->try_change(location, call.key, edit.kShown, waited, status, decide);
+    } catch (const std::bad_alloc&) {  // `status` says what has happened before
+    }
+    done.code = answer_code(status);
+    done.result = edit.result;
+    if (status != Code::kBusy) done.place = core_->chain.place();
+  });
   return done;
 }
 
@@ -131,9 +145,16 @@ template <fabric::Endpoint E>
 void OwnerService<E>::answer(Slot& slot, std::uint64_t number, const CallAnswer& answer) {
   slot.answered = number;
   slot.answer = AnswerWords::of(answer, number);
+  send(slot);
+}
+
+template <fabric::Endpoint E>
+void OwnerService<E>::send(Slot& slot) {
+  slot.owes = true;  // until it is posted, which may find no memory
   core_->ep.post_write(fabric::rma,
                        core_->geometry.call_answer(slot.caller, core_->ep.rank(), slot.slot),
                        std::as_bytes(std::span(slot.answer.words)));
+  slot.owes = false;
   core_->ep.push(slot.caller);
 }
 

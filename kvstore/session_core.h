@@ -77,6 +77,8 @@ struct SessionCore {
       ElementPlace place;
       if (const auto made = owners.call(location.rank, key, edit, place)) {
         optimistic.learn(location, place);
+        advisor.visited();
+        leave(location);
         return *made;
       }
     }
@@ -88,10 +90,11 @@ struct SessionCore {
   template <class Mutate>
   Status change(const Location& location, std::string_view key, ValueRange range, Mutate&& mutate);
   /// The same on a local key, once and without waiting for the stripe's lock: kBusy if it is taken.
-  /// `waited`: an earlier try has ended like that.
+  /// `waited`: an earlier try has ended like that. `status` says how it ended before the lock is
+  /// released, which may find no memory.
   template <class Mutate>
-  Status try_change(const Location& location, std::string_view key, ValueRange range, bool waited,
-                    Mutate&& mutate);
+  void try_change(const Location& location, std::string_view key, ValueRange range, bool waited,
+                  Status& status, Mutate&& mutate);
   /// The same with the stripe locked, and once. `first` and `expected` as for
   /// BucketChain::locate().
   template <class Access, class Mutate>
@@ -140,7 +143,7 @@ SessionCore<E>::SessionCore(E endpoint, const Geometry& geometry_of_store,
       reader(ep, geometry, clock),
       chain(ep, geometry, heap, reader, counters, freed),
       optimistic(ep, geometry, options.addresses),
-      owners(ep, geometry, options.calls, options.timeout),
+      owners(ep, geometry, options.calls, options.timeout, options.patience),
       marks(ep, geometry, chain),
       gate(agent, geometry, lock, Deadline::within(options.timeout)),
       advisor(ep, geometry, gate, options.choice, ep.agent().word()),
@@ -264,26 +267,22 @@ Status SessionCore<E>::change(const Location& location, std::string_view key, Va
 
 template <fabric::Endpoint E>
 template <class Mutate>
-Status SessionCore<E>::try_change(const Location& location, std::string_view key, ValueRange range,
-                                  bool waited, Mutate&& mutate) {
+void SessionCore<E>::try_change(const Location& location, std::string_view key, ValueRange range,
+                                bool waited, Status& status, Mutate&& mutate) {
   clock.begin(location.rank);
   prefetch(location);
   auto grant = gate.try_acquire(location.rank, location.stripe, locks::Mode::kWrite);
-  if (!grant.ok()) return grant.status();
+  if (!grant.ok()) {
+    status = grant.status();
+    return;
+  }
   advisor.acquired(location, locks::Mode::kWrite, waited);
-  Status status;
   {
     const StripeGuard<E> held(gate, location.rank, location.stripe, *grant);
     status = change_locked(fabric::cpu, location, key, range, mutate);
   }
-  try {
-    freed.collect();
-  } catch (const std::bad_alloc&) {
-    // The change is made, and `status` says so. The blocks stay noted, and the next call frees
-    // them.
-  }
+  freed.collect();
   if (chain.has_built()) shrink_buffers();
-  return status;
 }
 
 template <fabric::Endpoint E>

@@ -166,6 +166,10 @@ class Geometry {
     return {caller,
             call_answers_ + (std::uint64_t{owner} * call_slots_ + slot) * fabric::kCacheLine};
   }
+  /// The word at `owner` that says for which call of a slot it is decided who makes the edit.
+  fabric::Address call_claim(std::uint32_t owner, std::uint32_t caller, std::uint32_t slot) const {
+    return {owner, call_claims_ + (std::uint64_t{caller} * call_slots_ + slot) * 8};
+  }
   fabric::Address bucket(std::uint32_t rank, std::uint64_t index) const {
     return {rank, table_ + index * kBucketBytes};
   }
@@ -201,6 +205,7 @@ class Geometry {
   std::uint64_t satellites_ = 0;
   std::uint64_t call_requests_ = 0;
   std::uint64_t call_answers_ = 0;
+  std::uint64_t call_claims_ = 0;
   std::uint64_t table_ = 0;
   std::uint64_t chunk_states_ = 0;
   std::uint64_t chunk_bitmaps_ = 0;

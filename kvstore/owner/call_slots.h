@@ -2,8 +2,9 @@
 //
 // *What.* A slot is a place for one request at the owner, and one for its answer here. A session
 // claims a slot for each call. The number of slots bounds what a process can ask of an owner at one
-// time. A call without an answer until its deadline keeps its slot until the answer comes, with the
-// buffer that the fabric may still read.
+// time. A call that ends without its answer keeps its slot until the answer comes, with the buffer
+// that the fabric may still read. So while an owner does not answer, few wait for it: edits without
+// a slot are one-sided at once.
 // *Thread safety.* Any thread.
 // *Invariants.* CS1: a call begins after the answer to the last call in its slot has come, and has
 // the next number.
@@ -37,7 +38,7 @@ class CallSlots {
     // release: the next claim sees the number.
     at(owner, claim.slot).state.store(State::kFree, std::memory_order_release);
   }
-  /// The deadline has come first.
+  /// The call ends without its answer, or with a message that the fabric may still read.
   void abandon(std::uint32_t owner, const Claim& claim, std::vector<std::byte> buffer) {
     Slot& slot = at(owner, claim.slot);
     slot.buffer = std::move(buffer);

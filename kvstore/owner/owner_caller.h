@@ -5,8 +5,12 @@
 // *Thread safety.* One session's; the slots are the process's.
 // *Invariants.*
 //   OC1  A call that was sent is never done again on another path, unless the owner has said that
-//        it has changed nothing. Without an answer it is in doubt.
-//   OC2  The session holds no lock: while it waits, its thread may serve other ranks.
+//        it has changed nothing, or the caller has taken the call back. A call that neither was
+//        answered nor could be taken back is in doubt.
+//   OC2  Owner and caller decide by one compare-and-swap of the slot's claim word, from the number
+//        of the call before to this call's: the owner before it makes the edit, or answers, the
+//        caller to take the call back.
+//   OC3  The session holds no lock: while it waits, its thread may serve other ranks.
 #pragma once
 
 #include <fmt/core.h>
@@ -32,15 +36,21 @@ namespace keyway::store {
 template <fabric::Endpoint E>
 class OwnerCaller {
  public:
-  /// Without slots nothing is sent. They outlive it.
-  OwnerCaller(E& ep, const Geometry& geometry, CallSlots* slots, std::chrono::nanoseconds timeout)
-      : ep_(ep), geometry_(geometry), slots_(slots), timeout_(timeout) {}
+  /// Without slots nothing is sent. They outlive it. After `patience`, or half of the timeout, a
+  /// call is taken back.
+  OwnerCaller(E& ep, const Geometry& geometry, CallSlots* slots, std::chrono::nanoseconds timeout,
+              std::chrono::nanoseconds patience)
+      : ep_(ep),
+        geometry_(geometry),
+        slots_(slots),
+        timeout_(timeout),
+        patience_(std::min(patience, timeout / 2)) {}
   OwnerCaller(const OwnerCaller&) = delete;
   OwnerCaller& operator=(const OwnerCaller&) = delete;
 
   /// Has the owner of a remote key make an edit. Nothing: the caller is to make it, because there
-  /// is no slot, the edit is too long for one, or the owner has declined. `place` becomes that of
-  /// the key's element.
+  /// is no slot, the edit is too long for one, the owner has declined, or has not begun in time.
+  /// `place` becomes that of the key's element.
   template <class Edit>
   std::optional<Status> call(std::uint32_t owner, std::string_view key, Edit& edit,
                              ElementPlace& place) {
@@ -66,6 +76,8 @@ class OwnerCaller {
                                         const EditArguments& arguments);
   std::optional<CallAnswer> wait(std::uint32_t owner, const CallSlots::Claim& claim,
                                  Deadline deadline);
+  std::optional<bool> take_back(std::uint32_t owner, const CallSlots::Claim& claim,
+                                Deadline deadline);
   fabric::Address answer_word(std::uint32_t owner, std::uint32_t slot, std::size_t word) const {
     return geometry_.call_answer(ep_.rank(), owner, slot) + word * 8;
   }
@@ -81,6 +93,7 @@ class OwnerCaller {
   const Geometry& geometry_;
   CallSlots* slots_;
   std::chrono::nanoseconds timeout_;
+  std::chrono::nanoseconds patience_;
   std::vector<std::byte> message_;
   std::uint64_t calls_ = 0;
 };
@@ -98,21 +111,45 @@ std::optional<Result<CallAnswer>> OwnerCaller<E>::ask(std::uint32_t owner, std::
   if (!claim) return std::nullopt;
   call.number = claim->number;
   const std::size_t bytes = encode(call, geometry_.sum_seed(), message_);
-  const Deadline deadline = Deadline::within(timeout_).started(ep_.now_ns());
+  const std::uint64_t now = ep_.now_ns();
+  const Deadline deadline = Deadline::within(timeout_).started(now);
   ep_.post_write(fabric::rma, geometry_.call_request(owner, ep_.rank(), claim->slot),
                  std::span<const std::byte>(message_).first(bytes));
   ep_.push(owner);
-  const auto answer = wait(owner, *claim, deadline);
+  auto answer = wait(owner, *claim, Deadline::within(patience_).started(now));
   if (!answer) {
-    slots_->abandon(owner, *claim, std::move(message_));
-    return Result<CallAnswer>(
-        Status(Code::kInDoubt, fmt::format("rank {} did not answer in time; the operation may have "
-                                           "taken effect, or may do so later",
-                                           owner)));
+    const std::optional<bool> taken_back = take_back(owner, *claim, deadline);
+    if (taken_back == false) answer = wait(owner, *claim, deadline);
+    if (!answer) {
+      slots_->abandon(owner, *claim, std::move(message_));
+      if (taken_back == true) return std::nullopt;
+      return Result<CallAnswer>(
+          Status(Code::kInDoubt, fmt::format("rank {} did not answer in time; the operation may "
+                                             "have taken effect, or may do so later",
+                                             owner)));
+    }
   }
-  ep_.flush_idle(owner);  // the request has come, but its buffer is ours only now
-  slots_->release(owner, *claim);
+  // The request has come, but its buffer is ours only after the flush.
+  if (ep_.flush_idle(owner, deadline)) {
+    slots_->release(owner, *claim);
+  } else {
+    slots_->abandon(owner, *claim, std::move(message_));
+  }
   return Result<CallAnswer>(*answer);
+}
+
+/// Whether the owner will not make the edit; nothing if the deadline comes before that is known.
+/// The owner answers in either case, later.
+template <fabric::Endpoint E>
+std::optional<bool> OwnerCaller<E>::take_back(std::uint32_t owner, const CallSlots::Claim& claim,
+                                              Deadline deadline) {
+  const std::uint64_t before = claim.number - 1;
+  const fabric::Pending found = ep_.post_compare_swap(
+      fabric::rma, geometry_.call_claim(owner, ep_.rank(), claim.slot), before, claim.number);
+  ep_.push(owner);
+  const auto flushed = ep_.flush_idle(owner, deadline);
+  if (!flushed) return std::nullopt;
+  return found.value(*flushed) == before;
 }
 
 template <fabric::Endpoint E>

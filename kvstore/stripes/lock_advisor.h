@@ -37,6 +37,10 @@ class LockAdvisor {
   [[gnu::always_inline]] void acquired(const Location& location, locks::Mode mode, bool waited) {
     if (choice_ != nullptr && --until_sample_ == 0) leave_sample(location, mode, waited);
   }
+  /// The stripe's owner has locked it for this session, and has left the samples.
+  void visited() {
+    if (choice_ != nullptr && --until_sample_ == 0) count_sample();
+  }
   bool due() const { return until_look_ == 0; }
   /// Evaluates a stripe's window, and switches its lock when that is due. The stripe is not locked.
   void review(std::uint32_t rank, std::uint64_t stripe);
@@ -47,6 +51,7 @@ class LockAdvisor {
 
  private:
   void leave_sample(const Location& location, locks::Mode mode, bool waited);
+  void count_sample();
   StripeCounters counters_of(std::uint32_t rank, std::uint64_t stripe);
   StripeView view(const StripeCounters& counters, locks::KindIndex in_force) const {
     return view_of(counters.local(), counters.remote(), choice_->kinds[in_force]->readers_share,
@@ -73,6 +78,11 @@ void LockAdvisor<E>::leave_sample(const Location& location, locks::Mode mode, bo
   } else {
     ep_.post_fetch_add(fabric::rma, line + kRemoteSamplesOffset, one);
   }
+  count_sample();
+}
+
+template <fabric::Endpoint E>
+void LockAdvisor<E>::count_sample() {
   // Not every n-th acquisition: a program that works in turn would always show the same thing.
   until_sample_ = static_cast<std::uint32_t>(1 + sampling_.below(2 * kSampleEvery - 1));
   if (until_look_ > 0) --until_look_;

@@ -269,9 +269,10 @@ struct OptimisticReads {
 };
 
 /// How edits of other nodes' keys (puts and the like) are made: by one-sided operations under the
-/// stripe's lock, or by the key's owner, with one message each way. A rank that waits for others in
-/// a blocking MPI call, or opens a store, does not answer: do neither while others make edits.
-enum class EditPath : std::uint8_t { kOneSided, kOwner };
+/// stripe's lock, or by the key's owner, with one message each way. An edit that its owner does not
+/// begin in time, since it waits in a blocking MPI call or opens a store, is taken back and made
+/// one-sided. kAuto: by the owner, unless messages wait for their receiver, as with Open MPI.
+enum class EditPath : std::uint8_t { kAuto, kOneSided, kOwner };
 
 class AddressCache;
 class CallSlots;
@@ -282,6 +283,8 @@ struct SessionOptions {
   const KindChoice* choice = nullptr;  // how lock kinds are chosen while running; null: never
   AddressCache* addresses = nullptr;   // of the process; null: each read takes its lock
   CallSlots* calls = nullptr;          // of the process; null: every edit is one-sided
+  // For the owner of a key to begin an edit; at most half of the timeout.
+  std::chrono::nanoseconds patience = std::chrono::milliseconds(5);
 };
 
 }  // namespace keyway::store

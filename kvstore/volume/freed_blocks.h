@@ -31,12 +31,13 @@ class FreedBlocks {
   /// Frees them all. No stripe is locked that guards a word which referred to one, or its unlock is
   /// on the way.
   void collect() {
-    for (const Freed& freed : blocks_) {  // K4
+    while (!blocks_.empty()) {  // K4
+      const Freed freed = blocks_.back();
       const std::uint64_t bytes = heap_.capacity(freed.rank, freed.block);
+      blocks_.pop_back();  // before, so that an exception never lets it be freed twice
       heap_.free(freed.rank, freed.block, bytes);
       pace_.freed(freed.rank, bytes);
     }
-    blocks_.clear();
   }
 
  private:

@@ -54,7 +54,7 @@ class ReadPermit {
   /// Flushes the rank, for a session that holds no lock. Whether what was read counts (RP1).
   bool end(const Asked& asked) {
     Permit& permit = of_rank_[asked.rank];
-    const fabric::Flushed flushed = ep_.flush_idle(asked.rank);
+    const fabric::Flushed flushed = *ep_.flush_idle(asked.rank, Deadline::never());
     if (asked.asks) permit = {asked.begun_ns, asked.alone.value(flushed) == 0};
     return permit.given && ep_.now_ns() - permit.asked_ns < kPermitNs;
   }

@@ -156,7 +156,10 @@ class CountingEndpoint {
     ++counts_.flushes[level_of_[rank]];
     return inner_.flush(rank);
   }
-  Flushed flush_idle(std::uint32_t rank) { return flush(rank); }
+  std::optional<Flushed> flush_idle(std::uint32_t rank, Deadline deadline) {
+    ++counts_.flushes[level_of_[rank]];
+    return inner_.flush_idle(rank, deadline);
+  }
   void flush_all() { inner_.flush_all(); }
   void fence() { inner_.fence(); }
   void order(std::uint32_t rank) { inner_.order(rank); }

@@ -27,6 +27,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "keyway/locks/base/clock.h"
@@ -96,8 +97,10 @@ concept Endpoint = detail::WordAccess<E, CpuClass> && detail::WordAccess<E, RmaC
   { ep.flush_all() } -> std::same_as<void>;
   // The same as flush(), for an agent that holds no lock and is in no lock's queue: its thread may
   // meanwhile do what other ranks ask of this one. In a queue, an agent whose successor waits for
-  // it could end up waiting, further down the same stack, for that successor.
-  { ep.flush_idle(rank) } -> std::same_as<Flushed>;
+  // it could end up waiting, further down the same stack, for that successor. Nothing if the
+  // deadline has come first: results and buffers of these operations still wait for a flush. A
+  // fabric of which the ranks always answer may take longer.
+  { ep.flush_idle(rank, deadline) } -> std::same_as<std::optional<Flushed>>;
   // Flush, and order earlier stores before later loads as well (what Peterson's lock needs).
   { ep.fence() } -> std::same_as<void>;
   // Operations that the agent has posted to `rank` will be complete soon, also if it does nothing

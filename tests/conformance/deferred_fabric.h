@@ -121,7 +121,7 @@ class DeferredEndpoint {
     inner_.fence();
   }
   void push(std::uint32_t rank) { flush(rank); }
-  fabric::Flushed flush_idle(std::uint32_t rank) { return flush(rank); }
+  std::optional<fabric::Flushed> flush_idle(std::uint32_t rank, Deadline) { return flush(rank); }
   void order(std::uint32_t rank) {
     ++epochs_[rank];
     inner_.order(rank);

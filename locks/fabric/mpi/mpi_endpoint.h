@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <span>
 #include <type_traits>
 
@@ -139,8 +140,8 @@ class MpiEndpoint {
   Flushed flush(std::uint32_t rank) {
     return channel_ == nullptr ? Flushed(rank, 0) : channel_->flush(rank);
   }
-  Flushed flush_idle(std::uint32_t rank) {
-    return channel_ == nullptr ? Flushed(rank, 0) : channel_->flush_idle(rank);
+  std::optional<Flushed> flush_idle(std::uint32_t rank, Deadline deadline) {
+    return channel_ == nullptr ? Flushed(rank, 0) : channel_->flush_idle(rank, deadline);
   }
   void flush_all() {
     if (channel_ != nullptr) channel_->flush_all();

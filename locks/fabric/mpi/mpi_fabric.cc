@@ -18,7 +18,10 @@ namespace keyway::fabric {
 
 struct MpiFabric::State {
   explicit State(std::shared_ptr<MpiInterface> interface, std::uint32_t agents)
-      : mpi(std::move(interface)), agents_per_rank(agents), slots(agents) {}
+      : mpi(std::move(interface)),
+        agents_per_rank(agents),
+        slots(agents),
+        service(mpi->service_pause()) {}
   ~State();
 
   Status open(const Options& options);
@@ -51,10 +54,10 @@ void complete(MpiInterface& mpi, const RankService& service, bool crowded, std::
   const auto require = [&](int code) {
     if (code != MPI_SUCCESS) MpiInterface::stop_job(mpi_status(code, name).message());
   };
-  mpi.call([&] { require(start(&request)); });
+  mpi.briefly([&] { require(start(&request)); });
   const auto done = [&] {
     int flag = 0;
-    mpi.call([&] { require(MPI_Test(&request, &flag, MPI_STATUS_IGNORE)); });
+    mpi.briefly([&] { require(MPI_Test(&request, &flag, MPI_STATUS_IGNORE)); });
     return flag != 0;
   };
   mpi_wait_loop(
@@ -257,7 +260,7 @@ void MpiFabric::notify_all() {
     const MpiWindow& window = state.memory->window();
     state.mpi->post_word(window, WordOp::kStore, Address(to, kNotice), &notice, &before);
     InFlight stored{.results = {&before}};
-    state.mpi->complete(window, to, stored, state.crowded(1), nullptr);
+    state.mpi->complete(window, to, stored, state.crowded(1), nullptr, Deadline::never());
   }
 }
 

@@ -271,8 +271,8 @@ bool MpiInterface::look_for(std::uint32_t rank, InFlight& in_flight, int looks) 
   return arrived(rank, in_flight);
 }
 
-void MpiInterface::complete(const MpiWindow& window, std::uint32_t rank, InFlight& in_flight,
-                            bool crowded, const RankService* service) {
+bool MpiInterface::complete(const MpiWindow& window, std::uint32_t rank, InFlight& in_flight,
+                            bool crowded, const RankService* service, Deadline deadline) {
   // Open MPI may hold an operation back until the flush, so waiting for its result first is
   // useless; and its flush yields the processor itself if there are more ranks than processors.
   if constexpr (kOpenMpi) {
@@ -295,14 +295,18 @@ void MpiInterface::complete(const MpiWindow& window, std::uint32_t rank, InFligh
   const bool serves = service != nullptr && service->active();
   if (serves) service->run();
   const int looks = serves ? kLooksWhileServing : kLooksWhileHeld;
-  if (completed(looks, false)) return;
+  if (completed(looks, false)) return true;
   const this_fiber::NetworkWait network;
   std::uint64_t now = steady_ns();
-  const std::uint64_t patience_ends = now + (this_fiber::active() ? kFiberPatienceNs : kPatienceNs);
+  const std::uint64_t until = deadline.started(now).absolute_ns();
+  // A flush does not look at the deadline.
+  const std::uint64_t patience_ends =
+      deadline.is_never() ? now + (this_fiber::active() ? kFiberPatienceNs : kPatienceNs) : until;
   for (Turns turns(crowded, now);; now = steady_ns()) {
     if (serves) service->run();
     turns.look(now);
-    if (completed(looks, now >= patience_ends)) return;
+    if (completed(looks, deadline.is_never() && now >= patience_ends)) return true;
+    if (now >= until) return false;
   }
 }
 

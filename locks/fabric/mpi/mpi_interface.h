@@ -32,10 +32,12 @@
 #include <type_traits>
 #include <vector>
 
+#include "keyway/locks/base/clock.h"
 #include "keyway/locks/base/mutex.h"
 #include "keyway/locks/base/status.h"
 #include "keyway/locks/fabric/address.h"
 #include "keyway/locks/fabric/mpi/rank_service.h"
+#include "keyway/locks/fabric/mpi/service_pause.h"
 
 namespace keyway::fabric {
 
@@ -88,13 +90,22 @@ class MpiInterface {
   ~MpiInterface();
 
   /// Runs function() as the only thread inside MPI. It may wait for other ranks only by a blocking
-  /// MPI call that all of them make.
+  /// MPI call that all of them make. No service runs meanwhile: it would stay in the middle of what
+  /// another rank has asked for, and that rank could not take it back.
   template <class Function>
   auto call(Function&& function) {
+    const ServicePause::Hold no_service(service_pause_);
+    return briefly(function);
+  }
+  /// The same for a function that waits for nobody.
+  template <class Function>
+  auto briefly(Function&& function) {
     const MutexLock guard(mutex_);
     count_entry();
     return function();
   }
+  /// What keeps services out of call(), for those services.
+  ServicePause& service_pause() { return service_pause_; }
 
   /// Starts an operation. `operand` and `*result` must remain valid until a flush of a.rank().
   void post_word(const MpiWindow& window, WordOp op, Address a, const std::uint64_t* operand,
@@ -110,9 +121,10 @@ class MpiInterface {
 
   /// Waits until all of these are complete at `rank`, and empties them. Until then other threads
   /// may enter MPI, and siblings of a fiber run; but not while a flush waits for writes. `crowded`
-  /// as in mpi_wait.h. Between looks the service runs, if there is one.
-  void complete(const MpiWindow& window, std::uint32_t rank, InFlight& in_flight, bool crowded,
-                const RankService* service);
+  /// as in mpi_wait.h. Between looks the service runs, if there is one. False if the deadline has
+  /// come first, which Open MPI does not look at.
+  bool complete(const MpiWindow& window, std::uint32_t rank, InFlight& in_flight, bool crowded,
+                const RankService* service, Deadline deadline);
 
   /// Lets MPI work once, unless another thread does so at this moment.
   void progress() {
@@ -162,6 +174,7 @@ class MpiInterface {
   [[noreturn]] static void failed(int code, std::string_view operation, std::uint32_t rank,
                                   std::uint64_t offset);
 
+  ServicePause service_pause_;
   Mutex mutex_;  // its holder may call MPI
   std::atomic<std::uint64_t> entries_{0};
   std::uint64_t unset_;

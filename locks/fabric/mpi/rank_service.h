@@ -3,19 +3,26 @@
 //
 // *What.* Agents call run() at each poll of a wait for a word, or of a flush_idle(), and so does
 // the progress thread. The body looks for work that has come into this rank's memory. It may enter
-// MPI; several threads call it at the same time.
+// MPI, and does not run while a thread of the process is in MpiInterface::call(). Several threads
+// call it at the same time.
 // *Thread safety.* run() by any thread; set() once, before there is work.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <utility>
+
+#include "keyway/locks/fabric/mpi/service_pause.h"
 
 namespace keyway::fabric {
 
 class RankService {
  public:
+  /// The pause outlives it.
+  explicit RankService(ServicePause& pause) : pause_(pause) {}
+
   void set(std::function<void()> body) {
     body_ = std::move(body);
     // release: the body, for those that see the flag.
@@ -30,7 +37,9 @@ class RankService {
   }
   void run() const {
     // acquire: the body.
-    if (!set_.load(std::memory_order_acquire)) return;
+    if (!set_.load(std::memory_order_acquire) || !pause_.enter()) return;
+    const std::unique_ptr<ServicePause, void (*)(ServicePause*)> until_end(
+        &pause_, [](ServicePause* pause) { pause->leave(); });
     // Two threads may count as one: a hint for the progress thread.
     runs_.store(runs_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     body_();
@@ -39,6 +48,7 @@ class RankService {
   std::uint64_t runs() const { return runs_.load(std::memory_order_relaxed); }
 
  private:
+  ServicePause& pause_;
   std::atomic<bool> set_{false};
   mutable std::atomic<std::uint64_t> runs_{0};
   std::function<void()> body_;

@@ -19,9 +19,16 @@ RmaChannel::RmaChannel(std::shared_ptr<MpiInterface> mpi, const MpiWindow& windo
 RmaChannel::~RmaChannel() { flush_all(); }
 
 RmaChannel::Slot& RmaChannel::next_slot(Address a) {
+  const auto in_flight = [&](const Slot& slot) {
+    return slot.result.sequence > peers_[slot.rank].flushed;
+  };
+  // N1: those in flight from the last round may be operations that nobody waits for any more, on a
+  // rank that does not answer.
+  for (std::uint64_t i = 0; i < kResultSlots && in_flight(slots_[posted_ % kResultSlots]); ++i) {
+    ++posted_;
+  }
   Slot& slot = slots_[posted_++ % kResultSlots];
-  // N1: still in flight from the last round.
-  if (slot.result.sequence > peers_[slot.rank].flushed) complete(slot.rank, nullptr);
+  if (in_flight(slot)) flush(slot.rank);
   slot.result = {mpi_->unset(), issued_ + 1};
   slot.rank = a.rank();
   return slot;
@@ -41,22 +48,28 @@ void RmaChannel::expect(std::uint32_t rank, const Slot& slot) {
   peers_[rank].in_flight.results.push_back(&slot.result.value);
 }
 
-void RmaChannel::complete(std::uint32_t rank, const RankService* service) {
+/// Whether all is complete; else the deadline has come.
+bool RmaChannel::complete(std::uint32_t rank, const RankService* service, Deadline deadline) {
   Peer& peer = peers_[rank];
   const bool gives_way = crowded_ || this_fiber::active();
   if (peer.in_flight.needs_flush && gives_way && !kOpenMpi) mark_end(rank);
-  mpi_->complete(*window_, rank, peer.in_flight, crowded_, service);
+  if (!mpi_->complete(*window_, rank, peer.in_flight, crowded_, service, deadline)) return false;
+  peer.marked = false;
   peer.flushed = peer.issued;
+  return true;
 }
 
 // A large put gives no notice of its arrival, and MPI_Win_flush keeps the processor while it waits,
 // which the target, or a sibling of this fiber, may need. A load posted after the puts shows when
 // they have probably arrived.
 void RmaChannel::mark_end(std::uint32_t rank) {
-  marker_.result.value = mpi_->unset();
-  mpi_->post_word(*window_, WordOp::kLoad, Address(rank, 0), &marker_.operand,
-                  &marker_.result.value);
-  expect(rank, marker_);
+  Peer& peer = peers_[rank];
+  if (peer.marked) return;
+  peer.marked = true;
+  peer.marker.result.value = mpi_->unset();
+  mpi_->post_word(*window_, WordOp::kLoad, Address(rank, 0), &peer.marker.operand,
+                  &peer.marker.result.value);
+  expect(rank, peer.marker);
 }
 
 void RmaChannel::flush_all() {

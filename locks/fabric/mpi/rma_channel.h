@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -44,13 +45,14 @@ class RmaChannel {
   void post_write(Address a, std::span<const std::byte> in);
 
   Flushed flush(std::uint32_t rank) {
-    if (peers_[rank].flushed < peers_[rank].issued) complete(rank, nullptr);
+    if (peers_[rank].flushed < peers_[rank].issued) complete(rank, nullptr, Deadline::never());
     return {rank, issued_};
   }
-  /// As Endpoint::flush_idle().
-  Flushed flush_idle(std::uint32_t rank) {
-    if (peers_[rank].flushed < peers_[rank].issued) complete(rank, service_);
-    return {rank, issued_};
+  /// As Endpoint::flush_idle(). With Open MPI it waits as long as flush() does.
+  std::optional<Flushed> flush_idle(std::uint32_t rank, Deadline deadline) {
+    const Peer& peer = peers_[rank];
+    if (peer.flushed < peer.issued && !complete(rank, service_, deadline)) return std::nullopt;
+    return Flushed(rank, issued_);
   }
   void flush_all();
   /// MPICH sends an operation when it is posted, and the target carries it out when it comes; Open
@@ -74,12 +76,14 @@ class RmaChannel {
     std::uint64_t flushed = 0;
     InFlight in_flight;
     bool listed = false;  // in dirty_
+    bool marked = false;  // the marker is in flight
+    Slot marker;          // see mark_end
   };
 
   Slot& next_slot(Address a);
   void issue(std::uint32_t rank);
   void expect(std::uint32_t rank, const Slot& slot);
-  void complete(std::uint32_t rank, const RankService* service);
+  bool complete(std::uint32_t rank, const RankService* service, Deadline deadline);
   void mark_end(std::uint32_t rank);
 
   std::shared_ptr<MpiInterface> mpi_;
@@ -89,7 +93,6 @@ class RmaChannel {
   std::uint64_t issued_ = 0;  // operations so far: the sequence of the last one
   std::uint64_t posted_ = 0;  // slots handed out so far
   std::vector<Slot> slots_;
-  Slot marker_;  // see mark_end
   std::vector<Peer> peers_;
   std::vector<std::uint32_t> dirty_;
 };

@@ -156,7 +156,7 @@ class ShmEndpoint {
   void fence() { fence_word_->fetch_add(1, std::memory_order_seq_cst); }
   void order(std::uint32_t) { fence(); }
   void push(std::uint32_t) {}
-  Flushed flush_idle(std::uint32_t rank) { return flush(rank); }
+  std::optional<Flushed> flush_idle(std::uint32_t rank, Deadline) { return flush(rank); }
 
   // --- waiting
   template <class Predicate>

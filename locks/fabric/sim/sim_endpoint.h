@@ -108,7 +108,7 @@ class SimEndpoint {
     engine_->flush(agent_, rank);
     return {rank, sequence_};
   }
-  Flushed flush_idle(std::uint32_t rank) { return flush(rank); }
+  std::optional<Flushed> flush_idle(std::uint32_t rank, Deadline) { return flush(rank); }
   void flush_all() { engine_->flush_all(agent_); }
   void fence() { engine_->fence(agent_); }
   void order(std::uint32_t rank) { engine_->order(agent_, rank); }

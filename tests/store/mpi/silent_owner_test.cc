@@ -1,10 +1,12 @@
-// An owner that does not answer: its process is outside MPI, and keeps its threads out as well.
+// Owners that do not answer.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
+#include <functional>
+#include <string>
 
 #include "job_store.h"
 #include "keyway/locks/fabric/mpi/mpi_interface.h"
@@ -55,44 +57,104 @@ std::string key_of_owner(Session& session, std::uint32_t rank) {
   }
 }
 
+/// A session of each rank, and a key of the last one; nothing if edits of it do not travel.
+struct Silence {
+  Silence(const std::string& options, const std::string& name)
+      : store(open_job_store("memory=4MiB&sessions=2&path=owner&" + options)),
+        last(store.processes() - 1),
+        asleep(store, name + "-asleep"),
+        gate(store, name + "-gate"),
+        session(session_of(store)),
+        key(key_of_owner(session, last)) {
+    bool made = false;
+    if (store.process() == 0) {
+      REQUIRE(session.put(key, kBefore).ok());
+      made = session.inspector().edits_by_owners() == 1;
+    }
+    travels = !store.gather_everywhere(made ? "travels" : "")[0].empty();
+  }
+  /// The last rank stays in a call of MPI from now on until rank 0 has run `meanwhile`.
+  void run(const std::function<void()>& owner, const std::function<void()>& meanwhile) {
+    if (store.process() == last) {
+      const auto mpi = fabric::MpiInterface::acquire();
+      REQUIRE(mpi.ok());
+      (*mpi)->call([&] {
+        asleep.put();
+        owner();
+      });
+    } else if (store.process() == 0) {
+      asleep.take();
+      meanwhile();
+    }
+  }
+  /// The slots of calls that had no answer come back, and nothing is made late.
+  void check_settled() {
+    if (store.process() == 0) {
+      const std::uint64_t before = session.inspector().edits_by_owners();
+      const std::uint64_t until = steady_ns() + 60'000'000'000;
+      std::uint64_t made = 0;
+      while (made < 2 * kSlots && steady_ns() < until) {
+        REQUIRE(session.put(key, kAgain).ok());
+        CHECK(*session.get(key) == kAgain);
+        made = session.inspector().edits_by_owners() - before;
+      }
+      CHECK(made >= 2 * kSlots);
+    }
+    store.barrier();
+  }
+
+  static constexpr std::uint64_t kSlots = 4;
+
+  Store store;
+  std::uint32_t last;
+  SharedPipe asleep;
+  SharedPipe gate;
+  Session session;
+  std::string key;
+  bool travels = false;
+};
+
 }  // namespace
 
-TEST_CASE("store over mpi: an edit without an answer is in doubt, and may be made later") {
-  Store store = open_job_store("memory=4MiB&sessions=2&path=owner&timeout=300ms");
-  const std::uint32_t last = store.processes() - 1;
-  SharedPipe asleep(store, "asleep");
-  SharedPipe gate(store, "gate");
-  Session session = session_of(store);
-  const std::string key = key_of_owner(session, last);
-  bool travels = false;
-  if (store.process() == 0) {
-    REQUIRE(session.put(key, kBefore).ok());
-    travels = session.inspector().edits_by_owners() == 1;
-  }
-  // Not where all ranks are one node.
-  if (store.gather_everywhere(travels ? "travels" : "")[0].empty()) return;
-  if (store.process() == last) {
-    const auto mpi = fabric::MpiInterface::acquire();
-    REQUIRE(mpi.ok());
-    (*mpi)->call([&] {
-      asleep.put();
-      gate.take();
-    });
-  } else if (store.process() == 0) {
-    asleep.take();
-    const std::uint64_t begun = steady_ns();
-    const Status silent = session.put(key, kAfter);
-    CHECK(silent == Code::kInDoubt);
-    CHECK_THAT(std::string(silent.message()), Catch::Contains(fmt::format("rank {} ", last)));
-    CHECK(steady_ns() - begun >= 300'000'000);
-    gate.put();
-    // It has been under way since then.
-    const std::uint64_t until = steady_ns() + 60'000'000'000;
-    while (*session.get(key) != kAfter && steady_ns() < until) {
-    }
-    CHECK(*session.get(key) == kAfter);
-    CHECK(session.put(key, kAgain).ok());
-    CHECK(*session.get(key) == kAgain);
-  }
-  store.barrier();
+TEST_CASE("store over mpi: an edit that its owner cannot see is in doubt") {
+  Silence silence("timeout=300ms", "unseen");
+  if (!silence.travels) return;
+  // It is outside MPI, and keeps its threads out as well.
+  silence.run([&] { silence.gate.take(); },
+              [&] {
+                const std::uint64_t begun = steady_ns();
+                const Status silent = silence.session.put(silence.key, kAfter);
+                const std::uint64_t took = steady_ns() - begun;
+                CHECK(silent == Code::kInDoubt);
+                CHECK_THAT(std::string(silent.message()),
+                           Catch::Contains(fmt::format("rank {} ", silence.last)));
+                CHECK(took >= 300'000'000);
+                silence.gate.put();
+                const std::string now = *silence.session.get(silence.key);
+                CHECK((now == kBefore || now == kAfter));
+              });
+  silence.check_settled();
+}
+
+TEST_CASE("store over mpi: an edit of a rank in a blocking call is taken back") {
+  Silence silence("timeout=60s", "blocking");
+  if (!silence.travels) return;
+  // It takes part in one-sided operations, but answers nobody.
+  constexpr int kTag = 17;
+  silence.run([] { MPI_Recv(nullptr, 0, MPI_BYTE, 0, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE); },
+              [&] {
+                const std::uint64_t before = silence.session.inspector().edits_by_owners();
+                for (std::uint64_t i = 0; i < Silence::kSlots + 1; ++i) {
+                  CHECK(silence.session.put(silence.key, kAfter).ok());
+                  CHECK(*silence.session.get(silence.key) == kAfter);
+                }
+                CHECK(silence.session.inspector().edits_by_owners() == before);
+                const auto mpi = fabric::MpiInterface::acquire();
+                REQUIRE(mpi.ok());
+                (*mpi)->call([&] {
+                  MPI_Send(nullptr, 0, MPI_BYTE, static_cast<int>(silence.last), kTag,
+                           MPI_COMM_WORLD);
+                });
+              });
+  silence.check_settled();
 }

@@ -25,7 +25,7 @@ namespace {
 
 struct CallShape {
   std::vector<std::uint32_t> increments;  // by each caller
-  bool timed = false;                     // callers may give up waiting for an answer
+  bool timed = false;                     // callers may take calls back, and give up
 };
 
 /// A caller adds this each time: both halves of the result change.
@@ -70,7 +70,10 @@ class ExploredCalls final : public fabric::sim::Program {
       slots_.push_back(std::make_unique<store::CallSlots>(ranks(), 1));
       sessions_.push_back(std::make_unique<Session>(
           fabric::SimEndpoint(execution, i, {i + 1, 0}, topology_), geometry_, lock_,
-          store::SessionOptions{.timeout = timeout, .calls = slots_.back().get()}));
+          store::SessionOptions{
+              .timeout = timeout,
+              .calls = slots_.back().get(),
+              .patience = std::chrono::microseconds(shape_.timed ? 500 : kNever)}));
     }
   }
 
@@ -109,6 +112,7 @@ class ExploredCalls final : public fabric::sim::Program {
       const fabric::Address answer = geometry_.call_answer(i + 1, 0, 0);
       if (is_within(a, request, store::kCallBytes)) return part_of("request", i, a, request);
       if (is_within(a, answer, fabric::kCacheLine)) return part_of("answer", i, a, answer);
+      if (a == geometry_.call_claim(0, i + 1, 0)) return fmt::format("claim of {}", i);
     }
     return fmt::format("rank {} +{:#x}", a.rank(), a.offset());
   }
@@ -135,6 +139,7 @@ class ExploredCalls final : public fabric::sim::Program {
  private:
   using Session = store::Session<fabric::SimEndpoint>;
   static constexpr fabric::Address kDone{0, 8};
+  static constexpr int kNever = 5'000'000;  // us; see explorer_execution.h
 
   static std::vector<std::uint32_t> each_alone(std::uint32_t ranks) {
     std::vector<std::uint32_t> nodes(ranks);
@@ -234,7 +239,7 @@ TEST_CASE("calls: a slot is used again") { explore_some({.increments = {3}}, 5'0
 
 TEST_CASE("calls: two callers") { explore_some({.increments = {2, 2}}, 5'000); }
 
-TEST_CASE("calls: callers that give up, and go on by themselves") {
+TEST_CASE("calls: callers that take calls back, or give up, and go on by themselves") {
   explore_some({.increments = {3}, .timed = true}, 5'000);
   explore_some({.increments = {2, 2}, .timed = true}, 5'000);
 }

@@ -61,8 +61,10 @@ TEST_CASE("uri: every parameter lands in its option") {
   CHECK(m.address_bytes == 1 << 20);
   CHECK_FALSE(options_of("mpi:?force_rma=off").force_rma);
   CHECK(options_of("mpi:?path=owner").path == EditPath::kOwner);
-  CHECK(options_of("mpi:").path == EditPath::kOneSided);
   CHECK(options_of("mpi:?path=onesided").path == EditPath::kOneSided);
+  CHECK(options_of("mpi:?path=auto").path == EditPath::kAuto);
+  CHECK(options_of("mpi:").path == EditPath::kAuto);
+  CHECK(options_of("mpi:?patience=20ms").patience == std::chrono::milliseconds(20));
 }
 
 TEST_CASE("uri: sizes and times have units") {
@@ -106,7 +108,8 @@ TEST_CASE("uri: each mistake has its sentence") {
   check_not_parsed("local:?hash_secret=12345", "is not 32 hexadecimal digits");
   check_not_parsed("mpi:?force_rma=yes", "force_rma='yes' is not on or off");
   check_not_parsed("local:?ranks=2&path=owner", "for mpi: only");
-  check_not_parsed("mpi:?path=shortest", "path='shortest' is not onesided or owner");
+  check_not_parsed("mpi:?path=shortest", "path='shortest' is not auto, onesided or owner");
+  check_not_parsed("mpi:?patience=long", "patience='long' is not a time");
   check_not_parsed("mpi:?ranks=2", "ranks= is for local: only");
   check_not_parsed("local:?force_rma=on", "for mpi: only");
   check_not_parsed("local:?ranks_per_node=1", "for mpi: only");
