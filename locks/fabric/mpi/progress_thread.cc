@@ -69,7 +69,8 @@ void ProgressThread::run() {
       return times * static_cast<std::uint64_t>(rest_.count()) >=
              static_cast<std::uint64_t>(span.count());
     };
-    const bool by_others = driven(entries - entries_seen) && (!serves || driven(runs - runs_seen));
+    // An agent that posts a batch runs no service for long, and needs its processor.
+    const bool by_others = driven(entries - entries_seen) && (!serves || runs != runs_seen);
     span = by_others ? std::min(2 * span, longest) : rest_;
     // The service enters MPI, too.
     entries_seen = mpi_->entries();
