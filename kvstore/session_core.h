@@ -17,6 +17,7 @@
 #include <span>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "keyway/kvstore/layout/geometry.h"
 #include "keyway/kvstore/layout/location.h"
@@ -36,6 +37,8 @@ namespace keyway::store {
 
 /// Keys of a batch get that are in flight together: enough misses to fill a core's line buffers.
 inline constexpr std::size_t kPrefetchWindow = 16;
+/// Keys of a batch get that are under way to other nodes together.
+inline constexpr std::size_t kBatchWindow = 64;
 
 template <fabric::Endpoint E>
 struct SessionCore {
@@ -122,6 +125,7 @@ struct SessionCore {
   ElementMarks<E> marks;
   StripeGate<E> gate;
   LockAdvisor<E> advisor;
+  std::vector<Location> batch;  // of the keys of get_many()
   Walker<E> walker;
   Scanner<E> scanner;
   Sweeper<E> sweeper;

@@ -1,8 +1,8 @@
 // Session<E>: several keys in one call. Included by session_impl.h.
 //
 // get_many() is a batch of single gets that overlaps their cache misses, and the reads of elements
-// on other nodes of which the places are known; the others are atomic:
-// they hold the locks of all their stripes at once (HeldKeys).
+// on other nodes; the others are atomic: they hold the locks of all their stripes at once
+// (HeldKeys).
 #pragma once
 
 #include <algorithm>
@@ -32,29 +32,15 @@ Result<std::vector<Location>> place_all(const SessionCore<E>& core, const Items&
   return locations;
 }
 
-/// The gets of at most kPrefetchWindow keys.
+/// The gets of at most kPrefetchWindow keys that are not done.
 template <fabric::Endpoint E>
-void get_window(SessionCore<E>& core, std::span<const std::string_view> keys,
+void get_window(SessionCore<E>& core, std::span<const Location> window,
+                std::span<const std::string_view> keys, std::span<const bool> done,
                 std::span<std::string> out, std::span<Code> codes) {
-  std::array<Location, kPrefetchWindow> window;
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    codes[i] = check_key(keys[i]).code();
-    if (codes[i] != Code::kOk) continue;
-    window[i] = core.place(keys[i]);
-    if (core.ep.is_local(window[i].rank)) core.prefetch(window[i]);
+    if (codes[i] == Code::kOk && core.ep.is_local(window[i].rank)) core.prefetch(window[i]);
   }
-  core.prefetch_elements(std::span(window).first(keys.size()));
-  std::array<bool, kPrefetchWindow> done{};
-  const auto is_remote = [&](std::size_t i) {
-    return codes[i] == Code::kOk && !core.ep.is_local(window[i].rank);
-  };
-  if (!core.gate.holds_all()) {
-    core.optimistic.read_known(window, keys, is_remote,
-                               [&](std::size_t i, const ElementView& element) {
-                                 out[i].assign(element.value);
-                                 done[i] = true;
-                               });
-  }
+  core.prefetch_elements(window);
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (codes[i] != Code::kOk || done[i]) continue;
     codes[i] = core.read_at(window[i], keys[i], whole_value,
@@ -63,13 +49,44 @@ void get_window(SessionCore<E>& core, std::span<const std::string_view> keys,
   }
 }
 
+/// The gets of at most kBatchWindow keys.
+template <fabric::Endpoint E>
+void get_batch(SessionCore<E>& core, std::span<const std::string_view> keys,
+               std::span<std::string> out, std::span<Code> codes) {
+  core.batch.clear();
+  bool any_remote = false;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    codes[i] = check_key(keys[i]).code();
+    core.batch.push_back(codes[i] == Code::kOk ? core.place(keys[i]) : Location());
+    any_remote |= codes[i] == Code::kOk && !core.ep.is_local(core.batch[i].rank);
+  }
+  const std::span<const Location> batch = core.batch;
+  std::array<bool, kBatchWindow> done{};
+  if (any_remote && !core.gate.holds_all()) {
+    const auto is_remote = [&](std::size_t i) {
+      return codes[i] == Code::kOk && !core.ep.is_local(batch[i].rank);
+    };
+    core.optimistic.read_several(batch, keys, is_remote,
+                                 [&](std::size_t i, const ElementView& element) {
+                                   out[i].assign(element.value);
+                                   done[i] = true;
+                                 });
+  }
+  for (std::size_t at = 0; at < keys.size(); at += kPrefetchWindow) {
+    const std::size_t n = std::min(kPrefetchWindow, keys.size() - at);
+    get_window(core, batch.subspan(at, n), keys.subspan(at, n),
+               std::span<const bool>(done).subspan(at, n), out.subspan(at, n),
+               codes.subspan(at, n));
+  }
+}
+
 template <fabric::Endpoint E>
 void Session<E>::get_many(std::span<const std::string_view> keys, std::span<std::string> out,
                           std::span<Code> codes) {
   KW_CHECK(out.size() >= keys.size() && codes.size() >= keys.size());
-  for (std::size_t at = 0; at < keys.size(); at += kPrefetchWindow) {
-    const std::size_t n = std::min(kPrefetchWindow, keys.size() - at);
-    get_window(*core_, keys.subspan(at, n), out.subspan(at, n), codes.subspan(at, n));
+  for (std::size_t at = 0; at < keys.size(); at += kBatchWindow) {
+    const std::size_t n = std::min(kBatchWindow, keys.size() - at);
+    get_batch(*core_, keys.subspan(at, n), out.subspan(at, n), codes.subspan(at, n));
   }
 }
 

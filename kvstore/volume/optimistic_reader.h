@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -52,12 +53,12 @@ class OptimisticReader {
     ++(accepted ? (known ? counts_.warm : counts_.cold) : counts_.refused);
     return accepted ? &element_ : nullptr;
   }
-  /// Reads several remote keys of which the places are known in one round trip, and calls
-  /// use(i, element) for those that are accepted. wanted(i) leaves keys out. All others are for
-  /// read().
+  /// Reads several remote keys at once, and calls use(i, element) for those that are accepted: in
+  /// one round trip those of which the places are known, in two the others. wanted(i) leaves keys
+  /// out. The rest is for read().
   template <class Wanted, class Use>
-  void read_known(std::span<const Location> locations, std::span<const std::string_view> keys,
-                  Wanted&& wanted, Use&& use);
+  void read_several(std::span<const Location> locations, std::span<const std::string_view> keys,
+                    Wanted&& wanted, Use&& use);
   /// Where the element of a key is expected; empty if that is not known.
   EntryWord expected(const Location& location) const {
     const auto known = addresses_ == nullptr ? std::nullopt : addresses_->find(location.hash);
@@ -114,19 +115,23 @@ class OptimisticReader {
     ep_.read(fabric::rma, geometry_.bucket(location.rank, location.bucket),
              std::as_writable_bytes(std::span(line_.words)));
     const auto not_newer = [&](std::uint32_t stamp) { return !is_newer(stamp, line_.version()); };
-    for (std::uint32_t i = 1; i < kBucketWords; i += line_.entry(i).words()) {
-      const EntryWord entry = line_.entry(i);
-      if (entry.kind() == EntryKind::kEmpty) break;
-      if (entry.tag() != tag_of(location.hash)) continue;
-      if (!is_block(entry) || fetch(location.rank, entry, key, not_newer) != Verdict::kAccepted) {
-        break;
-      }
-      if (ep_.now_ns() - begun >= kColdNs) break;  // OR2
+    const EntryWord entry = block_in_line(location);
+    if (is_block(entry) && fetch(location.rank, entry, key, not_newer) == Verdict::kAccepted &&
+        ep_.now_ns() - begun < kColdNs) {  // OR2
       addresses_->learn(location.hash, {entry, stamp_});
       return true;
     }
     cold_rests_ = kColdRest;
     return false;
+  }
+  /// The first entry in the line that was read with the tag of the key; empty if there is none.
+  EntryWord block_in_line(const Location& location) const {
+    for (std::uint32_t i = 1; i < kBucketWords; i += line_.entry(i).words()) {
+      const EntryWord entry = line_.entry(i);
+      if (entry.kind() == EntryKind::kEmpty) break;
+      if (entry.tag() == tag_of(location.hash)) return entry;
+    }
+    return {};
   }
 
   /// Fetches a block, and says whether it proves itself to be the element of the key.
@@ -159,10 +164,20 @@ class OptimisticReader {
   /// One of several keys that are read at once.
   struct Several {
     std::size_t of = 0;  // index of the key
-    std::uint32_t rank = 0;
-    ElementPlace known;
-    std::size_t at = 0;  // where its block lies in fetched_
+    fabric::Address from;
+    std::size_t bytes = 0;
+    ElementPlace known;  // its stamp; or of a cold read's element, the version of its line
+    std::size_t at = 0;  // offset of its bytes in fetched_
+
+    bool is_line() const { return !known.known(); }
   };
+
+  /// Fetches what several_ says in one round trip, and calls judge_one(key, bytes, permitted).
+  template <class Judge>
+  void fetch_several(Judge&& judge_one);
+  Several block_of(std::size_t of, std::uint32_t rank, const ElementPlace& place) const {
+    return {of, {rank, place.entry.offset()}, class_bytes(place.entry.size_class()), place};
+  }
 
   E& ep_;
   const Geometry& geometry_;
@@ -173,51 +188,94 @@ class OptimisticReader {
   Bucket line_;                     // of a cold read
   std::vector<std::byte> fetched_;  // a block, or several
   std::vector<Several> several_;
+  std::vector<Several> behind_lines_;  // elements that lines of a batch have led to
   std::vector<typename ReadPermit<E>::Asked> asked_;
   ElementView element_;      // in it
   std::uint32_t stamp_ = 0;  // of it
 };
 
 template <fabric::Endpoint E>
-template <class Wanted, class Use>
-void OptimisticReader<E>::read_known(std::span<const Location> locations,
-                                     std::span<const std::string_view> keys, Wanted&& wanted,
-                                     Use&& use) {
-  if (addresses_ == nullptr) return;
-  several_.clear();
-  std::size_t total = 0;
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (!wanted(i)) continue;
-    const auto known = addresses_->find(locations[i].hash);
-    if (!known) continue;
-    several_.push_back({i, locations[i].rank, *known, total});
-    total += class_bytes(known->entry.size_class());
-  }
-  if (several_.size() < 2) return;  // read() is as good
+template <class Judge>
+void OptimisticReader<E>::fetch_several(Judge&& judge_one) {
   std::sort(several_.begin(), several_.end(),
-            [](const Several& a, const Several& b) { return a.rank < b.rank; });
+            [](const Several& a, const Several& b) { return a.from.rank() < b.from.rank(); });
+  std::size_t total = 0;
+  for (Several& key : several_) {
+    key.at = total;
+    total += key.bytes;
+  }
   fetched_.resize(total);
-  asked_.clear();
-  const auto block_of = [&](const Several& key) {
-    return std::span(fetched_).subspan(key.at, class_bytes(key.known.entry.size_class()));
+  const auto bytes_of = [&](const Several& key) {
+    return std::span(fetched_).subspan(key.at, key.bytes);
   };
+  asked_.clear();
   for (const Several& key : several_) {
-    if (asked_.empty() || asked_.back().rank != key.rank) asked_.push_back(permit_.begin(key.rank));
-    ep_.post_read(fabric::rma, {key.rank, key.known.entry.offset()}, block_of(key));
+    const std::uint32_t rank = key.from.rank();
+    if (asked_.empty() || asked_.back().rank != rank) asked_.push_back(permit_.begin(rank));
+    ep_.post_read(fabric::rma, key.from, bytes_of(key));
   }
   auto key = several_.begin();
   for (const auto& asked : asked_) {
     const bool permitted = permit_.end(asked);
-    for (; key != several_.end() && key->rank == asked.rank; ++key) {
-      const auto is_known = [&](std::uint32_t stamp) { return stamp == key->known.stamp; };
-      if (!permitted) continue;
-      const Verdict verdict = judge(block_of(*key), keys[key->of], is_known);
-      if (verdict == Verdict::kRefused) addresses_->forget(locations[key->of].hash);
-      if (verdict != Verdict::kAccepted) continue;
-      ++counts_.warm;
-      use(key->of, element_);
+    for (; key != several_.end() && key->from.rank() == asked.rank; ++key) {
+      judge_one(*key, bytes_of(*key), permitted);
     }
   }
+}
+
+template <fabric::Endpoint E>
+template <class Wanted, class Use>
+void OptimisticReader<E>::read_several(std::span<const Location> locations,
+                                       std::span<const std::string_view> keys, Wanted&& wanted,
+                                       Use&& use) {
+  if (addresses_ == nullptr) return;
+  several_.clear();
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (!wanted(i)) continue;
+    const Location& location = locations[i];
+    if (const auto known = addresses_->find(location.hash)) {
+      several_.push_back(block_of(i, location.rank, *known));
+    } else if (cold_rests_ > 0) {
+      --cold_rests_;
+    } else {
+      several_.push_back({i, geometry_.bucket(location.rank, location.bucket), kBucketBytes});
+    }
+  }
+  if (several_.size() < 2) return;  // read() is as good
+  behind_lines_.clear();
+  const std::uint64_t begun = ep_.now_ns();
+  const auto refuse_cold = [&] { cold_rests_ = kColdRest; };
+  const auto lines_and_known = [&](const Several& key, std::span<const std::byte> bytes,
+                                   bool permitted) {
+    const Location& location = locations[key.of];
+    if (key.is_line()) {
+      std::memcpy(line_.words.data(), bytes.data(), bytes.size());
+      const EntryWord entry = block_in_line(location);
+      if (!is_block(entry)) return refuse_cold();
+      const ElementPlace place{entry, static_cast<std::uint32_t>(line_.version())};
+      return behind_lines_.push_back(block_of(key.of, location.rank, place));
+    }
+    if (!permitted) return;
+    const auto is_known = [&](std::uint32_t stamp) { return stamp == key.known.stamp; };
+    const Verdict verdict = judge(bytes, keys[key.of], is_known);
+    if (verdict == Verdict::kRefused) addresses_->forget(location.hash);
+    if (verdict != Verdict::kAccepted) return;
+    ++counts_.warm;
+    use(key.of, element_);
+  };
+  fetch_several(lines_and_known);
+  if (behind_lines_.empty()) return;
+  several_.swap(behind_lines_);
+  fetch_several([&](const Several& key, std::span<const std::byte> bytes, bool permitted) {
+    if (!permitted) return;
+    const auto not_newer = [&](std::uint32_t stamp) { return !is_newer(stamp, key.known.stamp); };
+    const bool accepted = judge(bytes, keys[key.of], not_newer) == Verdict::kAccepted &&
+                          ep_.now_ns() - begun < kColdNs;  // OR2
+    if (!accepted) return refuse_cold();
+    addresses_->learn(locations[key.of].hash, {key.known.entry, stamp_});
+    ++counts_.cold;
+    use(key.of, element_);
+  });
 }
 
 }  // namespace keyway::store

@@ -105,11 +105,21 @@ TEST_CASE("optimistic: several keys change as one") {
   explore({.readers = {{get(0), get(1)}}, .writer = {put_all(kShort)}});
 }
 
-TEST_CASE("optimistic: a batch of known keys, by many orders") {
-  for (const Script& writer :
-       {Script{put(0, kShort), put(1, kLong)}, Script{put_all(kLong), put_all(kShort)},
-        Script{erase(0), put(0, kShort)}}) {
-    explore_some({.readers = {{get_many(), get_many()}}, .writer = writer}, 4'000);
+TEST_CASE("optimistic: a batch finds an element that moves and comes back, by many orders") {
+  explore_some({.knowing = kNobody,
+                .readers = {{get_many(), tell(1)}, {await(), get_many()}},
+                .writer = {put(0, kLong), put(0, kShort)}},
+               8'000);
+}
+
+TEST_CASE("optimistic: a batch of keys, known or not, by many orders") {
+  for (const std::uint32_t knowing : {1u, kNobody}) {
+    for (const Script& writer :
+         {Script{put(0, kShort), put(1, kLong)}, Script{put_all(kLong), put_all(kShort)},
+          Script{erase(0), put(0, kShort)}}) {
+      explore_some({.knowing = knowing, .readers = {{get_many(), get_many()}}, .writer = writer},
+                   3'000);
+    }
   }
 }
 
