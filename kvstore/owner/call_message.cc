@@ -62,7 +62,8 @@ std::size_t encode(const Call& call, SumSeed seed, std::span<std::byte> out) {
   const auto message = out.first(total(header));
   std::size_t at = sizeof header;
   for (const std::string_view part : {call.key, edit.bytes, edit.expected}) {
-    std::memcpy(message.data() + at, part.data(), part.size());
+    // memcpy() wants a pointer also for no bytes, and an empty view may have none.
+    if (!part.empty()) std::memcpy(message.data() + at, part.data(), part.size());
     at += part.size();
   }
   std::memcpy(message.data(), &header, sizeof header);
