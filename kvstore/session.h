@@ -2,7 +2,8 @@
 //
 // *What.* Get, put and the rest, on any rank's volume: on local memory through the `cpu` class, on
 // remote memory one-sided through the `rma` class. Both run the same code under the same lock; only
-// the access class differs.
+// the access class differs. An edit of a remote key may travel to its owner instead (OwnerCaller),
+// which makes it through the `cpu` class.
 // *Thread safety.* A session belongs to one agent. Sessions share nothing but the segments.
 // *Invariants.*
 //   K1  Bucket lines, elements and stripe counters change only under their stripe's lock held for

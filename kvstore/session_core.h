@@ -2,7 +2,8 @@
 //
 // *What.* place() a key, enter() its stripe, let the chain find and change the element, leave the
 // stripe, and free what has become free. Every read of one key is read_at(), every change of one
-// key change(): the objects below know nothing of operations, and the operations nothing of them.
+// key change(), or try_change() by its owner for another rank: the objects below know nothing of
+// operations, and the operations nothing of them.
 // *Thread safety.* One session's.
 // *Invariants.* K1 to K7 of session.h.
 // *Extension points.* A read that needs no lock is answered at the top of read_at(), before the

@@ -54,15 +54,13 @@ template <fabric::Endpoint E>
 void get_batch(SessionCore<E>& core, std::span<const std::string_view> keys,
                std::span<std::string> out, std::span<Code> codes) {
   core.batch.clear();
-  bool any_remote = false;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     codes[i] = check_key(keys[i]).code();
     core.batch.push_back(codes[i] == Code::kOk ? core.place(keys[i]) : Location());
-    any_remote |= codes[i] == Code::kOk && !core.ep.is_local(core.batch[i].rank);
   }
   const std::span<const Location> batch = core.batch;
   std::array<bool, kBatchWindow> done{};
-  if (any_remote && !core.gate.holds_all()) {
+  if (!core.gate.holds_all()) {
     const auto is_remote = [&](std::size_t i) {
       return codes[i] == Code::kOk && !core.ep.is_local(batch[i].rank);
     };

@@ -70,7 +70,7 @@ class OwnerCaller {
 
  private:
   /// The owner only tries the lock: where it is taken for this long, the caller queues by itself.
-  static constexpr std::uint64_t kPatienceNs = 1'000'000;
+  static constexpr std::uint64_t kLockTriesNs = 1'000'000;
 
   std::optional<Result<CallAnswer>> ask(std::uint32_t owner, std::string_view key,
                                         const EditArguments& arguments);
@@ -102,7 +102,7 @@ template <fabric::Endpoint E>
 std::optional<Result<CallAnswer>> OwnerCaller<E>::ask(std::uint32_t owner, std::string_view key,
                                                       const EditArguments& arguments) {
   const auto span_ns = static_cast<std::uint64_t>(timeout_.count());
-  Call call{.patience_ns = std::min(span_ns / 2, kPatienceNs), .key = key, .arguments = arguments};
+  Call call{.patience_ns = std::min(span_ns / 2, kLockTriesNs), .key = key, .arguments = arguments};
   if (encoded_bytes(call) > kCallBytes) return std::nullopt;
   message_.resize(kCallBytes);  // from the claim to the post nothing fails
   const auto claim = slots_->claim(owner, [&](std::uint32_t slot, std::uint64_t number) {

@@ -278,8 +278,9 @@ class AddressCache;
 class CallSlots;
 
 struct SessionOptions {
-  std::chrono::nanoseconds timeout = std::chrono::seconds(10);  // for each operation's lock waits
-  std::uint32_t lock_times = 0;                                 // measure each n-th lock; 0: none
+  std::chrono::nanoseconds timeout =
+      std::chrono::seconds(10);        // of each wait for a lock, or an owner
+  std::uint32_t lock_times = 0;        // measure each n-th lock; 0: none
   const KindChoice* choice = nullptr;  // how lock kinds are chosen while running; null: never
   AddressCache* addresses = nullptr;   // of the process; null: each read takes its lock
   CallSlots* calls = nullptr;          // of the process; null: every edit is one-sided

@@ -299,13 +299,13 @@ bool MpiInterface::complete(const MpiWindow& window, std::uint32_t rank, InFligh
   const this_fiber::NetworkWait network;
   std::uint64_t now = steady_ns();
   const std::uint64_t until = deadline.started(now).absolute_ns();
-  // A flush does not look at the deadline.
-  const std::uint64_t patience_ends =
-      deadline.is_never() ? now + (this_fiber::active() ? kFiberPatienceNs : kPatienceNs) : until;
+  // A flush would not look at the deadline.
+  const std::uint64_t patience = this_fiber::active() ? kFiberPatienceNs : kPatienceNs;
+  const std::uint64_t patience_ends = deadline.is_never() ? now + patience : kNeverNs;
   for (Turns turns(crowded, now);; now = steady_ns()) {
     if (serves) service->run();
     turns.look(now);
-    if (completed(looks, deadline.is_never() && now >= patience_ends)) return true;
+    if (completed(looks, now >= patience_ends)) return true;
     if (now >= until) return false;
   }
 }

@@ -156,6 +156,7 @@ class MpiInterface {
   static constexpr std::uint64_t kPatienceNs = 20'000'000;
   // Patience on a fiber: its siblings have other work than to wait for a rank that does not answer.
   static constexpr std::uint64_t kFiberPatienceNs = 10'000'000'000;
+  static constexpr std::uint64_t kNeverNs = ~0ULL;
 
   explicit MpiInterface(bool initialised_here);
   void count_entry() KW_REQUIRES(mutex_) {

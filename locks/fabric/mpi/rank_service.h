@@ -11,7 +11,6 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <utility>
 
 #include "keyway/locks/fabric/mpi/service_pause.h"
@@ -37,9 +36,9 @@ class RankService {
   }
   void run() const {
     // acquire: the body.
-    if (!set_.load(std::memory_order_acquire) || !pause_.enter()) return;
-    const std::unique_ptr<ServicePause, void (*)(ServicePause*)> until_end(
-        &pause_, [](ServicePause* pause) { pause->leave(); });
+    if (!set_.load(std::memory_order_acquire)) return;
+    const ServicePause::Service service(pause_);
+    if (!service.may_run()) return;
     // Two threads may count as one: a hint for the progress thread.
     runs_.store(runs_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     body_();
