@@ -46,8 +46,9 @@ TEST_CASE("explore: random orders reach the states that exhaustion saw, no more 
       CAPTURE(kind, split);
       LockProgram<locks::AnyLock> program(*locks::AnyLock::make(kind),
                                           {.readers = 0, .writers = 2});
-      fabric::sim::Explorer explorer(program, {.split_rma = split});
-      const auto all = explorer.exhaust(1'000'000);
+      constexpr std::uint64_t kStates = 1'000'000;
+      fabric::sim::Explorer explorer(program, {.split_rma = split, .most_counted = kStates});
+      const auto all = explorer.exhaust(kStates);
       const auto sampled = explorer.random(1, kSmall ? 2'000 : 100'000);
       CHECK(all.complete);
       CHECK(sampled.states <= all.states);

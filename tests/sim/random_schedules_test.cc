@@ -30,7 +30,7 @@ const std::vector<Runs>& runs() {
 
 /// ALock is about atomics of the two classes.
 fabric::sim::ExploreOptions options_of(std::string_view kind) {
-  return {.split_rma = kind.starts_with("alock"), .most_steps = 1'000'000, .most_counted = 0};
+  return {.split_rma = kind.starts_with("alock"), .most_steps = 1'000'000};
 }
 
 constexpr Manner kManners[] = {Manner::kWait, Manner::kTimed, Manner::kTry};

@@ -155,7 +155,7 @@ TEST_CASE("switch: random schedules of many agents") {
   const SwitchShape shape{.readers = 3, .writers = 3, .switchers = 2, .rounds = 2, .switches = 3};
   for (const Kinds& kinds : {kToQueue, kQueues}) {
     SwitchProgram<locks::StripeLock> program(stripe_of(kinds), shape);
-    fabric::sim::Explorer explorer(program);
+    fabric::sim::Explorer explorer(program, {.most_counted = 1000});
     check(kinds, shape, explorer.random(1, kSmall ? 20 : 100));
     check(kinds, shape, explorer.pct(2, kSmall ? 20 : 100, 3));
   }

@@ -29,7 +29,7 @@ struct Options {
   std::uint64_t most_states = 20'000'000;
   std::string replay;
   std::string json;
-  fabric::sim::ExploreOptions explorer;
+  fabric::sim::ExploreOptions explorer{.most_counted = 1'000'000};
   std::string command_line;
 
   /// "lockcheck --lock d-mcs --agents 3w ...": the options that explore the same program again.

@@ -179,7 +179,7 @@ void Execution::poison(Address word) {
 void Execution::fail(std::uint32_t number, std::string what) {
   if (!wrong_) wrong_ = std::move(what);
   agents_[number].abandoned = true;
-  throw Abandoned();
+  leave(agents_[number]);
 }
 
 void Execution::set_deadline(Agent& agent, Deadline deadline) {
@@ -191,7 +191,21 @@ void Execution::set_deadline(Agent& agent, Deadline deadline) {
 void Execution::pause(Agent& agent, Phase phase) {
   agent.phase = phase;
   agent.fiber->suspend();
-  if (agent.abandoned) throw Abandoned();
+  if (agent.abandoned) leave(agent);
+}
+
+// Unwinds the stack of an agent whose execution is over. An exception would do the same in two
+// passes, of which the first only looks for the handler: an exploration, which is mostly executions
+// that end early, took a fifth longer.
+void Execution::leave(Agent& agent) {
+  const auto go_on = [](int, _Unwind_Action actions, _Unwind_Exception_Class, _Unwind_Exception*,
+                        _Unwind_Context*, void*) {
+    KW_CHECK((actions & _UA_END_OF_STACK) == 0);  // the fiber's body has a handler
+    return _URC_NO_REASON;
+  };
+  agent.unwinding = {};
+  _Unwind_ForcedUnwind(&agent.unwinding, go_on, nullptr);
+  check_failed(__FILE__, __LINE__, "leave()", "it returned");
 }
 
 }  // namespace keyway::fabric::sim

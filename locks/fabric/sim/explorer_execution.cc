@@ -1,6 +1,8 @@
 // One execution: the possible next steps, and the effect of a step.
 #include "keyway/locks/fabric/sim/explorer_execution.h"
 
+#include <cxxabi.h>
+
 #include <algorithm>
 
 #include "keyway/locks/base/check.h"
@@ -26,7 +28,7 @@ Execution::Execution(Program& program, const ExecutionRules& rules)
       while (!closing_) {
         try {
           program_.run(i);
-        } catch (const Abandoned&) {
+        } catch (const abi::__forced_unwind&) {  // leave()
         }
         agents_[i].phase = Phase::kDone;
         agents_[i].fiber->suspend();

@@ -49,6 +49,8 @@
 // *Thread safety.* None.
 #pragma once
 
+#include <unwind.h>
+
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -164,8 +166,6 @@ class Execution final : public Engine {
   std::uint64_t now_ns(std::uint32_t agent) const override { return agents_[agent].clock_ns; }
 
  private:
-  // Unwinds the stack of an agent when its execution is over.
-  struct Abandoned {};
   // Leaves the verdict of a program that would wait for ever.
   struct EndlessWait {};
   /// Steps of one agent that are taken at once before others get their turn.
@@ -207,6 +207,7 @@ class Execution final : public Engine {
     Begun begun = Begun::kNot;           // progress of its operation
     bool attempting = false;
     bool abandoned = false;
+    _Unwind_Exception unwinding{};  // see leave()
 
     /// Operations on ranks without a segment are a footprint violation, which other code reports.
     std::uint64_t ordered_behind(std::uint32_t rank) const {
@@ -217,6 +218,7 @@ class Execution final : public Engine {
   void step_alone(const Action& action);
   void resume(Agent& agent);
   void pause(Agent& agent, Phase phase);
+  [[noreturn]] static void leave(Agent& agent);
   void post_words(Agent& agent, const Operation& op);
   void complete(Agent& agent, std::uint32_t rank, std::uint64_t after);
   void set_deadline(Agent& agent, Deadline deadline);
