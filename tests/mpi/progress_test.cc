@@ -9,10 +9,12 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "keyway/locks/fabric/fiber.h"
 #include "keyway/locks/fabric/mpi/mpi_library.h"
@@ -28,6 +30,7 @@ namespace {
 constexpr std::uint64_t kAsleep = kReservedBytes;
 constexpr std::uint64_t kCount = kReservedBytes + 64;
 constexpr std::uint64_t kSegment = kReservedBytes + 4096;
+constexpr std::uint64_t kLargest = 512 * 1024;
 
 // A named pipe, made by rank 0, on which ranks wait without entering MPI.
 std::string shared_pipe(MpiFabric& fabric, const std::string& name = "gate") {
@@ -154,6 +157,88 @@ TEST_CASE("a fiber whose operation waits for a rank lets its siblings run") {
   close(gate);
   fabric.barrier();
   if (fabric.rank() == 0) std::filesystem::remove(path);
+}
+
+TEST_CASE("a thread that waits for a rank that does not answer keeps no other from MPI") {
+  if constexpr (kOpenMpi) return;  // only its flush completes an operation, and it keeps the mutex
+  auto options = test::mpi_options(kSegment);
+  options.progress_us = 3'600'000'000;  // no thread answers for a sleeping rank
+  auto made = MpiFabric::create(options);
+  REQUIRE(made.ok());
+  MpiFabric fabric = std::move(*made);
+  if (fabric.ranks() == 1) return;
+  const std::string path = shared_pipe(fabric);
+  const int gate = open(path.c_str(), O_RDWR);
+  REQUIRE(gate >= 0);
+  fabric.barrier();
+  char key = 0;
+  if (fabric.rank() == 1) {
+    CHECK(read(gate, &key, 1) == 1);  // asleep, outside MPI
+  } else if (fabric.rank() == 0) {
+    Watchdog watchdog(gate, 1);
+    MpiEndpoint own = *fabric.endpoint();
+    MpiEndpoint large = *fabric.endpoint();
+    MpiEndpoint word = *fabric.endpoint();
+    const std::array<std::byte, 2048> bytes{};
+    std::thread writes([&] { large.write(rma, {1, kAsleep + 512}, bytes); });
+    std::thread adds([&] { word.fetch_add(rma, {1, kCount}, 1); });
+    // Longer than a wait takes a missing result for one that it cannot tell (mpi_interface.h).
+    const std::uint64_t until = steady_ns() + 100'000'000;
+    while (steady_ns() < until) own.fetch_add(rma, {0, kCount}, 1);
+    CHECK(watchdog.in_time());
+    CHECK(write(gate, "x", 1) == 1);
+    writes.join();
+    adds.join();
+  }
+  close(gate);
+  fabric.barrier();
+  if (fabric.rank() == 0) std::filesystem::remove(path);
+}
+
+TEST_CASE("a write is not complete before its target has carried it out") {
+  if constexpr (kOpenMpi) return;  // that is its flush
+  auto options = test::mpi_options(kSegment + kLargest);
+  options.progress_us = 3'600'000'000;  // no thread answers for a sleeping rank
+  auto made = MpiFabric::create(options);
+  REQUIRE(made.ok());
+  MpiFabric fabric = std::move(*made);
+  if (fabric.ranks() == 1) return;
+  const std::string paths[] = {shared_pipe(fabric), shared_pipe(fabric, "asleep")};
+  const int gate = open(paths[0].c_str(), O_RDWR);
+  const int asleep = open(paths[1].c_str(), O_RDWR);
+  REQUIRE((gate >= 0 && asleep >= 0));
+  const std::uint32_t last = fabric.ranks() - 1;
+  MpiEndpoint ep = *fabric.endpoint();
+  for (std::uint64_t bytes = 8; bytes <= kLargest; bytes *= 4) {
+    fabric.barrier();
+    char key = 0;
+    if (fabric.rank() == last) {
+      CHECK(write(asleep, "x", 1) == 1);
+      CHECK(read(gate, &key, 1) == 1);  // outside MPI
+    } else if (fabric.rank() == 0) {
+      Watchdog watchdog(gate, 1);
+      const std::vector<std::byte> data(bytes, std::byte{7});
+      CHECK(read(asleep, &key, 1) == 1);
+      ep.post_write(rma, {last, kSegment}, data);
+      if (ep.flush_idle(last, Deadline::within(std::chrono::milliseconds(20)))) {
+        // MPI has written to memory that the ranks share.
+        REQUIRE(ep.is_local(last));
+        CHECK(std::memcmp(ep.view({last, kSegment}), data.data(), bytes) == 0);
+      }
+      CHECK(watchdog.in_time());
+      CHECK(write(gate, "x", 1) == 1);
+      ep.flush(last);
+      std::vector<std::byte> there(bytes);
+      ep.read(rma, {last, kSegment}, there);
+      CHECK(there == data);
+    }
+  }
+  close(gate);
+  close(asleep);
+  fabric.barrier();
+  if (fabric.rank() == 0) {
+    for (const std::string& path : paths) std::filesystem::remove(path);
+  }
 }
 
 TEST_CASE("ranks that wait for their own words answer the others") {

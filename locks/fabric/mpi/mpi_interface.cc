@@ -16,7 +16,6 @@
 #include <utility>
 
 #include "keyway/locks/base/clock.h"
-#include "keyway/locks/base/reserve_more.h"
 #include "keyway/locks/base/rng.h"
 #include "keyway/locks/fabric/fiber_time.h"
 #include "keyway/locks/fabric/mpi/mpi_last_barrier.h"
@@ -140,6 +139,11 @@ void MpiInterface::post_word(const MpiWindow& window, WordOp op, Address a,
                              const std::uint64_t* operand, std::uint64_t* result) {
   const MutexLock guard(mutex_);
   count_entry();
+  start(window, op, a, operand, result);
+}
+
+void MpiInterface::start(const MpiWindow& window, WordOp op, Address a,
+                         const std::uint64_t* operand, std::uint64_t* result) {
   check(MPI_Fetch_and_op(operand, result, MPI_UINT64_T, static_cast<int>(a.rank()),
                          window.displacement(a), mpi_op(op), window.handle),
         "MPI_Fetch_and_op", a.rank(), a.offset());
@@ -180,11 +184,9 @@ void MpiInterface::post_get(const MpiWindow& window, Address a, void* out, std::
       check(MPI_Get(to, count, MPI_BYTE, rank, window.displacement(at), count, MPI_BYTE,
                     window.handle),
             "MPI_Get", at.rank(), at.offset());
-      in_flight.needs_flush = true;
     } else {
-      InFlight::Request& request = in_flight.requests.emplace_back();
       check(MPI_Rget(to, count, MPI_BYTE, rank, window.displacement(at), count, MPI_BYTE,
-                     window.handle, &request.handle),
+                     window.handle, &in_flight.requests.emplace_back(MPI_REQUEST_NULL)),
             "MPI_Rget", at.rank(), at.offset());
     }
   });
@@ -194,32 +196,21 @@ void MpiInterface::post_put(const MpiWindow& window, Address a, const void* in, 
                             InFlight& in_flight) {
   const MutexLock guard(mutex_);
   count_entry();
-  if (!kOpenMpi && bytes <= InFlight::kMaxAnsweredBytes) {
-    // The target answers with the bytes before, after it has replaced them: one round trip, and no
-    // flush, in which the thread would keep MPI to itself until the target's answer.
-    if (in_flight.requests.size() >= in_flight.reap_at) reap(a.rank(), in_flight);
-    // done() allocates nothing: MPI has forgotten the request by then.
-    reserve_more(in_flight.spare, in_flight.requests.size() + 1);
-    InFlight::Request& request = in_flight.requests.emplace_back();
-    if (in_flight.spare.empty()) {
-      request.replaced = std::make_unique<InFlight::Replaced>();
-    } else {
-      request.replaced = std::move(in_flight.spare.back());
-      in_flight.spare.pop_back();
-    }
-    const int count = static_cast<int>(bytes);
-    check(MPI_Rget_accumulate(in, count, MPI_BYTE, request.replaced->data(), count, MPI_BYTE,
-                              static_cast<int>(a.rank()), window.displacement(a), count, MPI_BYTE,
-                              MPI_REPLACE, window.handle, &request.handle),
-          "MPI_Rget_accumulate", a.rank(), a.offset());
-    return;
-  }
-  in_flight.needs_flush = true;
+  if (in_flight.requests.size() >= in_flight.reap_at) reap(a.rank(), in_flight);
   in_pieces(a, bytes, [&](Address at, std::uint64_t done, int count) {
-    check(MPI_Put(static_cast<const std::byte*>(in) + done, count, MPI_BYTE,
-                  static_cast<int>(at.rank()), window.displacement(at), count, MPI_BYTE,
-                  window.handle),
-          "MPI_Put", at.rank(), at.offset());
+    const auto* const from = static_cast<const std::byte*>(in) + done;
+    const int rank = static_cast<int>(at.rank());
+    if constexpr (kOpenMpi) {
+      check(MPI_Put(from, count, MPI_BYTE, rank, window.displacement(at), count, MPI_BYTE,
+                    window.handle),
+            "MPI_Put", at.rank(), at.offset());
+    } else {
+      // Its target answers when it has replaced the bytes, and then the request is complete.
+      check(MPI_Raccumulate(from, count, MPI_BYTE, rank, window.displacement(at), count, MPI_BYTE,
+                            MPI_REPLACE, window.handle,
+                            &in_flight.requests.emplace_back(MPI_REQUEST_NULL)),
+            "MPI_Raccumulate", at.rank(), at.offset());
+    }
   });
 }
 
@@ -232,19 +223,16 @@ void MpiInterface::look() {
         "MPI_Iprobe", 0, 0);
 }
 
-bool MpiInterface::done(std::uint32_t rank, InFlight& in_flight, InFlight::Request& request) {
+bool MpiInterface::done(std::uint32_t rank, MPI_Request& request) {
   int flag = 0;
-  check(MPI_Test(&request.handle, &flag, MPI_STATUS_IGNORE), "MPI_Test", rank, 0);
-  if (flag != 0 && request.replaced != nullptr) {
-    in_flight.spare.push_back(std::move(request.replaced));
-  }
+  check(MPI_Test(&request, &flag, MPI_STATUS_IGNORE), "MPI_Test", rank, 0);
   return flag != 0;
 }
 
 void MpiInterface::reap(std::uint32_t rank, InFlight& in_flight) {
   auto& requests = in_flight.requests;
   for (std::size_t i = requests.size(); i-- > 0;) {
-    if (!done(rank, in_flight, requests[i])) continue;
+    if (!done(rank, requests[i])) continue;
     std::swap(requests[i], requests.back());
     requests.pop_back();
   }
@@ -254,12 +242,14 @@ void MpiInterface::reap(std::uint32_t rank, InFlight& in_flight) {
 bool MpiInterface::arrived(std::uint32_t rank, InFlight& in_flight) {
   auto& results = in_flight.results;
   auto& requests = in_flight.requests;
-  while (!results.empty() && *results.back() != unset_) results.pop_back();
-  if (!results.empty()) return false;
   for (; !requests.empty(); requests.pop_back()) {
-    if (!done(rank, in_flight, requests.back())) return false;
+    if (!done(rank, requests.back())) return false;
   }
   in_flight.reap_at = InFlight::kReapAt;
+  while (!results.empty() && *results.back() != unset_) results.pop_back();
+  if (!results.empty()) return false;
+  if (in_flight.question.asked && !is_answered(in_flight.question)) return false;
+  in_flight.question.asked = false;
   return true;
 }
 
@@ -271,41 +261,52 @@ bool MpiInterface::look_for(std::uint32_t rank, InFlight& in_flight, int looks) 
   return arrived(rank, in_flight);
 }
 
-bool MpiInterface::complete(const MpiWindow& window, std::uint32_t rank, InFlight& in_flight,
-                            bool crowded, const RankService* service, Deadline deadline) {
+void MpiInterface::ask(const MpiWindow& window, std::uint32_t rank, InFlight::Question& question) {
+  if (question.asked && (question.is_latest || !is_answered(question))) return;
+  question.asked = question.is_latest = true;
+  question.answer = unset_;
+  start(window, WordOp::kLoad, Address(rank, 0), &question.operand, &question.answer);
+}
+
+/// One part of complete(). Without patience, a result that equals unset() is found by a flush.
+bool MpiInterface::try_complete(const MpiWindow& window, std::uint32_t rank, InFlight& in_flight,
+                                int looks, bool patient) {
+  const auto flush = [&] {
+    check(MPI_Win_flush(static_cast<int>(rank), window.handle), "MPI_Win_flush", rank, 0);
+    in_flight.results.clear();
+    return arrived(rank, in_flight);
+  };
   // Open MPI may hold an operation back until the flush, so waiting for its result first is
   // useless; and its flush yields the processor itself if there are more ranks than processors.
-  if constexpr (kOpenMpi) {
-    in_flight.results.clear();
-    in_flight.needs_flush = true;
-  }
-  const auto completed = [&](int looks, bool impatient) {
+  if constexpr (kOpenMpi) return flush();
+  if (!patient) ask(window, rank, in_flight.question);
+  if (look_for(rank, in_flight, looks)) return true;
+  const bool words_are_missing = in_flight.requests.empty() && !in_flight.results.empty();
+  const InFlight::Question& question = in_flight.question;
+  return words_are_missing && question.asked && question.is_latest && is_answered(question) &&
+         flush();
+}
+
+bool MpiInterface::complete(const MpiWindow& window, std::uint32_t rank, InFlight& in_flight,
+                            bool crowded, const RankService* service, Deadline deadline) {
+  const auto completed = [&](int looks, bool patient) {
     const MutexLock guard(mutex_);
     count_entry();
-    const bool all_came = look_for(rank, in_flight, looks);
-    if (!all_came && !impatient) return false;
-    if (in_flight.needs_flush || !all_came) {
-      check(MPI_Win_flush(static_cast<int>(rank), window.handle), "MPI_Win_flush", rank, 0);
-    }
-    in_flight.results.clear();
-    in_flight.needs_flush = false;
-    // A flush completes requests, too, but they are still to be freed.
-    return look_for(rank, in_flight, 1);
+    return try_complete(window, rank, in_flight, looks, patient);
   };
   const bool serves = service != nullptr && service->active();
   if (serves) service->run();
   const int looks = serves ? kLooksWhileServing : kLooksWhileHeld;
-  if (completed(looks, false)) return true;
+  in_flight.question.is_latest = false;
+  if (completed(looks, true)) return true;
   const this_fiber::NetworkWait network;
   std::uint64_t now = steady_ns();
   const std::uint64_t until = deadline.started(now).absolute_ns();
-  // A flush would not look at the deadline.
-  const std::uint64_t patience = this_fiber::active() ? kFiberPatienceNs : kPatienceNs;
-  const std::uint64_t patience_ends = deadline.is_never() ? now + patience : kNeverNs;
+  const std::uint64_t patience_ends = now + kPatienceNs;
   for (Turns turns(crowded, now);; now = steady_ns()) {
     if (serves) service->run();
     turns.look(now);
-    if (completed(looks, now >= patience_ends)) return true;
+    if (completed(looks, now < patience_ends)) return true;
     if (now >= until) return false;
   }
 }

@@ -12,8 +12,9 @@
 //
 // *Invariants.*
 //   M1  MPI is entered only by a thread that holds the mutex, and no thread waits for another rank
-//       with the mutex held for longer than kLooksWhileHeld polls, except inside MPI_Win_flush and
-//       the collectives that open and close a fabric.
+//       with the mutex held for longer than kLooksWhileHeld polls, except inside the collectives
+//       that open and close a fabric, and in MPI_Win_flush: with Open MPI always, with MPICH only
+//       for a word whose answer must have come, because one to a later question has.
 //   M2  A result slot is read only with the mutex held, or after complete(): the library writes it
 //       inside an MPI call of some thread of this process.
 //
@@ -22,7 +23,6 @@
 
 #include <mpi.h>
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -53,22 +53,20 @@ struct MpiWindow {
 
 /// The operations of an agent to one rank that are not known to be complete.
 struct InFlight {
-  /// Larger writes are MPI_Put.
-  static constexpr std::uint64_t kMaxAnsweredBytes = 1024;
-  /// The bytes that an answered write has replaced: nobody reads them, but MPI wants a place.
-  using Replaced = std::array<std::byte, kMaxAnsweredBytes>;
-  struct Request {
-    MPI_Request handle = MPI_REQUEST_NULL;
-    std::unique_ptr<Replaced> replaced;  // null: a read
-  };
   static constexpr std::size_t kReapAt = 16;
+
+  /// A load of a word of the rank: its answer shows that the rank is there.
+  struct Question {
+    bool asked = false;
+    bool is_latest = false;  // nothing was posted after it
+    std::uint64_t operand = 0;
+    std::uint64_t answer = 0;  // unset() until it comes
+  };
 
   // Each was unset() before the operation was posted that overwrites it.
   std::vector<const std::uint64_t*> results;
-  std::vector<Request> requests;  // reads, and writes that the target answers
-  bool needs_flush = false;       // writes that it does not answer
-
-  std::vector<std::unique_ptr<Replaced>> spare;  // places for writes to come
+  std::vector<MPI_Request> requests;  // reads, and writes that the target answers
+  Question question;                  // none after complete()
   // At this number of requests, a write first forgets those that are complete: an agent that only
   // writes, and never flushes, keeps a few.
   std::size_t reap_at = kReapAt;
@@ -120,9 +118,9 @@ class MpiInterface {
                 InFlight& in_flight);
 
   /// Waits until all of these are complete at `rank`, and empties them. Until then other threads
-  /// may enter MPI, and siblings of a fiber run; but not while a flush waits for writes. `crowded`
-  /// as in mpi_wait.h. Between looks the service runs, if there is one. False if the deadline has
-  /// come first, which Open MPI does not look at.
+  /// may enter MPI, and siblings of a fiber run. `crowded` as in mpi_wait.h. Between looks the
+  /// service runs, if there is one. False if the deadline has come first, which Open MPI does not
+  /// look at.
   bool complete(const MpiWindow& window, std::uint32_t rank, InFlight& in_flight, bool crowded,
                 const RankService* service, Deadline deadline);
 
@@ -152,11 +150,9 @@ class MpiInterface {
   static constexpr int kLooksWhileHeld = 64;
   // The same where other ranks wait for this one's service as well.
   static constexpr int kLooksWhileServing = 8;
-  // A result that has not come after this long may be one that equals unset(): a flush decides.
+  // A result that has not come after this long may be one that equals unset(): a flush decides, if
+  // the rank answers.
   static constexpr std::uint64_t kPatienceNs = 20'000'000;
-  // Patience on a fiber: its siblings have other work than to wait for a rank that does not answer.
-  static constexpr std::uint64_t kFiberPatienceNs = 10'000'000'000;
-  static constexpr std::uint64_t kNeverNs = ~0ULL;
 
   explicit MpiInterface(bool initialised_here);
   void count_entry() KW_REQUIRES(mutex_) {
@@ -164,11 +160,19 @@ class MpiInterface {
   }
   void look() KW_REQUIRES(mutex_);
   /// Whether the request is complete, and then forgotten.
-  bool done(std::uint32_t rank, InFlight& in_flight, InFlight::Request& request)
-      KW_REQUIRES(mutex_);
+  bool done(std::uint32_t rank, MPI_Request& request) KW_REQUIRES(mutex_);
   void reap(std::uint32_t rank, InFlight& in_flight) KW_REQUIRES(mutex_);
   bool arrived(std::uint32_t rank, InFlight& in_flight) KW_REQUIRES(mutex_);
   bool look_for(std::uint32_t rank, InFlight& in_flight, int looks) KW_REQUIRES(mutex_);
+  bool try_complete(const MpiWindow& window, std::uint32_t rank, InFlight& in_flight, int looks,
+                    bool patient) KW_REQUIRES(mutex_);
+  void ask(const MpiWindow& window, std::uint32_t rank, InFlight::Question& question)
+      KW_REQUIRES(mutex_);
+  bool is_answered(const InFlight::Question& question) const KW_REQUIRES(mutex_) {
+    return question.answer != unset_;
+  }
+  void start(const MpiWindow& window, WordOp op, Address a, const std::uint64_t* operand,
+             std::uint64_t* result) KW_REQUIRES(mutex_);
   void check(int code, std::string_view operation, std::uint32_t rank, std::uint64_t offset) {
     if (code != MPI_SUCCESS) failed(code, operation, rank, offset);
   }

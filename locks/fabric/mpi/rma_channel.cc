@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "keyway/locks/fabric/fiber.h"
 #include "keyway/locks/fabric/mpi/mpi_library.h"
 
 namespace keyway::fabric {
@@ -51,25 +50,9 @@ void RmaChannel::expect(std::uint32_t rank, const Slot& slot) {
 /// Whether all is complete; else the deadline has come.
 bool RmaChannel::complete(std::uint32_t rank, const RankService* service, Deadline deadline) {
   Peer& peer = peers_[rank];
-  const bool gives_way = crowded_ || this_fiber::active();
-  if (peer.in_flight.needs_flush && gives_way && !kOpenMpi) mark_end(rank);
   if (!mpi_->complete(*window_, rank, peer.in_flight, crowded_, service, deadline)) return false;
-  peer.marked = false;
   peer.flushed = peer.issued;
   return true;
-}
-
-// A large put gives no notice of its arrival, and MPI_Win_flush keeps the processor while it waits,
-// which the target, or a sibling of this fiber, may need. A load posted after the puts shows when
-// they have probably arrived.
-void RmaChannel::mark_end(std::uint32_t rank) {
-  Peer& peer = peers_[rank];
-  if (peer.marked) return;
-  peer.marked = true;
-  peer.marker.result.value = mpi_->unset();
-  mpi_->post_word(*window_, WordOp::kLoad, Address(rank, 0), &peer.marker.operand,
-                  &peer.marker.result.value);
-  expect(rank, peer.marker);
 }
 
 void RmaChannel::flush_all() {

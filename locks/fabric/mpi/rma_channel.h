@@ -76,15 +76,12 @@ class RmaChannel {
     std::uint64_t flushed = 0;
     InFlight in_flight;
     bool listed = false;  // in dirty_
-    bool marked = false;  // the marker is in flight
-    Slot marker;          // see mark_end
   };
 
   Slot& next_slot(Address a);
   void issue(std::uint32_t rank);
   void expect(std::uint32_t rank, const Slot& slot);
   bool complete(std::uint32_t rank, const RankService* service, Deadline deadline);
-  void mark_end(std::uint32_t rank);
 
   std::shared_ptr<MpiInterface> mpi_;
   const MpiWindow* window_;
