@@ -25,6 +25,7 @@
 #include "keyway/kvstore/owner/call_slots.h"
 #include "keyway/kvstore/session.h"
 #include "keyway/kvstore/volume/address_cache.h"
+#include "keyway/locks/distributed/queue_node.h"
 #include "keyway/locks/distributed/stripe_lock.h"
 
 namespace keyway::client {
@@ -38,6 +39,16 @@ inline std::uint32_t call_slots_of(const StoreOptions& options, std::uint32_t ra
   if (options.path != EditPath::kOwner || ranks == 1) return 0;
   const std::uint64_t of_each = ranks * (store::kCallBytes + fabric::kCacheLine);
   return static_cast<std::uint32_t>(std::min(kMost, options.memory_bytes / kShare / of_each));
+}
+
+/// Locks that a session may hold if its kind needs queue nodes.
+inline std::uint32_t room_for_locks(const StoreOptions& options, std::uint32_t ranks) {
+  constexpr std::uint64_t kShare = 32;
+  const std::uint64_t all = std::uint64_t{options.stripes} * ranks;
+  const std::uint64_t sessions = std::max(options.sessions, 1u);
+  const std::uint64_t room = options.memory_bytes / kShare / sessions / locks::kNodeBytes;
+  return static_cast<std::uint32_t>(
+      std::max<std::uint64_t>(std::min(all, room), locks::kDefaultNodesPerAgent));
 }
 
 inline store::GeometryOptions geometry_options(const StoreOptions& options,
@@ -66,8 +77,7 @@ struct Plan {
   LockPolicy policy;
   StoreOptions options;
 
-  /// For this many ranks, on this many nodes as far as is known. Fails with a sentence if the
-  /// options do not fit.
+  /// For this many ranks on this many nodes. Fails with a sentence if the options do not fit.
   static Result<std::unique_ptr<Plan>> make(StoreOptions options, std::uint32_t ranks,
                                             std::uint32_t nodes, const store::HashSecret& secret);
   /// The choices for each rank, for people.

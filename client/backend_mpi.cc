@@ -1,5 +1,6 @@
 #include "keyway/client/backend_mpi.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -46,6 +47,27 @@ Result<store::HashSecret> share_hash_secret(fabric::MpiInterface& mpi, MPI_Comm 
     if (!mine.ok()) return mine.status();
     return store::HashSecret{.low = words[0], .high = words[1]};
   });
+}
+
+/// The nodes that the fabric will find; of a job that is forced through MPI, each rank is one.
+std::uint32_t nodes_of(fabric::MpiInterface& mpi, MPI_Comm comm, const StoreOptions& options,
+                       std::uint32_t ranks) {
+  // All processes take part, whatever their options: those are compared later.
+  const std::uint32_t hosts = mpi.call([&] {
+    MPI_Comm host = MPI_COMM_NULL;
+    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+    int rank = 0;
+    MPI_Comm_rank(host, &rank);
+    MPI_Comm_free(&host);
+    const std::uint32_t first = rank == 0 ? 1 : 0;
+    std::uint32_t all = 0;
+    MPI_Allreduce(&first, &all, 1, MPI_UINT32_T, MPI_SUM, comm);
+    return all;
+  });
+  if (options.force_rma) return ranks;
+  if (options.ranks_per_node == 0) return hosts;
+  const std::uint32_t pretended = (ranks + options.ranks_per_node - 1) / options.ranks_per_node;
+  return std::max(hosts, pretended);
 }
 
 /// Process 0 measures, the others wait in MPI, where the fabric makes progress; all have its costs.
@@ -100,8 +122,9 @@ Result<MpiBackend> MpiBackend::open_over(MPI_Comm comm, const Result<ParsedUri>&
   (*mpi)->call([&] { MPI_Comm_size(comm, &size); });
   const auto ranks = static_cast<std::uint32_t>(size);
   const auto secret = share_hash_secret(**mpi, comm, options);
+  const std::uint32_t nodes = nodes_of(**mpi, comm, options, ranks);
   const Status ready = parsed.ok() ? secret.status() : parsed.status();
-  auto plan = ready.ok() ? Plan::make(options, ranks, ranks, *secret)
+  auto plan = ready.ok() ? Plan::make(options, ranks, nodes, *secret)
                          : Result<std::unique_ptr<Plan>>(ready);
   const Status agreed =
       require_agreement(**mpi, comm, plan.ok() ? Status() : plan.status(), options);

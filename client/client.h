@@ -82,9 +82,9 @@ struct StoreOptions {
   std::uint64_t buckets = 0;     // buckets=0         per rank; 0: from memory and element_bytes
   std::uint32_t stripes = 4096;  // stripes=4096      locks per rank, at most
   std::uint32_t sessions = 64;   // sessions=64       open at once, per rank
-  std::uint32_t locks_per_session = 256;  // locks_per_session=256  held at once, for queue locks
-  std::string lock = "gbh:lockall=off,versions=on";  // lock=auto|KIND[:LEVER=VALUE,...]
-  std::uint32_t expect_reads = 95;                   // expect_reads=95   %, a hint for lock=auto
+  std::uint32_t locks_per_session = 0;  // locks_per_session=0  queue locks held at once; see README
+  std::string lock = "default";         // lock=default|auto|KIND[:LEVER=VALUE,...]  see README
+  std::uint32_t expect_reads = 95;      // expect_reads=95   %, a hint for lock=auto
   std::uint32_t expect_local = 0;       // expect_local=0    % on keys of one's own node; 0: unknown
   std::string lock_costs = "measured";  // lock_costs=measured  or nominal, or NAME:NS,...: README
   // hash_secret=HEX  32 digits, for repeatable runs; a client that knows the secret can choose keys

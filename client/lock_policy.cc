@@ -26,7 +26,7 @@ Result<LockPolicy> fixed(const StoreOptions& options) {
   if (!lock.ok()) {
     return is_kind_name(options.lock)
                ? lock.status()
-               : Status(lock.code(), fmt::format("{}, or auto", lock.status().message()));
+               : Status(lock.code(), fmt::format("{}, auto, or default", lock.status().message()));
   }
   const locks::LockTraits traits = lock->traits();
   if (traits.name == locks::NoLock::kName && !options.benchmark) {
@@ -36,6 +36,7 @@ Result<LockPolicy> fixed(const StoreOptions& options) {
   }
   return LockPolicy{.lock = locks::StripeLock(*lock),
                     .satellite_kinds = traits.satellites ? 1u : 0u,
+                    .queued = traits.queued,
                     .why = "as asked for"};
 }
 
@@ -80,20 +81,28 @@ Result<locks::PrimitiveCosts> lock_costs(std::string_view text, std::uint32_t no
   return costs;
 }
 
-Result<LockPolicy> lock_policy(const StoreOptions& options, std::uint32_t nodes) {
+std::string default_lock(const Job& job) {
+  return job.edits_travel ? std::string(kAutomatic) : "gbh:lockall=off,versions=on";
+}
+
+Result<LockPolicy> lock_policy(const StoreOptions& options, const Job& job) {
   if (options.lock != kAutomatic) return fixed(options);
-  const locks::Workload hinted{
-      .reads = options.expect_reads / 100.0,
-      .local = options.expect_local != 0 ? options.expect_local / 100.0 : 1.0 / nodes};
-  const auto costs = lock_costs(options.lock_costs, nodes);
+  const double keys = options.expect_local != 0 ? options.expect_local / 100.0 : 1.0 / job.nodes;
+  // Where edits travel, other nodes read without locks, and owners lock for the edits of others.
+  const auto which =
+      job.edits_travel ? store::OnEveryRank::kWithout : store::OnEveryRank::kWithThose;
+  const locks::Workload hinted{.reads = options.expect_reads / 100.0,
+                               .local = job.edits_travel ? 1.0 : keys};
+  const auto costs = lock_costs(options.lock_costs, job.nodes);
   if (!costs.ok()) return costs.status();
   // One agent of each part of the job may be about to acquire a lock that is left.
-  auto automatic = store::automatic_policy(hinted, *costs, nodes);
+  auto automatic = store::automatic_policy(hinted, *costs, job.nodes, which);
   if (!automatic.ok()) return automatic.status();
   LockPolicy policy{.lock = std::move(automatic->lock),
                     .satellite_kinds = automatic->satellite_kinds,
                     .choice = std::move(automatic->choice),
                     .automatic = true,
+                    .queued = true,
                     .measured = options.lock_costs == kMeasured,
                     .why = std::move(automatic->why)};
   return policy;

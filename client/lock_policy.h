@@ -1,9 +1,10 @@
 // Lock policy: which lock kinds a store's stripes may have, and which they begin with. Internal.
 //
-// `lock=KIND[:LEVERS]` is that kind permanently. `lock=auto` is every kind that may pay, beginning
-// with the best one for the hints. The agents of a job must agree on it before anything is
-// measured, so that first choice uses nominal costs. Then process 0 measures (lock_costs=measured),
-// and all continue with its results: processes with different costs would switch back and forth.
+// `lock=default` is auto or GBH by the job. `lock=KIND[:LEVERS]` is that kind permanently.
+// `lock=auto` is every kind that may pay, beginning with the best one for the hints. The agents of
+// a job must agree on it before anything is measured, so that first choice uses nominal costs. Then
+// process 0 measures (lock_costs=measured), and all continue with its results: processes with
+// different costs would switch back and forth.
 #pragma once
 
 #include <cstdint>
@@ -24,12 +25,22 @@ struct LockPolicy {
   std::uint32_t satellite_kinds = 0;  // see store::GeometryOptions
   store::KindChoice choice;           // lock=auto: how kinds are chosen while running
   bool automatic = false;
+  bool queued = false;    // a kind needs queue nodes
   bool measured = false;  // choice.costs are, or are to be, measured as the store opens
   std::string why;  // for people: the alternatives to the first kind, or that it was requested
 };
 
-/// `nodes`: parts of the job that reach each other by the fabric only; 1 for an embedded store.
-Result<LockPolicy> lock_policy(const StoreOptions& options, std::uint32_t nodes);
+/// The part of a job that a choice depends on.
+struct Job {
+  std::uint32_t nodes = 1;    // parts that reach each other by the fabric only
+  bool edits_travel = false;  // ranks send edits of other nodes' keys to the owners
+};
+
+inline constexpr std::string_view kDefaultLock = "default";
+/// Its meaning: a lock kind, or "auto".
+std::string default_lock(const Job& job);
+
+Result<LockPolicy> lock_policy(const StoreOptions& options, const Job& job);
 
 /// Costs to begin with, before any are measured.
 locks::PrimitiveCosts nominal_costs(std::uint32_t nodes);

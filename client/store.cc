@@ -29,8 +29,15 @@ Result<store::HashSecret> client::hash_secret_of(const StoreOptions& options) {
 
 Result<std::unique_ptr<Plan>> Plan::make(StoreOptions options, std::uint32_t ranks,
                                          std::uint32_t nodes, const store::HashSecret& secret) {
-  auto policy = client::lock_policy(options, nodes);
+  const client::Job job{.nodes = nodes,
+                        .edits_travel = nodes > 1 && client::call_slots_of(options, ranks) != 0};
+  if (options.lock == client::kDefaultLock) options.lock = client::default_lock(job);
+  auto policy = client::lock_policy(options, job);
   if (!policy.ok()) return policy.status();
+  if (options.locks_per_session == 0) {
+    options.locks_per_session =
+        policy->queued ? client::room_for_locks(options, ranks) : locks::kDefaultNodesPerAgent;
+  }
   if (options.timeout.count() <= 0) {
     return Status(Code::kInvalidArgument, "timeout must be at least 1ms");
   }

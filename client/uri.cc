@@ -49,7 +49,7 @@ const Parameter kParameters[] = {
      [](StoreOptions& o, std::string_view v) {
        return set_from(o.locks_per_session, whole_number<std::uint32_t>(v));
      }},
-    {"lock", "a lock kind such as gbh or d-mcs, or auto",
+    {"lock", "a lock kind such as gbh or d-mcs, auto, or default",
      [](StoreOptions& o, std::string_view v) {
        o.lock = v;
        return !v.empty();

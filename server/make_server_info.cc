@@ -75,7 +75,7 @@ ServerInfo make_server_info(const Options& options, const Store& store) {
           .process = store.process(),
           .fabric = is_of_job(options) ? "mpi" : "shm",
           .topology = without_commas(store.describe()),
-          .lock = without_commas(options.lock),
+          .lock = without_commas(store.options().lock),
           .reached_by_others = is_reached_by_others(options),
           .memory_bytes = options.memory_bytes,
           .parameters = parameters_of(options)};

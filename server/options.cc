@@ -215,7 +215,8 @@ void declare_rest(CLI::App& app, Options& options, Texts& texts) {
   env(app.add_option("--transaction-size", texts.transaction,
                      "bytes that a client may queue after MULTI, and watch, in all"),
       "KEYWAYD_TRANSACTION_SIZE");
-  env(app.add_option("--lock-policy", options.lock, "auto, or KIND[:LEVER=VALUE,...]"),
+  env(app.add_option("--lock-policy", options.lock,
+                     "default (auto on several hosts, else gbh), auto, or KIND[:LEVER=VALUE,...]"),
       "KEYWAYD_LOCK_POLICY");
   app.add_option("--metrics-port", options.metrics_port,
                  "TCP port on which Prometheus reads the figures; default: none")

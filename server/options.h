@@ -57,7 +57,7 @@ struct Options {
   std::string announce_host;           // "": the address that it listens on
   std::uint16_t cluster_port = 0;      // 0: any, where there are several ranks
   std::uint16_t cluster_tls_port = 0;  // the same of tls_port
-  std::string lock = "gbh:lockall=off,versions=on";
+  std::string lock = "default";
   std::optional<std::uint16_t> metrics_port;  // nothing: no metrics
   std::string metrics_bind = "127.0.0.1";
   std::string config_file;  // the path given by --config; "": none

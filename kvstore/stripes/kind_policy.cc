@@ -7,14 +7,16 @@
 namespace keyway::store {
 
 Result<KindPolicy> automatic_policy(const locks::Workload& hinted,
-                                    const locks::PrimitiveCosts& costs, double agents) {
+                                    const locks::PrimitiveCosts& costs, double agents,
+                                    OnEveryRank which) {
   std::vector<const locks::Footprint*> kinds = locks::candidates();
-  const locks::Footprint* first = &locks::choose(kinds, hinted, costs);
-  KindPolicy policy{.lock = locks::StripeLock(locks::AnyLock()),
-                    .why = locks::why(kinds, hinted, costs)};
   const auto on_every_rank = [](const locks::Footprint* kind) {
     return locks::AnyLock::make(kind->text)->traits().satellites;
   };
+  if (which == OnEveryRank::kWithout) std::erase_if(kinds, on_every_rank);
+  const locks::Footprint* first = &locks::choose(kinds, hinted, costs);
+  KindPolicy policy{.lock = locks::StripeLock(locks::AnyLock()),
+                    .why = locks::why(kinds, hinted, costs)};
   // The first kind is active where memory is zero.
   std::stable_partition(kinds.begin(), kinds.end(), on_every_rank);
   std::stable_partition(kinds.begin(), kinds.end(),

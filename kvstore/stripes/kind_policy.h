@@ -22,9 +22,13 @@ struct KindPolicy {
   std::string why;  // for people: the alternatives to the first kind
 };
 
+/// Kinds with words on every rank make readers of each node quick, at the cost of writers.
+enum class OnEveryRank : std::uint8_t { kWithThose, kWithout };
+
 /// `hinted` and `costs` decide on the first kind alone, so they must be the same in all processes.
 /// `agents`: those that may be about to acquire a lock that is left, see KindChoice.
 Result<KindPolicy> automatic_policy(const locks::Workload& hinted,
-                                    const locks::PrimitiveCosts& costs, double agents);
+                                    const locks::PrimitiveCosts& costs, double agents,
+                                    OnEveryRank on_every_rank = OnEveryRank::kWithThose);
 
 }  // namespace keyway::store

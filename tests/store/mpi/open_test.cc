@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "job_store.h"
+#include "keyway/locks/fabric/mpi/mpi_library.h"
 
 using namespace keyway;
 using namespace keyway::test;
@@ -40,6 +41,18 @@ TEST_CASE("store over mpi: processes that disagree are all told so, and none han
   }
   Session s = session_of(good);  // which is none the worse for it
   CHECK(s.put("k", "v").ok());
+}
+
+TEST_CASE("store over mpi: the default lock is auto where edits go to owners on other nodes") {
+  Store store = open_job_store("memory=4MiB");
+  CAPTURE(store.describe());
+  const bool one_node = store.describe().find("node:1,") != std::string::npos;
+  const bool travels = fabric::kOpenMpi ? false : !one_node || mpi_variant().force_rma;
+  const bool is_auto = store.ranks() > 1 && travels;
+  CHECK(store.options().lock == (is_auto ? "auto" : "gbh:lockall=off,versions=on"));
+  Session s = session_of(store);
+  CHECK((s.inspector().lock_kinds(0).size() > 1) == is_auto);
+  if (is_auto) CHECK(store.describe().find("lock auto, first alock-rw") != std::string::npos);
 }
 
 TEST_CASE("store over mpi: all processes hash by one secret, which no other store has") {

@@ -46,7 +46,7 @@ class BadInput(Case):
                  ["run", "--workload", "a", "--store", "local:?color=red"]),
                 (["local:x"], ["run", "--workload", "a", "--store", "local:x"]),
                 (["lock"], ["run", "--workload", "a", "--store", "local:?lock=padlock"]),
-                (["'padlock'", "alock-rw", "or auto"],
+                (["'padlock'", "alock-rw", "auto, or default"],
                  ["run", "--workload", "a", "--lock-policy", "padlock"]),
                 (["t_r=0"],
                  ["run", "--workload", "a", "--lock-policy", "rma-rw:t_r=0"]),

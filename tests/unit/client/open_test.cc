@@ -31,7 +31,6 @@ TEST_CASE("open: options that make no sense are refused with a sentence") {
   check_refused("local:?memory=64MiB&ranks=0", "ranks");
   check_refused("local:?memory=64MiB&stripes=0", "at least 1");
   check_refused("local:?memory=64MiB&sessions=0", "at least 1");
-  check_refused("local:?memory=64MiB&locks_per_session=0", "at least 1");
   check_refused("local:?memory=64MiB&element_bytes=0", "at least 1");
   check_refused("local:?memory=64MiB&buckets=288230376151711744", "buckets");
   check_refused("local:?memory=1GiB&sessions=70000&locks_per_session=1", "65535");
@@ -101,6 +100,28 @@ TEST_CASE("open: the times of locks are taken when asked for") {
   }
   CHECK(a.inspector().lock_report().find("waited") == std::string::npos);
   CHECK(b.inspector().lock_report().find("waited") != std::string::npos);
+}
+
+TEST_CASE("open: the default lock of one process is GBH") {
+  auto store = Store::open("local:?memory=4MiB&ranks=2");
+  REQUIRE(store.ok());
+  CHECK(store->options().lock == "gbh:lockall=off,versions=on");
+  CHECK(Store::open("local:?memory=4MiB&lock=default").ok());
+}
+
+TEST_CASE("open: sessions hold as many queue locks as a part of the memory has room for") {
+  const auto held = [](std::string_view uri) {
+    auto store = Store::open(uri);
+    REQUIRE(store.ok());
+    return store->options().locks_per_session;
+  };
+  CHECK(held("local:?memory=64MiB&stripes=512&sessions=4") == 256);
+  CHECK(held("local:?memory=64MiB&stripes=512&sessions=4&lock=d-mcs") == 512);
+  CHECK(held("local:?memory=64MiB&stripes=512&sessions=4&lock=d-mcs&ranks=2") == 1024);
+  CHECK(held("local:?memory=64MiB&stripes=512&sessions=64&lock=auto") == 512);
+  CHECK(held("local:?memory=8MiB&sessions=4&lock=d-mcs") == 1024);
+  CHECK(held("local:?memory=8MiB&lock=d-mcs") == 256);
+  CHECK(held("local:?memory=8MiB&lock=d-mcs&locks_per_session=9") == 9);
 }
 
 TEST_CASE("open: a store without locks is for benchmarks that say so") {

@@ -32,7 +32,7 @@ TEST_CASE("uri: without parameters the defaults hold") {
   for (const std::string_view uri : {"local:", "local:?", "mpi:", "mpi:?"}) {
     const StoreOptions options = options_of(uri);
     CHECK(options.memory_bytes == 1ULL << 30);
-    CHECK(options.lock == "gbh:lockall=off,versions=on");
+    CHECK(options.lock == "default");
     CHECK(options.ranks == 1);
   }
   CHECK(parse_store_uri("local:")->scheme == "local");
