@@ -49,14 +49,18 @@ Result<store::HashSecret> share_hash_secret(fabric::MpiInterface& mpi, MPI_Comm 
   });
 }
 
-/// The nodes that the fabric will find; of a job that is forced through MPI, each rank is one.
+/// The nodes that the fabric will find, at least; of a job that is forced through MPI, each rank is
+/// one.
 std::uint32_t nodes_of(fabric::MpiInterface& mpi, MPI_Comm comm, const StoreOptions& options,
                        std::uint32_t ranks) {
   // All processes take part, whatever their options: those are compared later.
   const std::uint32_t hosts = mpi.call([&] {
     MPI_Comm host = MPI_COMM_NULL;
-    MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
     int rank = 0;
+    // A communicator that returns errors leaves the fabric to report it.
+    if (MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host) != MPI_SUCCESS) {
+      return 1u;
+    }
     MPI_Comm_rank(host, &rank);
     MPI_Comm_free(&host);
     const std::uint32_t first = rank == 0 ? 1 : 0;

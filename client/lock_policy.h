@@ -32,8 +32,9 @@ struct LockPolicy {
 
 /// The part of a job that a choice depends on.
 struct Job {
-  std::uint32_t nodes = 1;    // parts that reach each other by the fabric only
-  bool edits_travel = false;  // ranks send edits of other nodes' keys to the owners
+  std::uint32_t nodes = 1;  // parts that reach each other by the fabric only
+  // Ranks read keys of other nodes without locks, and send edits of them to the owners.
+  bool edits_travel = false;
 };
 
 inline constexpr std::string_view kDefaultLock = "default";

@@ -14,10 +14,10 @@ std::string client::fingerprint(const StoreOptions& o) {
   return fmt::format(
       "memory={} element_bytes={} buckets={} stripes={} sessions={} "
       "locks_per_session={} lock={} expect_reads={} expect_local={} lock_costs={} hash_secret={} "
-      "path={}",
+      "path={} addresses={}",
       o.memory_bytes, o.element_bytes, o.buckets, o.stripes, o.sessions, o.locks_per_session,
-      o.lock, o.expect_reads, o.expect_local, o.lock_costs, o.hash_secret,
-      static_cast<int>(o.path));
+      o.lock, o.expect_reads, o.expect_local, o.lock_costs, o.hash_secret, static_cast<int>(o.path),
+      o.address_bytes != 0);
 }
 
 Result<store::HashSecret> client::hash_secret_of(const StoreOptions& options) {
@@ -30,7 +30,8 @@ Result<store::HashSecret> client::hash_secret_of(const StoreOptions& options) {
 Result<std::unique_ptr<Plan>> Plan::make(StoreOptions options, std::uint32_t ranks,
                                          std::uint32_t nodes, const store::HashSecret& secret) {
   const client::Job job{.nodes = nodes,
-                        .edits_travel = nodes > 1 && client::call_slots_of(options, ranks) != 0};
+                        .edits_travel = nodes > 1 && options.address_bytes != 0 &&
+                                        client::call_slots_of(options, ranks) != 0};
   if (options.lock == client::kDefaultLock) options.lock = client::default_lock(job);
   auto policy = client::lock_policy(options, job);
   if (!policy.ok()) return policy.status();

@@ -157,8 +157,9 @@ class NodePool {
     });
     if (!free_.empty()) return {};
     return Status(Code::kUnavailable,
-                  fmt::format("the agent's {} queue nodes are all in use; raise nodes_per_agent "
-                              "or hold fewer locks at once",
+                  fmt::format("the agent's {} queue nodes are all in use; raise "
+                              "nodes_per_agent (of a store: locks_per_session) or hold fewer locks "
+                              "at once",
                               region_.nodes_per_agent));
   }
 

@@ -241,6 +241,30 @@ TEST_CASE("a write is not complete before its target has carried it out") {
   }
 }
 
+TEST_CASE("a word that equals the value for no answer is read all the same") {
+  MpiFabric fabric = make_mpi_fabric(kSegment);
+  MpiEndpoint ep = *fabric.endpoint();
+  const std::uint32_t last = fabric.ranks() - 1;
+  const Address word(last, kCount);
+  const std::uint64_t unset = fabric.mpi().unset();
+  fabric.barrier();
+  if (fabric.rank() == 0) {
+    ep.store(rma, word, unset);
+    CHECK(ep.load(rma, word) == unset);
+    // It has not come at the deadline, but the question that was asked meanwhile is answered then.
+    const auto early = Deadline::within(std::chrono::milliseconds(30));
+    for (int i = 0; i < 3; ++i) {
+      const Pending pending = ep.post_load(rma, word);
+      static_cast<void>(ep.flush_idle(last, early));
+      const Pending other = ep.post_fetch_add(rma, {last, kAsleep}, 1);
+      const Flushed flushed = ep.flush(last);
+      CHECK(pending.value(flushed) == unset);
+      CHECK(other.value(flushed) == static_cast<std::uint64_t>(i));
+    }
+  }
+  fabric.barrier();
+}
+
 TEST_CASE("ranks that wait for their own words answer the others") {
   MpiFabric fabric = make_mpi_fabric(kSegment);
   MpiEndpoint ep = *fabric.endpoint();

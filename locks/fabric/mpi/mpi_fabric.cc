@@ -93,10 +93,11 @@ Status within_bounds(const MpiFabric::Options& options, std::uint32_t ranks) {
 
 Status same_everywhere(MPI_Comm comm, const MpiFabric::Options& options) {
   const std::array agreed = {
-      AgreedOption::number("segment_bytes", options.segment_bytes),
-      AgreedOption::number("agents_per_rank", options.agents_per_rank),
+      // First, because the other two may follow from them.
       AgreedOption::number("force_rma", options.force_rma ? 1 : 0),
       AgreedOption::number("ranks_per_node", options.ranks_per_node),
+      AgreedOption::number("segment_bytes", options.segment_bytes),
+      AgreedOption::number("agents_per_rank", options.agents_per_rank),
       AgreedOption::text("the topology", options.topology),
   };
   return agree_on(comm, agreed);

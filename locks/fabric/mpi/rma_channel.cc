@@ -1,5 +1,6 @@
 #include "keyway/locks/fabric/mpi/rma_channel.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "keyway/locks/fabric/mpi/mpi_library.h"
@@ -93,8 +94,15 @@ PendingBytes RmaChannel::post_read(Address a, std::span<std::byte> out) {
 }
 
 void RmaChannel::post_write(Address a, std::span<const std::byte> in) {
-  mpi_->post_put(*window_, a, in.data(), in.size(), peers_[a.rank()].in_flight);
-  issue(a.rank());
+  while (true) {
+    const std::span<const std::byte> part = in.first(std::min(in.size(), kMaxWrite));
+    mpi_->post_put(*window_, a, part.data(), part.size(), peers_[a.rank()].in_flight);
+    issue(a.rank());
+    in = in.subspan(part.size());
+    if (in.empty()) return;
+    a = a + part.size();
+    flush(a.rank());
+  }
 }
 
 std::uint64_t RmaChannel::word(WordOp op, Address a, std::uint64_t operand) {

@@ -23,6 +23,10 @@ namespace keyway::fabric {
 /// Words that an agent can have in flight and unread at one time: see N1.
 inline constexpr std::uint64_t kResultSlots = 1024;
 
+/// Longer writes are made in parts of this many bytes, one after the other: with MPICH the target
+/// keeps a copy of what has come until it has replaced the bytes.
+inline constexpr std::size_t kMaxWrite = 16 << 20;
+
 class RmaChannel {
  public:
   /// Window and service outlive the channel. `crowded` as in mpi_wait.h.

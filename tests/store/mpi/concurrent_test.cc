@@ -98,8 +98,9 @@ void check_transfers(const std::string& lock, const std::string& more) {
   check_job_heap(store);
 }
 
-/// The default, one with both classes of access, and one with words on every rank.
-constexpr const char* kLocksOfOwners[] = {"gbh:lockall=off,versions=on", "alock-rw", "rma-rw"};
+/// The defaults, one with both classes of access, and one with words on every rank.
+constexpr const char* kLocksOfOwners[] = {"gbh:lockall=off,versions=on", "auto", "alock-rw",
+                                          "rma-rw"};
 
 }  // namespace
 
