@@ -268,23 +268,24 @@ void MpiInterface::ask(const MpiWindow& window, std::uint32_t rank, InFlight::Qu
   start(window, WordOp::kLoad, Address(rank, 0), &question.operand, &question.answer);
 }
 
+bool MpiInterface::flush(const MpiWindow& window, std::uint32_t rank, InFlight& in_flight) {
+  check(MPI_Win_flush(static_cast<int>(rank), window.handle), "MPI_Win_flush", rank, 0);
+  in_flight.results.clear();
+  return arrived(rank, in_flight);
+}
+
 /// One part of complete(). Without patience, a result that equals unset() is found by a flush.
 bool MpiInterface::try_complete(const MpiWindow& window, std::uint32_t rank, InFlight& in_flight,
                                 int looks, bool patient) {
-  const auto flush = [&] {
-    check(MPI_Win_flush(static_cast<int>(rank), window.handle), "MPI_Win_flush", rank, 0);
-    in_flight.results.clear();
-    return arrived(rank, in_flight);
-  };
   // Open MPI may hold an operation back until the flush, so waiting for its result first is
   // useless; and its flush yields the processor itself if there are more ranks than processors.
-  if constexpr (kOpenMpi) return flush();
+  if constexpr (kOpenMpi) return flush(window, rank, in_flight);
   if (!patient) ask(window, rank, in_flight.question);
   if (look_for(rank, in_flight, looks)) return true;
   const bool words_are_missing = in_flight.requests.empty() && !in_flight.results.empty();
   const InFlight::Question& question = in_flight.question;
   return words_are_missing && question.asked && question.is_latest && is_answered(question) &&
-         flush();
+         flush(window, rank, in_flight);
 }
 
 bool MpiInterface::complete(const MpiWindow& window, std::uint32_t rank, InFlight& in_flight,

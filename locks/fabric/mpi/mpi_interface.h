@@ -164,6 +164,7 @@ class MpiInterface {
   void reap(std::uint32_t rank, InFlight& in_flight) KW_REQUIRES(mutex_);
   bool arrived(std::uint32_t rank, InFlight& in_flight) KW_REQUIRES(mutex_);
   bool look_for(std::uint32_t rank, InFlight& in_flight, int looks) KW_REQUIRES(mutex_);
+  bool flush(const MpiWindow& window, std::uint32_t rank, InFlight& in_flight) KW_REQUIRES(mutex_);
   bool try_complete(const MpiWindow& window, std::uint32_t rank, InFlight& in_flight, int looks,
                     bool patient) KW_REQUIRES(mutex_);
   void ask(const MpiWindow& window, std::uint32_t rank, InFlight::Question& question)
