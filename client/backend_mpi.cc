@@ -1,6 +1,5 @@
 #include "keyway/client/backend_mpi.h"
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -12,6 +11,7 @@
 #include "keyway/locks/base/clock.h"
 #include "keyway/locks/fabric/mpi/mpi_agreement.h"
 #include "keyway/locks/fabric/mpi/mpi_library.h"
+#include "keyway/locks/fabric/mpi/mpi_memory.h"
 
 namespace keyway::client {
 namespace {
@@ -49,29 +49,13 @@ Result<store::HashSecret> share_hash_secret(fabric::MpiInterface& mpi, MPI_Comm 
   });
 }
 
-/// The nodes that the fabric will find, at least; of a job that is forced through MPI, each rank is
-/// one.
-std::uint32_t nodes_of(fabric::MpiInterface& mpi, MPI_Comm comm, const StoreOptions& options,
-                       std::uint32_t ranks) {
+/// The nodes that the fabric will find; of a job that is forced through MPI, each rank is one.
+Result<std::uint32_t> nodes_of(fabric::MpiInterface& mpi, MPI_Comm comm,
+                               const StoreOptions& options, std::uint32_t ranks) {
   // All processes take part, whatever their options: those are compared later.
-  const std::uint32_t hosts = mpi.call([&] {
-    MPI_Comm host = MPI_COMM_NULL;
-    int rank = 0;
-    // A communicator that returns errors leaves the fabric to report it.
-    if (MPI_Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host) != MPI_SUCCESS) {
-      return 1u;
-    }
-    MPI_Comm_rank(host, &rank);
-    MPI_Comm_free(&host);
-    const std::uint32_t first = rank == 0 ? 1 : 0;
-    std::uint32_t all = 0;
-    MPI_Allreduce(&first, &all, 1, MPI_UINT32_T, MPI_SUM, comm);
-    return all;
-  });
-  if (options.force_rma) return ranks;
-  if (options.ranks_per_node == 0) return hosts;
-  const std::uint32_t pretended = (ranks + options.ranks_per_node - 1) / options.ranks_per_node;
-  return std::max(hosts, pretended);
+  const auto found =
+      mpi.call([&] { return fabric::MpiMemory::count_nodes(comm, options.ranks_per_node); });
+  return found.ok() && options.force_rma ? ranks : found;
 }
 
 /// Process 0 measures, the others wait in MPI, where the fabric makes progress; all have its costs.
@@ -126,9 +110,10 @@ Result<MpiBackend> MpiBackend::open_over(MPI_Comm comm, const Result<ParsedUri>&
   (*mpi)->call([&] { MPI_Comm_size(comm, &size); });
   const auto ranks = static_cast<std::uint32_t>(size);
   const auto secret = share_hash_secret(**mpi, comm, options);
-  const std::uint32_t nodes = nodes_of(**mpi, comm, options, ranks);
-  const Status ready = parsed.ok() ? secret.status() : parsed.status();
-  auto plan = ready.ok() ? Plan::make(options, ranks, nodes, *secret)
+  const auto nodes = nodes_of(**mpi, comm, options, ranks);
+  Status ready = parsed.ok() ? secret.status() : parsed.status();
+  if (ready.ok()) ready = nodes.status();
+  auto plan = ready.ok() ? Plan::make(options, ranks, *nodes, *secret)
                          : Result<std::unique_ptr<Plan>>(ready);
   const Status agreed =
       require_agreement(**mpi, comm, plan.ok() ? Status() : plan.status(), options);

@@ -12,8 +12,8 @@ Result<Store> open_lock_store(const Options& options) {
   store.sessions = options.workers * options.fibers + 1;  // and the poll of the mailbox
   store.locks_per_session = 1;
   store.stripes = 1024;
-  // Not by default: what changes a record is a function here, which does not travel to its owner.
-  store.lock = "gbh:lockall=off,versions=on";
+  // What changes a record is a function here, and those do not travel to an owner.
+  store.path = EditPath::kOneSided;
   auto opened = Store::open(store_uri(options), store);
   if (opened.ok()) return opened;
   return Status(opened.code(), fmt::format("--lock-memory: {}", opened.status().message()));

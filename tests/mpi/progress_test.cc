@@ -32,32 +32,66 @@ constexpr std::uint64_t kCount = kReservedBytes + 64;
 constexpr std::uint64_t kSegment = kReservedBytes + 4096;
 constexpr std::uint64_t kLargest = 512 * 1024;
 
-// A named pipe, made by rank 0, on which ranks wait without entering MPI.
-std::string shared_pipe(MpiFabric& fabric, const std::string& name = "gate") {
-  std::vector<std::byte> bytes;
-  if (fabric.rank() == 0) {
-    const auto path = std::filesystem::temp_directory_path() /
-                      ("keyway-" + name + "-" + std::to_string(getpid()));
-    REQUIRE(mkfifo(path.c_str(), 0600) == 0);
-    for (const char c : path.string()) bytes.push_back(static_cast<std::byte>(c));
-  }
-  fabric.broadcast(bytes, 0);
-  std::string path;
-  for (const std::byte b : bytes) path.push_back(static_cast<char>(b));
-  return path;
+/// In this fabric nobody answers for a rank that is asleep.
+MpiFabric fabric_without_helper(std::uint64_t segment_bytes) {
+  auto options = test::mpi_options(segment_bytes);
+  options.progress_us = 3'600'000'000;
+  auto made = MpiFabric::create(options);
+  REQUIRE(made.ok());
+  return std::move(*made);
 }
+
+// A named pipe, made by rank 0, on which ranks wait without entering MPI. All ranks make and end it
+// together.
+class Gate {
+ public:
+  explicit Gate(MpiFabric& fabric, const std::string& name = "gate") : fabric_(fabric) {
+    std::vector<std::byte> bytes;
+    if (fabric.rank() == 0) {
+      const auto path = std::filesystem::temp_directory_path() /
+                        ("keyway-" + name + "-" + std::to_string(getpid()));
+      REQUIRE(mkfifo(path.c_str(), 0600) == 0);
+      for (const char c : path.string()) bytes.push_back(static_cast<std::byte>(c));
+    }
+    fabric.broadcast(bytes, 0);
+    for (const std::byte b : bytes) path_.push_back(static_cast<char>(b));
+    pipe_ = open(path_.c_str(), O_RDWR);
+    REQUIRE(pipe_ >= 0);
+  }
+  ~Gate() {
+    close(pipe_);
+    fabric_.barrier();
+    if (fabric_.rank() == 0) std::filesystem::remove(path_);
+  }
+  Gate(const Gate&) = delete;
+  Gate& operator=(const Gate&) = delete;
+
+  /// Until one more may pass.
+  void pass() {
+    char key = 0;
+    CHECK(read(pipe_, &key, 1) == 1);
+  }
+  void let_pass(std::size_t waiters = 1) {
+    const std::string keys(waiters, 'x');
+    CHECK(write(pipe_, keys.data(), keys.size()) == static_cast<ssize_t>(keys.size()));
+  }
+
+ private:
+  MpiFabric& fabric_;
+  std::string path_;
+  int pipe_ = -1;
+};
 
 // Opens the gate when the test has not done so for a while: a missing answer then fails the test
 // instead of hanging it. No outcome depends on how long anything takes.
 class Watchdog {
  public:
-  Watchdog(int gate, std::size_t waiters)
-      : thread_([this, gate, waiters] {
+  explicit Watchdog(Gate& gate, std::size_t waiters = 1)
+      : thread_([this, &gate, waiters] {
           std::unique_lock guard(mutex_);
           if (!done_.wait_for(guard, std::chrono::seconds(60), [this] { return over_; })) {
             barked_ = true;
-            const std::string keys(waiters, 'x');
-            CHECK(write(gate, keys.data(), keys.size()) > 0);
+            gate.let_pass(waiters);
           }
         }) {}
   ~Watchdog() { thread_.join(); }
@@ -83,13 +117,10 @@ TEST_CASE("a rank that makes no calls is reached all the same") {
   MpiFabric fabric = make_mpi_fabric(kSegment);
   if (fabric.ranks() == 1) return;
   MpiEndpoint ep = *fabric.endpoint();
-  const std::string path = shared_pipe(fabric);
-  const int gate = open(path.c_str(), O_RDWR);
-  REQUIRE(gate >= 0);
+  Gate gate(fabric);
   if (fabric.rank() != 0) {
     ep.store(rma, {fabric.rank(), kAsleep}, 1);
-    char key = 0;
-    CHECK(read(gate, &key, 1) == 1);                      // asleep, outside MPI
+    gate.pass();                                          // asleep, outside MPI
     CHECK(ep.load(cpu, {fabric.rank(), kCount}) == 300);  // all had arrived before we woke
   } else {
     Watchdog watchdog(gate, fabric.ranks() - 1);
@@ -100,12 +131,8 @@ TEST_CASE("a rank that makes no calls is reached all the same") {
       for (int i = 0; i < 300; ++i) ep.fetch_add(rma, {rank, kCount}, 1);
     }
     REQUIRE(watchdog.in_time());
-    const std::string keys(fabric.ranks() - 1, 'x');
-    CHECK(write(gate, keys.data(), keys.size()) == static_cast<ssize_t>(keys.size()));
+    gate.let_pass(fabric.ranks() - 1);
   }
-  close(gate);
-  fabric.barrier();
-  if (fabric.rank() == 0) std::filesystem::remove(path);
 }
 
 TEST_CASE("what is pushed is complete without a flush, with all agents outside MPI") {
@@ -124,21 +151,14 @@ TEST_CASE("what is pushed is complete without a flush, with all agents outside M
 
 TEST_CASE("a fiber whose operation waits for a rank lets its siblings run") {
   if constexpr (kOpenMpi) return;  // only its flush completes an operation, and it keeps the thread
-  auto options = test::mpi_options(kSegment);
-  options.progress_us = 3'600'000'000;  // no thread answers for a sleeping rank
-  auto made = MpiFabric::create(options);
-  REQUIRE(made.ok());
-  MpiFabric fabric = std::move(*made);
+  MpiFabric fabric = fabric_without_helper(kSegment);
   if (fabric.ranks() == 1) return;
-  const std::string path = shared_pipe(fabric);
-  const int gate = open(path.c_str(), O_RDWR);
-  REQUIRE(gate >= 0);
+  Gate gate(fabric);
   fabric.barrier();
-  char key = 0;
   if (fabric.rank() == 1) {
-    CHECK(read(gate, &key, 1) == 1);  // asleep, outside MPI
+    gate.pass();  // asleep, outside MPI
   } else if (fabric.rank() == 0) {
-    Watchdog watchdog(gate, 1);
+    Watchdog watchdog(gate);
     MpiEndpoint ep = *fabric.endpoint();
     const std::array<std::byte, 64> bytes{};
     run_fibers(2, [&](std::size_t fiber) {
@@ -151,31 +171,21 @@ TEST_CASE("a fiber whose operation waits for a rank lets its siblings run") {
       const std::uint64_t until = steady_ns() + 100'000'000;
       while (steady_ns() < until) this_fiber::yield();
       CHECK(watchdog.in_time());
-      CHECK(write(gate, "x", 1) == 1);
+      gate.let_pass();
     });
   }
-  close(gate);
-  fabric.barrier();
-  if (fabric.rank() == 0) std::filesystem::remove(path);
 }
 
 TEST_CASE("a thread that waits for a rank that does not answer keeps no other from MPI") {
   if constexpr (kOpenMpi) return;  // only its flush completes an operation, and it keeps the mutex
-  auto options = test::mpi_options(kSegment);
-  options.progress_us = 3'600'000'000;  // no thread answers for a sleeping rank
-  auto made = MpiFabric::create(options);
-  REQUIRE(made.ok());
-  MpiFabric fabric = std::move(*made);
+  MpiFabric fabric = fabric_without_helper(kSegment);
   if (fabric.ranks() == 1) return;
-  const std::string path = shared_pipe(fabric);
-  const int gate = open(path.c_str(), O_RDWR);
-  REQUIRE(gate >= 0);
+  Gate gate(fabric);
   fabric.barrier();
-  char key = 0;
   if (fabric.rank() == 1) {
-    CHECK(read(gate, &key, 1) == 1);  // asleep, outside MPI
+    gate.pass();  // asleep, outside MPI
   } else if (fabric.rank() == 0) {
-    Watchdog watchdog(gate, 1);
+    Watchdog watchdog(gate);
     MpiEndpoint own = *fabric.endpoint();
     MpiEndpoint large = *fabric.endpoint();
     MpiEndpoint word = *fabric.endpoint();
@@ -186,39 +196,29 @@ TEST_CASE("a thread that waits for a rank that does not answer keeps no other fr
     const std::uint64_t until = steady_ns() + 100'000'000;
     while (steady_ns() < until) own.fetch_add(rma, {0, kCount}, 1);
     CHECK(watchdog.in_time());
-    CHECK(write(gate, "x", 1) == 1);
+    gate.let_pass();
     writes.join();
     adds.join();
   }
-  close(gate);
-  fabric.barrier();
-  if (fabric.rank() == 0) std::filesystem::remove(path);
 }
 
 TEST_CASE("a write is not complete before its target has carried it out") {
   if constexpr (kOpenMpi) return;  // that is its flush
-  auto options = test::mpi_options(kSegment + kLargest);
-  options.progress_us = 3'600'000'000;  // no thread answers for a sleeping rank
-  auto made = MpiFabric::create(options);
-  REQUIRE(made.ok());
-  MpiFabric fabric = std::move(*made);
+  MpiFabric fabric = fabric_without_helper(kSegment + kLargest);
   if (fabric.ranks() == 1) return;
-  const std::string paths[] = {shared_pipe(fabric), shared_pipe(fabric, "asleep")};
-  const int gate = open(paths[0].c_str(), O_RDWR);
-  const int asleep = open(paths[1].c_str(), O_RDWR);
-  REQUIRE((gate >= 0 && asleep >= 0));
+  Gate gate(fabric);
+  Gate asleep(fabric, "asleep");
   const std::uint32_t last = fabric.ranks() - 1;
   MpiEndpoint ep = *fabric.endpoint();
   for (std::uint64_t bytes = 8; bytes <= kLargest; bytes *= 4) {
     fabric.barrier();
-    char key = 0;
     if (fabric.rank() == last) {
-      CHECK(write(asleep, "x", 1) == 1);
-      CHECK(read(gate, &key, 1) == 1);  // outside MPI
+      asleep.let_pass();
+      gate.pass();  // outside MPI
     } else if (fabric.rank() == 0) {
-      Watchdog watchdog(gate, 1);
+      Watchdog watchdog(gate);
       const std::vector<std::byte> data(bytes, std::byte{7});
-      CHECK(read(asleep, &key, 1) == 1);
+      asleep.pass();
       ep.post_write(rma, {last, kSegment}, data);
       if (ep.flush_idle(last, Deadline::within(std::chrono::milliseconds(20)))) {
         // MPI has written to memory that the ranks share.
@@ -226,18 +226,12 @@ TEST_CASE("a write is not complete before its target has carried it out") {
         CHECK(std::memcmp(ep.view({last, kSegment}), data.data(), bytes) == 0);
       }
       CHECK(watchdog.in_time());
-      CHECK(write(gate, "x", 1) == 1);
+      gate.let_pass();
       ep.flush(last);
       std::vector<std::byte> there(bytes);
       ep.read(rma, {last, kSegment}, there);
       CHECK(there == data);
     }
-  }
-  close(gate);
-  close(asleep);
-  fabric.barrier();
-  if (fabric.rank() == 0) {
-    for (const std::string& path : paths) std::filesystem::remove(path);
   }
 }
 

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <fstream>
 #include <limits>
+#include <set>
 #include <string>
 
 #include "keyway/locks/fabric/mpi/mpi_agreement.h"
@@ -91,6 +92,14 @@ Result<std::unique_ptr<MpiMemory>> MpiMemory::create(MPI_Comm comm, const Option
     if (Status status = agree(comm, (made.get()->*step)(options)); !status.ok()) return status;
   }
   return made;
+}
+
+Result<std::uint32_t> MpiMemory::count_nodes(MPI_Comm comm, std::uint32_t ranks_per_node) {
+  MpiMemory found(Key{}, comm);
+  const Status status = found.find_nodes({.ranks_per_node = ranks_per_node});
+  if (!status.ok()) return status;
+  const auto& node = found.node_of_rank_;
+  return static_cast<std::uint32_t>(std::set(node.begin(), node.end()).size());
 }
 
 Status MpiMemory::find_nodes(const Options& options) {

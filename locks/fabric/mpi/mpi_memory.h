@@ -35,7 +35,9 @@ class MpiMemory {
 
   /// `comm` returns errors and outlives the result. Collective; inside MpiInterface::call.
   static Result<std::unique_ptr<MpiMemory>> create(MPI_Comm comm, const Options& options);
-  MpiMemory(Key, MPI_Comm comm) : comm_(comm) {}  // create() only
+  /// The nodes that create() will find. Collective; inside MpiInterface::call.
+  static Result<std::uint32_t> count_nodes(MPI_Comm comm, std::uint32_t ranks_per_node);
+  MpiMemory(Key, MPI_Comm comm) : comm_(comm) {}  // create() and count_nodes() only
   /// Collective; inside MpiInterface::call, when no agent uses the memory any more.
   ~MpiMemory();
   MpiMemory(const MpiMemory&) = delete;
