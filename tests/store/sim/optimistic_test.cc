@@ -68,7 +68,7 @@ TEST_CASE("optimistic: an element that moves is read where it is") {
 }
 
 TEST_CASE("optimistic: one reader knows where the element was, another looks for it") {
-  explore_some({.knowing = 1, .readers = {{get(0)}, {get(0)}}, .writer = {put(0, kLong)}}, 10'000);
+  explore_some({.knowing = 1, .readers = {{get(0)}, {get(0)}}, .writer = {put(0, kLong)}}, 40'000);
 }
 
 TEST_CASE("optimistic: a block that is freed and filled again") {
