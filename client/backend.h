@@ -37,7 +37,7 @@ inline std::uint32_t call_slots_of(const StoreOptions& options, std::uint32_t ra
   constexpr std::uint64_t kMost = 4;
   constexpr std::uint64_t kShare = 16;
   if (options.path != EditPath::kOwner || ranks == 1) return 0;
-  const std::uint64_t of_each = ranks * (store::kCallBytes + fabric::kCacheLine);
+  const std::uint64_t of_each = ranks * (store::kCallBytes + store::kAnswerBytes);
   return static_cast<std::uint32_t>(std::min(kMost, options.memory_bytes / kShare / of_each));
 }
 

@@ -244,9 +244,9 @@ class Session {
   Result<std::uint64_t> scan_keys_from(std::string_view key, std::uint64_t limit,
                                        const KeySink& sink);
   /// The number of elements, by counters that continue to change while they are summed up.
-  std::uint64_t size();
+  Result<std::uint64_t> size();
   /// The same of one rank.
-  std::uint64_t size_of(std::uint32_t rank);
+  Result<std::uint64_t> size_of(std::uint32_t rank);
   /// Erases everything; other sessions may continue, and their concurrent writes may stay.
   Status clear();
   /// The same of one rank.

@@ -177,11 +177,11 @@ Result<std::uint64_t> Session::scan_keys_from(std::string_view key, std::uint64_
   return impl_->with([&](auto& s) { return s.scan_keys_from(key, limit, sink); });
 }
 
-std::uint64_t Session::size() {
+Result<std::uint64_t> Session::size() {
   return impl_->with([&](auto& s) { return s.size(); });
 }
 
-std::uint64_t Session::size_of(std::uint32_t rank) {
+Result<std::uint64_t> Session::size_of(std::uint32_t rank) {
   return impl_->with([&](auto& s) { return s.size_of(rank); });
 }
 

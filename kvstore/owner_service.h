@@ -1,4 +1,4 @@
-// OwnerService<E>: carries out the edits that other ranks send to this rank.
+// OwnerService<E>: carries out the edits and reads that other ranks send to this rank.
 //
 // *What.* serve() looks into slots, and makes the edits that it finds there as an agent of
 // this node, under the stripes' locks. An edit of a stripe with a taken lock stays in its slot
@@ -51,11 +51,12 @@ class OwnerService {
     std::uint64_t answered = 0;  // number of the last call
     std::uint64_t seen = 0;      // number of the call that was seen first at
     std::uint64_t seen_ns = 0;
-    bool claimed = false;       // the call that was seen: the claim word has its number
-    std::uint64_t next_ns = 0;  // its next try, after a lock that was taken
-    std::uint64_t rest_ns = 0;  // 0: no try yet
-    AnswerWords answer;         // unchanged until the next call: then it has come
-    bool owes = false;          // the answer is still to be sent
+    bool claimed = false;               // the call that was seen: the claim word has its number
+    std::uint64_t next_ns = 0;          // its next try, after a lock that was taken
+    std::uint64_t rest_ns = 0;          // 0: no try yet
+    AnswerWords answer;                 // unchanged until the next call: then it has come
+    std::vector<std::byte> value = {};  // the same of a read: the whole answer, or empty
+    bool owes = false;                  // the answer is still to be sent
   };
 
   /// After this long without a call it returns the blocks that it has leased: others may need them,
@@ -75,6 +76,7 @@ class OwnerService {
   bool serve(Slot& slot);
   bool claim(Slot& slot, std::uint64_t number);
   CallAnswer carry_out(Slot& slot, const Call& call);
+  CallAnswer read(Slot& slot, const Call& call);
   void answer(Slot& slot, std::uint64_t number, const CallAnswer& answer);
   void send(Slot& slot);
 

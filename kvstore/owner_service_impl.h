@@ -26,7 +26,9 @@ OwnerService<E>::OwnerService(E endpoint, const Geometry& geometry, const locks:
   }
 }
 template <fabric::Endpoint E>
-OwnerService<E>::~OwnerService() = default;
+OwnerService<E>::~OwnerService() {
+  core_.reset();  // completes the answers, and then their bytes may go
+}
 
 template <fabric::Endpoint E>
 E& OwnerService<E>::endpoint() {
@@ -84,7 +86,9 @@ bool OwnerService<E>::serve(Slot& slot) {
     slot.rest_ns = 0;
     slot.claimed = false;
   }
-  CallAnswer done = carry_out(slot, *call);
+  slot.value.clear();
+  CallAnswer done =
+      call->arguments.kind == EditKind::kRead ? read(slot, *call) : carry_out(slot, *call);
   if (done.code == static_cast<std::uint8_t>(Code::kBusy)) {
     const std::uint64_t now = core_->ep.now_ns();
     slot.rest_ns = std::clamp(2 * slot.rest_ns, kShortestRestNs, kLongestRestNs);
@@ -141,6 +145,27 @@ CallAnswer OwnerService<E>::carry_out(Slot& slot, const Call& call) {
   return done;
 }
 
+/// Declines what has an expiry, which the caller judges by its own operation's time.
+template <fabric::Endpoint E>
+CallAnswer OwnerService<E>::read(Slot& slot, const Call& call) {
+  const Location location = core_->place(call.key);
+  CallAnswer done;
+  if (location.rank != core_->ep.rank()) return done;
+  bool fits = true;
+  const auto copy = [&](const ElementPart& part, const ElementPlace& place) {
+    fits = part.bytes.size() <= AnswerValue::kMaxBytes && part.expires_at_ms == kNoExpiry;
+    if (!fits) return;
+    slot.value.reserve(kAnswerBytes);
+    slot.value.resize(AnswerValue::kBytesAt + part.bytes.size());
+    AnswerValue::encode(part.bytes, call.number, core_->geometry.sum_seed(), slot.value);
+    done.result = part.bytes.size();
+    done.place = place;
+  };
+  const Status status = core_->try_read(location, call.key, slot.rest_ns > 0, copy);
+  if (fits) done.code = answer_code(status);
+  return done;
+}
+
 template <fabric::Endpoint E>
 void OwnerService<E>::answer(Slot& slot, std::uint64_t number, const CallAnswer& answer) {
   slot.answered = number;
@@ -151,9 +176,13 @@ void OwnerService<E>::answer(Slot& slot, std::uint64_t number, const CallAnswer&
 template <fabric::Endpoint E>
 void OwnerService<E>::send(Slot& slot) {
   slot.owes = true;  // until it is posted, which may find no memory
-  core_->ep.post_write(fabric::rma,
-                       core_->geometry.call_answer(slot.caller, core_->ep.rank(), slot.slot),
-                       std::as_bytes(std::span(slot.answer.words)));
+  std::span<const std::byte> bytes = std::as_bytes(std::span(slot.answer.words));
+  if (!slot.value.empty()) {
+    std::copy(bytes.begin(), bytes.end(), slot.value.begin());
+    bytes = slot.value;
+  }
+  core_->ep.post_write(
+      fabric::rma, core_->geometry.call_answer(slot.caller, core_->ep.rank(), slot.slot), bytes);
   slot.owes = false;
   core_->ep.push(slot.caller);
 }

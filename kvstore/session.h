@@ -108,8 +108,8 @@ class Session : public KeyOperations<Session<E>> {
   Status exclusively(FunctionRef<void()> body);
   /// Elements of all ranks, including expired ones that are not swept yet. The sum of counters that
   /// continue to change meanwhile.
-  std::uint64_t size();
-  std::uint64_t size_of(std::uint32_t rank);
+  Result<std::uint64_t> size();
+  Result<std::uint64_t> size_of(std::uint32_t rank);
   Result<VolumeReport> report(std::uint32_t rank);
   /// Adds up counters, and the state of each chunk of the heap; counts() does without the chunks.
   VolumeUsage usage(std::uint32_t rank);

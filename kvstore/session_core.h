@@ -6,9 +6,10 @@
 // operations, and the operations nothing of them.
 // *Thread safety.* One session's.
 // *Invariants.* K1 to K7 of session.h.
-// *Extension points.* A read that needs no lock is answered at the top of read_at(), before the
-// stripe is entered (OptimisticReader). An edit that travels to the key's owner leaves at the top
-// of edit() (OwnerCaller). A record of each change is made in BucketChain::note().
+// *Extension points.* A read that needs no lock, or that the owner makes, is answered at the top of
+// read_at(), before the stripe is entered (read_unlocked()). An edit that travels to the key's
+// owner leaves at the top of edit() (OwnerCaller). A record of each change is made in
+// BucketChain::note().
 #pragma once
 
 #include <algorithm>
@@ -74,6 +75,11 @@ struct SessionCore {
   /// shared mode meanwhile.
   template <class Range, class Use>
   Status read_at(const Location& location, std::string_view key, Range&& range_of, Use&& use);
+  /// Reads an element of another node without its lock, or has the owner read it. Nothing: it is to
+  /// be read under the lock.
+  template <class Range, class Use>
+  std::optional<Status> read_unlocked(const Location& location, std::string_view key,
+                                      Range&& range_of, Use&& use);
   /// Makes an edit (edits.h): its owner does, or change().
   template <class Edit>
   Status edit(const Location& location, std::string_view key, Edit& edit) {
@@ -105,6 +111,10 @@ struct SessionCore {
   Status change_locked(Access access, const Location& location, std::string_view key,
                        ValueRange range, Mutate&& mutate, const Bucket* first = nullptr,
                        EntryWord expected = {});
+  /// Reads a local key under its lock, once and without waiting for the lock, as try_change() does.
+  /// Calls use(part, place) when the key is there.
+  template <class Use>
+  Status try_read(const Location& location, std::string_view key, bool waited, Use&& use);
   void shrink_buffers() {
     reader.shrink_buffers();
     chain.shrink_buffers();
@@ -143,11 +153,11 @@ SessionCore<E>::SessionCore(E endpoint, const Geometry& geometry_of_store,
       agent(ep, geometry.nodes()),
       heap(ep, geometry),
       freed(heap, pace),
-      clock(ep, geometry),
+      clock(ep, geometry, options.timeout),
       counters(ep, geometry),
       reader(ep, geometry, clock),
       chain(ep, geometry, heap, reader, counters, freed),
-      optimistic(ep, geometry, options.addresses),
+      optimistic(ep, geometry, options.addresses, Deadline::within(options.timeout)),
       owners(ep, geometry, options.calls, options.timeout, options.patience),
       marks(ep, geometry, chain),
       gate(agent, geometry, lock, Deadline::within(options.timeout)),
@@ -190,6 +200,8 @@ template <fabric::Endpoint E>
 Result<locks::StripeGrant> SessionCore<E>::enter(const Location& location, locks::Mode mode,
                                                  EntryWord expected) {
   if (gate.holds_all()) return locks::StripeGrant();
+  const Deadline until = ep.is_local(location.rank) ? gate.deadline() : gate.begun();
+  if (Status status = gate.reach(location.rank, mode, until); !status.ok()) return status;
   clock.begin(location.rank);
   chain.make_room_for(expected);
   const auto read_line = [&] {
@@ -197,7 +209,7 @@ Result<locks::StripeGrant> SessionCore<E>::enter(const Location& location, locks
     if (mode == locks::Mode::kWrite) counters.post_words(location);
   };
   const std::uint64_t contended = gate.contended();
-  auto grant = gate.acquire_and_read(location.rank, location.stripe, mode, read_line);
+  auto grant = gate.acquire_and_read(location.rank, location.stripe, mode, until, read_line);
   if (grant.ok()) advisor.acquired(location, mode, gate.contended() != contended);
   if (mode == locks::Mode::kWrite && !ep.is_local(location.rank) &&
       !(grant.ok() && grant->read_first)) {
@@ -213,12 +225,8 @@ Status SessionCore<E>::read_at(const Location& location, std::string_view key, R
   return fabric::with_access(ep, location.rank, [&](auto access) -> Status {
     constexpr bool kRemote = std::is_same_v<decltype(access), fabric::RmaClass>;
     if constexpr (kRemote) {
-      const ElementView* element = gate.holds_all() ? nullptr : optimistic.read(location, key);
-      if (element != nullptr) {
-        const ValueRange range = range_of(element->value_bytes).cut(element->value_bytes);
-        use(ElementPart{element->value.substr(range.offset, range.length), element->value_bytes,
-                        element->expires_at_ms});
-        return {};
+      if (!gate.holds_all()) {
+        if (const auto done = read_unlocked(location, key, range_of, use)) return *done;
       }
     }
     auto grant = enter(location, locks::Mode::kRead);
@@ -240,6 +248,31 @@ Status SessionCore<E>::read_at(const Location& location, std::string_view key, R
     if (code != Code::kOk) return Status(code);
     return found.live() ? Status() : Status(Code::kNotFound);
   });
+}
+
+template <fabric::Endpoint E>
+template <class Range, class Use>
+std::optional<Status> SessionCore<E>::read_unlocked(const Location& location, std::string_view key,
+                                                    Range&& range_of, Use&& use) {
+  const auto show = [&](std::string_view value) {
+    const ValueRange range = range_of(value.size()).cut(value.size());
+    use(ElementPart{value.substr(range.offset, range.length), value.size(), kNoExpiry});
+  };
+  if (const ElementView* element = optimistic.read(location, key)) {
+    show(element->value);
+    return Status();
+  }
+  if (optimistic.is_late(location.rank)) return gate.no_answer(location.rank);
+  std::string_view value;
+  ElementPlace place;
+  const auto read = owners.read(location.rank, key, value, place);
+  if (!read) return std::nullopt;
+  optimistic.read_by_owner();
+  optimistic.learn(location, place);
+  if (read->ok()) show(value);
+  advisor.visited();
+  leave(location);
+  return read;
 }
 
 template <fabric::Endpoint E>
@@ -288,6 +321,26 @@ void SessionCore<E>::try_change(const Location& location, std::string_view key, 
   }
   freed.collect();
   if (chain.has_built()) shrink_buffers();
+}
+
+template <fabric::Endpoint E>
+template <class Use>
+Status SessionCore<E>::try_read(const Location& location, std::string_view key, bool waited,
+                                Use&& use) {
+  clock.begin(location.rank);
+  prefetch(location);
+  auto grant = gate.try_acquire(location.rank, location.stripe, locks::Mode::kRead);
+  if (!grant.ok()) return grant.status();
+  advisor.acquired(location, locks::Mode::kRead, waited);
+  const StripeGuard<E> held(gate, location.rank, location.stripe, *grant);
+  Found found;
+  Code code = chain.find(fabric::cpu, location, nullptr, key, found);
+  if (code != Code::kOk) return Status(code);
+  if (!found.live()) return Status(Code::kNotFound);
+  ElementPart part;
+  code = reader.show(fabric::cpu, location.rank, found, ValueRange::whole(), part);
+  if (code == Code::kOk) use(part, found.place());
+  return Status(code);
 }
 
 template <fabric::Endpoint E>

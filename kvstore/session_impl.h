@@ -191,14 +191,19 @@ Status Session<E>::exclusively(FunctionRef<void()> body) {
 }
 
 template <fabric::Endpoint E>
-std::uint64_t Session<E>::size() {
+Result<std::uint64_t> Session<E>::size() {
   std::uint64_t total = 0;
-  for (std::uint32_t rank = 0; rank < core_->ep.ranks(); ++rank) total += size_of(rank);
+  for (std::uint32_t rank = 0; rank < core_->ep.ranks(); ++rank) {
+    const auto part = size_of(rank);
+    if (!part.ok()) return part;
+    total += *part;
+  }
   return total;
 }
 
 template <fabric::Endpoint E>
-std::uint64_t Session<E>::size_of(std::uint32_t rank) {
+Result<std::uint64_t> Session<E>::size_of(std::uint32_t rank) {
+  if (Status status = core_->gate.reach(rank, locks::Mode::kRead); !status.ok()) return status;
   return core_->counters.elements(rank);
 }
 

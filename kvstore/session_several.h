@@ -32,27 +32,50 @@ Result<std::vector<Location>> place_all(const SessionCore<E>& core, const Items&
   return locations;
 }
 
+/// Ranks that a batch has waited for until its deadline: it does not wait for them once more.
+class LateRanks {
+ public:
+  void add(std::uint32_t rank) {
+    if (!contains(rank)) ranks_.push_back(rank);
+  }
+  bool contains(std::uint32_t rank) const {
+    return !ranks_.empty() && std::find(ranks_.begin(), ranks_.end(), rank) != ranks_.end();
+  }
+
+ private:
+  std::vector<std::uint32_t> ranks_;
+};
+
 /// The gets of at most kPrefetchWindow keys that are not done.
 template <fabric::Endpoint E>
 void get_window(SessionCore<E>& core, std::span<const Location> window,
                 std::span<const std::string_view> keys, std::span<const bool> done,
-                std::span<std::string> out, std::span<Code> codes) {
+                std::span<std::string> out, std::span<Code> codes, LateRanks& late) {
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (codes[i] == Code::kOk && core.ep.is_local(window[i].rank)) core.prefetch(window[i]);
   }
   core.prefetch_elements(window);
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (codes[i] != Code::kOk || done[i]) continue;
+    const std::uint32_t rank = window[i].rank;
+    const auto is_silent = [&] {
+      return !core.gate.reach(rank, locks::Mode::kRead, Deadline::now()).ok();
+    };
+    if (late.contains(rank) && is_silent()) {
+      codes[i] = Code::kTimeout;
+      continue;
+    }
     codes[i] = core.read_at(window[i], keys[i], whole_value,
                             [&](const ElementPart& part) { out[i].assign(part.bytes); })
                    .code();
+    if (codes[i] == Code::kTimeout && is_silent()) late.add(rank);
   }
 }
 
 /// The gets of at most kBatchWindow keys.
 template <fabric::Endpoint E>
 void get_batch(SessionCore<E>& core, std::span<const std::string_view> keys,
-               std::span<std::string> out, std::span<Code> codes) {
+               std::span<std::string> out, std::span<Code> codes, LateRanks& late) {
   core.batch.clear();
   for (std::size_t i = 0; i < keys.size(); ++i) {
     codes[i] = check_key(keys[i]).code();
@@ -69,12 +92,13 @@ void get_batch(SessionCore<E>& core, std::span<const std::string_view> keys,
                                    out[i].assign(element.value);
                                    done[i] = true;
                                  });
+    for (const std::uint32_t rank : core.optimistic.late()) late.add(rank);
   }
   for (std::size_t at = 0; at < keys.size(); at += kPrefetchWindow) {
     const std::size_t n = std::min(kPrefetchWindow, keys.size() - at);
     get_window(core, batch.subspan(at, n), keys.subspan(at, n),
-               std::span<const bool>(done).subspan(at, n), out.subspan(at, n),
-               codes.subspan(at, n));
+               std::span<const bool>(done).subspan(at, n), out.subspan(at, n), codes.subspan(at, n),
+               late);
   }
 }
 
@@ -82,9 +106,10 @@ template <fabric::Endpoint E>
 void Session<E>::get_many(std::span<const std::string_view> keys, std::span<std::string> out,
                           std::span<Code> codes) {
   KW_CHECK(out.size() >= keys.size() && codes.size() >= keys.size());
+  LateRanks late;
   for (std::size_t at = 0; at < keys.size(); at += kBatchWindow) {
     const std::size_t n = std::min(kBatchWindow, keys.size() - at);
-    get_batch(*core_, keys.subspan(at, n), out.subspan(at, n), codes.subspan(at, n));
+    get_batch(*core_, keys.subspan(at, n), out.subspan(at, n), codes.subspan(at, n), late);
   }
 }
 

@@ -73,7 +73,7 @@ class Session : public store::KeyOperations<Session> {
   Result<std::uint64_t> scan_keys_rank(std::uint32_t rank, std::uint64_t cursor,
                                        std::uint64_t limit, const store::KeySink& sink);
   Status clear();
-  std::uint64_t size();
+  Result<std::uint64_t> size();
 
   // --- functions that need the store's memory: kUnsupported
   Result<std::uint64_t> scan_from(std::string_view, std::uint64_t, const store::ElementSink&);
@@ -83,7 +83,7 @@ class Session : public store::KeyOperations<Session> {
   Status exclusively(FunctionRef<void()>);
   Result<store::SweepPart> sweep_part(std::uint32_t, std::uint64_t, std::uint64_t);
   Status clear_rank(std::uint32_t);
-  std::uint64_t size_of(std::uint32_t) { return 0; }
+  Result<std::uint64_t> size_of(std::uint32_t);
   Result<store::VolumeReport> report(std::uint32_t);
   Status switch_kind(std::uint32_t, std::uint64_t, std::string_view);
   store::StripeReport stripe_report(std::uint32_t, std::uint64_t) { return {}; }

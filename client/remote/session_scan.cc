@@ -118,13 +118,14 @@ Status Session::clear() {
   return {};
 }
 
-std::uint64_t Session::size() {
+Result<std::uint64_t> Session::size() {
   const std::uint32_t servers = exchange_.servers();
   const std::string_view words[] = {"DBSIZE"};
   std::uint64_t sum = 0;
   for (std::uint32_t server = 0; server < servers; ++server) {
     const auto reply = exchange_.ask_server(server, words, Effect::kReads);
-    if (reply.ok()) sum += static_cast<std::uint64_t>(reply->front().integer);
+    if (!reply.ok()) return reply.status();
+    sum += static_cast<std::uint64_t>(reply->front().integer);
   }
   return sum;
 }
@@ -132,6 +133,10 @@ std::uint64_t Session::size() {
 Result<std::uint64_t> Session::scan_from(std::string_view, std::uint64_t,
                                          const store::ElementSink&) {
   return unsupported_over_socket("a scan from a key on");
+}
+
+Result<std::uint64_t> Session::size_of(std::uint32_t) {
+  return unsupported_over_socket("the size of one rank");
 }
 
 Status Session::clear_rank(std::uint32_t) { return unsupported_over_socket("clearing one rank"); }

@@ -118,7 +118,7 @@ Result<Geometry> Geometry::plan(const GeometryOptions& options) {
   made.call_slots_ = options.call_slots;
   const std::uint64_t call_slots = std::uint64_t{options.ranks} * options.call_slots;
   made.call_requests_ = layout.reserve(call_slots * kCallBytes);
-  made.call_answers_ = layout.reserve(call_slots * fabric::kCacheLine);
+  made.call_answers_ = layout.reserve(call_slots * kAnswerBytes);
   made.call_claims_ = layout.reserve(call_slots * sizeof(std::uint64_t));
   const std::uint64_t fixed = layout.size();
   const auto too_small = [&](std::uint64_t need) {

@@ -81,6 +81,8 @@ inline constexpr std::uint64_t kBitmapBytes = kBitmapWords * 8;
 
 /// Bytes of a slot for a request to a key's owner (call_message.h).
 inline constexpr std::uint64_t kCallBytes = 1024;
+/// Bytes of a slot for the answer: a line of words, and a value.
+inline constexpr std::uint64_t kAnswerBytes = 1024;
 
 /// The place where a scan continues in a rank's volume: the elements of a bucket with a
 /// Geometry::cursor_tag() of `tag` or higher.
@@ -164,7 +166,7 @@ class Geometry {
   /// The line for the answer of `owner`.
   fabric::Address call_answer(std::uint32_t caller, std::uint32_t owner, std::uint32_t slot) const {
     return {caller,
-            call_answers_ + (std::uint64_t{owner} * call_slots_ + slot) * fabric::kCacheLine};
+            call_answers_ + (std::uint64_t{owner} * call_slots_ + slot) * kAnswerBytes};
   }
   /// The word at `owner` that says for which call of a slot it is decided who makes the edit.
   fabric::Address call_claim(std::uint32_t owner, std::uint32_t caller, std::uint32_t slot) const {

@@ -36,6 +36,11 @@ std::uint64_t sum_of(std::span<const std::byte> message, std::uint64_t number, S
          sum_of_bytes(message.subspan(kSummedFrom), secret);
 }
 
+std::uint64_t sum_of_value(std::span<const std::byte> bytes, std::uint64_t number, SumSeed seed) {
+  const auto secret = static_cast<std::uint64_t>(seed);
+  return secret + sum_of_header(number, bytes.size(), 1) + sum_of_bytes(bytes, secret);
+}
+
 std::uint64_t total(const Header& header) {
   return sizeof(Header) + std::uint64_t{header.key_bytes} + header.bytes + header.expected_bytes;
 }
@@ -101,6 +106,21 @@ std::optional<Call> decode(std::span<const std::byte> slot, SumSeed seed) {
                     .bytes = next(header.bytes)};
   call.arguments.expected = next(header.expected_bytes);
   return call;
+}
+
+void AnswerValue::encode(std::string_view value, std::uint64_t number, SumSeed seed,
+                         std::span<std::byte> answer) {
+  KW_CHECK(answer.size() == kBytesAt + value.size());
+  const auto bytes = answer.subspan(kBytesAt);
+  if (!value.empty()) std::memcpy(bytes.data(), value.data(), value.size());
+  const std::uint64_t sum = sum_of_value(bytes, number, seed);
+  std::memcpy(answer.data() + kAt, &sum, sizeof sum);
+}
+
+bool AnswerValue::is_there(std::span<const std::byte> part, std::uint64_t number, SumSeed seed) {
+  std::uint64_t sum = 0;
+  std::memcpy(&sum, part.data(), sizeof sum);
+  return sum == sum_of_value(part.subspan(sizeof sum), number, seed);
 }
 
 AnswerWords AnswerWords::of(const CallAnswer& answer, std::uint64_t number) {

@@ -1,9 +1,9 @@
-// CallMessage: an edit of one key on its way to the key's owner, and the answer.
+// CallMessage: an edit or a read of one key on its way to the key's owner, and the answer.
 //
 // *What.* A request is one write into a slot at the owner, and an answer one write into a slot at
 // the caller (geometry.h). Bytes of one write become visible in any order, word by word, so a
 // request is there when its checksum matches, and an answer when each of its words has a part of
-// the number of the call.
+// the number of the call. The value that a read asks for is there when its checksum matches.
 // *Thread safety.* Functions of their arguments.
 // *Source.* Messages by one-sided writes that their receiver polls: FaRM (NSDI '14), section 3.1.
 #pragma once
@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "keyway/kvstore/layout/element_sum.h"
+#include "keyway/kvstore/layout/geometry.h"
 #include "keyway/kvstore/types/edits.h"
 #include "keyway/kvstore/volume/found.h"
 #include "keyway/locks/base/status.h"
@@ -66,6 +67,19 @@ struct AnswerWords {
  private:
   static constexpr std::uint32_t kPartBits = 40;
   static constexpr std::uint64_t kPartOfNumber = 0xff'ffff;
+};
+
+/// A value behind the words of an answer: its checksum, and its bytes.
+struct AnswerValue {
+  static constexpr std::size_t kAt = fabric::kCacheLine;
+  static constexpr std::size_t kBytesAt = kAt + sizeof(std::uint64_t);
+  static constexpr std::size_t kMaxBytes = kAnswerBytes - kBytesAt;
+
+  /// Writes both to an answer of kBytesAt bytes and those of the value.
+  static void encode(std::string_view value, std::uint64_t number, SumSeed seed,
+                     std::span<std::byte> answer);
+  /// Whether all of an answer's bytes behind its words, from kAt on, are there.
+  static bool is_there(std::span<const std::byte> part, std::uint64_t number, SumSeed seed);
 };
 
 /// The code of the answer about an edit that ended with this status; kBusy is not answered yet.

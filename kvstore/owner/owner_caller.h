@@ -1,7 +1,8 @@
-// OwnerCaller<E>: sends edits of keys to their owners.
+// OwnerCaller<E>: sends edits and reads of keys to their owners.
 //
 // *What.* An edit is one write to the owner and one write back, where the same edit one-sided takes
-// six messages or more. The owner carries it out as an agent of its node, under the same lock.
+// six messages or more. The owner carries it out as an agent of its node, under the same lock. So
+// does it with a read, of what cannot be read without the lock.
 // *Thread safety.* One session's; the slots are the process's.
 // *Invariants.*
 //   OC1  A call that was sent is never done again on another path, unless the owner has said that
@@ -10,6 +11,7 @@
 //   OC2  Owner and caller decide by one compare-and-swap of the slot's claim word, from the number
 //        of the call before to this call's: the owner before it makes the edit, or answers, the
 //        caller to take the call back.
+//        A read needs no decision: it may be given up at any time, and made on another path.
 //   OC3  The session holds no lock: while it waits, its thread may serve other ranks.
 #pragma once
 
@@ -65,15 +67,28 @@ class OwnerCaller {
     return Status(static_cast<Code>((*answer)->code));
   }
 
+  /// Has the owner of a remote key read the key's value, valid until the next call or read.
+  /// Nothing: the caller is to read it, for the same reasons.
+  std::optional<Status> read(std::uint32_t owner, std::string_view key, std::string_view& value,
+                             ElementPlace& place);
+
   /// Edits that owners have made.
   std::uint64_t calls() const { return calls_; }
 
  private:
   /// The owner only tries the lock: where it is taken for this long, the caller queues by itself.
   static constexpr std::uint64_t kLockTriesNs = 1'000'000;
+  /// After a read that the owner has declined, so many are not sent: many keys are long, or expire.
+  static constexpr std::uint32_t kReadRest = 16;
 
+  /// Nothing if there is no slot, or no room in one.
+  std::optional<CallSlots::Claim> send(std::uint32_t owner, std::string_view key,
+                                       const EditArguments& arguments);
+  void end(std::uint32_t owner, const CallSlots::Claim& claim, Deadline deadline);
   std::optional<Result<CallAnswer>> ask(std::uint32_t owner, std::string_view key,
                                         const EditArguments& arguments);
+  bool read_value(std::uint32_t owner, const CallSlots::Claim& claim, std::uint64_t bytes,
+                  Deadline deadline);
   std::optional<CallAnswer> wait(std::uint32_t owner, const CallSlots::Claim& claim,
                                  Deadline deadline);
   std::optional<bool> take_back(std::uint32_t owner, const CallSlots::Claim& claim,
@@ -95,12 +110,14 @@ class OwnerCaller {
   std::chrono::nanoseconds timeout_;
   std::chrono::nanoseconds patience_;
   std::vector<std::byte> message_;
+  std::vector<std::byte> value_;  // with its checksum
   std::uint64_t calls_ = 0;
+  std::uint32_t read_rests_ = 0;
 };
 
 template <fabric::Endpoint E>
-std::optional<Result<CallAnswer>> OwnerCaller<E>::ask(std::uint32_t owner, std::string_view key,
-                                                      const EditArguments& arguments) {
+std::optional<CallSlots::Claim> OwnerCaller<E>::send(std::uint32_t owner, std::string_view key,
+                                                     const EditArguments& arguments) {
   const auto span_ns = static_cast<std::uint64_t>(timeout_.count());
   Call call{.patience_ns = std::min(span_ns / 2, kLockTriesNs), .key = key, .arguments = arguments};
   if (encoded_bytes(call) > kCallBytes) return std::nullopt;
@@ -111,11 +128,29 @@ std::optional<Result<CallAnswer>> OwnerCaller<E>::ask(std::uint32_t owner, std::
   if (!claim) return std::nullopt;
   call.number = claim->number;
   const std::size_t bytes = encode(call, geometry_.sum_seed(), message_);
-  const std::uint64_t now = ep_.now_ns();
-  const Deadline deadline = Deadline::within(timeout_).started(now);
   ep_.post_write(fabric::rma, geometry_.call_request(owner, ep_.rank(), claim->slot),
                  std::span<const std::byte>(message_).first(bytes));
   ep_.push(owner);
+  return claim;
+}
+
+/// After the answer: the request has come, but its buffer is ours only after the flush.
+template <fabric::Endpoint E>
+void OwnerCaller<E>::end(std::uint32_t owner, const CallSlots::Claim& claim, Deadline deadline) {
+  if (ep_.flush_idle(owner, deadline)) {
+    slots_->release(owner, claim);
+  } else {
+    slots_->abandon(owner, claim, std::move(message_));
+  }
+}
+
+template <fabric::Endpoint E>
+std::optional<Result<CallAnswer>> OwnerCaller<E>::ask(std::uint32_t owner, std::string_view key,
+                                                      const EditArguments& arguments) {
+  const auto claim = send(owner, key, arguments);
+  if (!claim) return std::nullopt;
+  const std::uint64_t now = ep_.now_ns();
+  const Deadline deadline = Deadline::within(timeout_).started(now);
   auto answer = wait(owner, *claim, Deadline::within(patience_).started(now));
   if (!answer) {
     const std::optional<bool> taken_back = take_back(owner, *claim, deadline);
@@ -129,13 +164,53 @@ std::optional<Result<CallAnswer>> OwnerCaller<E>::ask(std::uint32_t owner, std::
                                              owner)));
     }
   }
-  // The request has come, but its buffer is ours only after the flush.
-  if (ep_.flush_idle(owner, deadline)) {
-    slots_->release(owner, *claim);
-  } else {
-    slots_->abandon(owner, *claim, std::move(message_));
-  }
+  end(owner, *claim, deadline);
   return Result<CallAnswer>(*answer);
+}
+
+template <fabric::Endpoint E>
+std::optional<Status> OwnerCaller<E>::read(std::uint32_t owner, std::string_view key,
+                                           std::string_view& value, ElementPlace& place) {
+  if (slots_ == nullptr) return std::nullopt;
+  if (read_rests_ > 0) {
+    --read_rests_;
+    return std::nullopt;
+  }
+  value_.resize(kAnswerBytes);  // after the answer nothing fails
+  const auto claim = send(owner, key, {.kind = EditKind::kRead});
+  if (!claim) return std::nullopt;
+  const Deadline deadline = Deadline::within(patience_).started(ep_.now_ns());
+  const auto answer = wait(owner, *claim, deadline);
+  const bool found = answer && answer->code == static_cast<std::uint8_t>(Code::kOk);
+  if (!answer || (found && !read_value(owner, *claim, answer->result, deadline))) {
+    slots_->abandon(owner, *claim, std::move(message_));
+    return std::nullopt;
+  }
+  end(owner, *claim, deadline);
+  if (answer->code == CallAnswer::kDeclined) {
+    read_rests_ = kReadRest;
+    return std::nullopt;
+  }
+  value = {};
+  if (found)
+    value = {reinterpret_cast<const char*>(value_.data()) + sizeof(std::uint64_t), answer->result};
+  place = answer->place;
+  return Status(static_cast<Code>(answer->code));
+}
+
+/// The value behind an answer, into value_: its bytes may come after the words.
+template <fabric::Endpoint E>
+bool OwnerCaller<E>::read_value(std::uint32_t owner, const CallSlots::Claim& claim,
+                                std::uint64_t bytes, Deadline deadline) {
+  KW_CHECK(bytes <= AnswerValue::kMaxBytes);
+  const auto part = std::span(value_).first(sizeof(std::uint64_t) + bytes);
+  const fabric::Address from =
+      geometry_.call_answer(ep_.rank(), owner, claim.slot) + AnswerValue::kAt;
+  const auto look = [&] {
+    ep_.read(fabric::cpu, from, part);
+    return AnswerValue::is_there(part, claim.number, geometry_.sum_seed());
+  };
+  return ep_.retry_until(look, fabric::Backoff::none(), deadline);
 }
 
 /// Whether the owner will not make the edit; nothing if the deadline comes before that is known.

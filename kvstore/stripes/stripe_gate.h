@@ -41,11 +41,25 @@ class StripeGate {
   StripeGate(const StripeGate&) = delete;
   StripeGate& operator=(const StripeGate&) = delete;
 
+  /// Before a lock of another rank is taken: kTimeout if that does not answer. An operation that
+  /// takes locks cannot be given up half-way, so it is not begun. Reads on this node do without
+  /// the rank.
+  Status reach(std::uint32_t rank, locks::Mode mode, Deadline deadline) {
+    E& ep = agent_.ep;
+    if (rank == ep.rank() || ep.one_class() || holds_all_) return {};
+    if (mode == locks::Mode::kRead && ep.is_local(rank)) return {};
+    return ep.answers(rank, deadline) ? Status() : no_answer(rank);
+  }
+  Status reach(std::uint32_t rank, locks::Mode mode) { return reach(rank, mode, deadline_); }
+  static Status no_answer(std::uint32_t rank) {
+    return {Code::kTimeout, fmt::format("rank {} did not answer in time", rank)};
+  }
   /// `post_first` as of StripeLock::acquire(). Not while holds_all().
   template <class PostFirst>
   Result<locks::StripeGrant> acquire_and_read(std::uint32_t rank, std::uint64_t stripe,
-                                              locks::Mode mode, PostFirst&& post_first) {
-    return lock_.acquire(agent_, geometry_.stripe_site(rank, stripe), mode, deadline_,
+                                              locks::Mode mode, Deadline deadline,
+                                              PostFirst&& post_first) {
+    return lock_.acquire(agent_, geometry_.stripe_site(rank, stripe), mode, deadline,
                          cached_kind(rank, stripe), post_first);
   }
   Result<locks::StripeGrant> acquire(std::uint32_t rank, std::uint64_t stripe, locks::Mode mode,
@@ -60,6 +74,8 @@ class StripeGate {
                              cached_kind(rank, stripe));
   }
   void release(std::uint32_t rank, std::uint64_t stripe, locks::StripeGrant& grant);
+  /// The deadline of an operation; it begins with the first wait.
+  Deadline deadline() const { return deadline_; }
   /// The deadline of an operation that begins now.
   Deadline begun() const { return deadline_.started(agent_.ep.now_ns()); }
 
@@ -151,6 +167,10 @@ class StripeSet {
 
   Status acquire(locks::Mode mode) {
     const Deadline until = gate_.begun();
+    for (std::size_t i = 0; i < held_.size(); ++i) {
+      if (i > 0 && held_[i].rank == held_[i - 1].rank) continue;
+      if (Status status = gate_.reach(held_[i].rank, mode, until); !status.ok()) return status;
+    }
     for (Held& held : held_) {
       auto grant = gate_.acquire(held.rank, held.stripe, mode, until);
       if (!grant.ok()) return grant.status();

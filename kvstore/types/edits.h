@@ -23,6 +23,7 @@ enum class EditKind : std::uint8_t {
   kAppend,
   kSetRange,
   kCompareAndSet,
+  kRead = 64,  // no edit: travels like one
 };
 
 /// The arguments of an edit of any kind; those that a kind has not are empty.
@@ -159,6 +160,7 @@ bool with_edit(const EditArguments& arguments, Use&& use) {
     case EditKind::kAppend: return as(AppendEdit::of(arguments));
     case EditKind::kSetRange: return as(SetRangeEdit::of(arguments));
     case EditKind::kCompareAndSet: return as(CompareAndSetEdit::of(arguments));
+    case EditKind::kRead: return false;
   }
   return false;
 }

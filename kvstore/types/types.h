@@ -255,15 +255,17 @@ struct KindChoice;  // stripe_monitor.h
 
 /// Reads of elements of other ranks without their locks, as a session counts them.
 struct OptimisticReads {
-  std::uint64_t warm = 0;     // accepted, with one message
-  std::uint64_t cold = 0;     // accepted, with two
-  std::uint64_t refused = 0;  // read under the lock then
+  std::uint64_t warm = 0;       // accepted, with one message
+  std::uint64_t cold = 0;       // accepted, with two
+  std::uint64_t refused = 0;    // read under the lock then
+  std::uint64_t by_owners = 0;  // refused, and read by the owner under the lock
 
-  std::uint64_t all() const { return warm + cold + refused; }
+  std::uint64_t all() const { return warm + cold + refused + by_owners; }
   OptimisticReads& operator+=(const OptimisticReads& more) {
     warm += more.warm;
     cold += more.cold;
     refused += more.refused;
+    by_owners += more.by_owners;
     return *this;
   }
 };

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "keyway/kvstore/layout/geometry.h"
 #include "keyway/kvstore/types/types.h"
 #include "keyway/kvstore/volume/expiry_clock.h"
+#include "keyway/locks/base/clock.h"
 #include "keyway/locks/fabric/endpoint.h"
 
 namespace keyway::store {
@@ -23,7 +25,9 @@ namespace keyway::store {
 template <fabric::Endpoint E>
 class OperationClock {
  public:
-  OperationClock(E& ep, const Geometry& geometry) : ep_(ep), geometry_(geometry) {
+  /// `timeout`: the span of an operation.
+  OperationClock(E& ep, const Geometry& geometry, std::chrono::nanoseconds timeout)
+      : ep_(ep), geometry_(geometry), soon_(Deadline::within(timeout / kPartForTime)) {
     owners_.reserve(1);  // begin() allocates nothing
   }
   OperationClock(const OperationClock&) = delete;
@@ -55,7 +59,8 @@ class OperationClock {
   /// T1: the time of the current operation, the latest of its owners'. The locks are held. The
   /// words of remote owners are read in one round trip each, unless they have come with an element.
   std::uint64_t now();
-  /// The time for a key of this rank, within an operation or outside of one.
+  /// The time for a key of this rank, within an operation or outside of one. If the rank does not
+  /// answer soon it is this host's: the operation that needs the time will not reach the rank.
   std::uint64_t now_at(std::uint32_t rank);
   /// T2. If the word is late enough already it costs only a read: a load on this host, and nothing
   /// for a remote volume whose word the operation has already read.
@@ -86,6 +91,9 @@ class OperationClock {
   }
 
  private:
+  /// An operation that asks for the time first may end later than its deadline by this part of it.
+  static constexpr int kPartForTime = 10;
+
   void forget() {
     now_ms_ = 0;
     words_read_ = false;
@@ -96,6 +104,7 @@ class OperationClock {
 
   E& ep_;
   const Geometry& geometry_;
+  const Deadline soon_;
   LocalClock clock_;
   std::vector<std::uint32_t> owners_;  // owners of the operation's keys, each once
   std::uint64_t now_ms_ = 0;           // 0: not read yet
@@ -156,6 +165,9 @@ template <fabric::Endpoint E>
 std::uint64_t OperationClock<E>::now_at(std::uint32_t rank) {
   if (pins_ != 0) return now();
   if (ep_.is_local(rank)) return local_time(rank);
+  if (!ep_.answers(rank, soon_)) {
+    return clock_.read(ep_.wall_ms(), [this] { return ep_.now_ns(); });
+  }
   const PostedClockWords words = post_words(rank);
   return remote_time(words.value(ep_.flush(rank)), ep_.wall_ms());
 }

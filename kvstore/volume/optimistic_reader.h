@@ -11,15 +11,21 @@
 //        line which led to it; it has no mark, it has the key, and its checksum matches.
 //   OR2  Between a line and the element that it leads to, less than kColdNs pass: too little for
 //        2^23 changes of a line, after which an old version would look new.
+//   OR3  A read waits for a rank until its deadline. The endpoint then owns the buffer, which the
+//        rank's answer will be written to.
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
+#include <new>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "keyway/kvstore/layout/bucket.h"
@@ -39,17 +45,34 @@ inline constexpr std::uint64_t kColdNs = 100'000'000;
 template <fabric::Endpoint E>
 class OptimisticReader {
  public:
-  /// Without a cache nothing is read without its lock. The cache outlives it.
-  OptimisticReader(E& ep, const Geometry& geometry, AddressCache* addresses)
-      : ep_(ep), geometry_(geometry), permit_(ep, geometry), addresses_(addresses) {}
+  /// Without a cache nothing is read without its lock. The cache outlives it. `deadline`: for each
+  /// read; it begins with the read.
+  OptimisticReader(E& ep, const Geometry& geometry, AddressCache* addresses, Deadline deadline)
+      : ep_(ep),
+        geometry_(geometry),
+        permit_(ep, geometry),
+        addresses_(addresses),
+        deadline_(deadline),
+        owing_(ep.ranks()) {
+    late_.reserve(3 * ep.ranks());  // twice for a batch, and once more when memory has ended
+    asked_.reserve(ep.ranks());
+  }
   OptimisticReader(const OptimisticReader&) = delete;
   OptimisticReader& operator=(const OptimisticReader&) = delete;
 
-  /// The element of a remote key, valid until the next read; null: take the lock.
+  /// The element of a remote key, valid until the next read; null: take the lock, unless
+  /// is_late(rank).
   const ElementView* read(const Location& location, std::string_view key) {
+    late_.clear();
     if (addresses_ == nullptr) return nullptr;
+    const Deadline until = deadline_.started(ep_.now_ns());
+    if (!is_free(location.rank, until)) {
+      late_.push_back(location.rank);
+      return nullptr;
+    }
     const auto known = addresses_->find(location.hash);
-    const bool accepted = known ? warm(location, key, *known) : cold(location, key);
+    const bool accepted = known ? warm(location, key, *known, until) : cold(location, key, until);
+    if (!late_.empty()) return nullptr;
     ++(accepted ? (known ? counts_.warm : counts_.cold) : counts_.refused);
     return accepted ? &element_ : nullptr;
   }
@@ -59,6 +82,16 @@ class OptimisticReader {
   template <class Wanted, class Use>
   void read_several(std::span<const Location> locations, std::span<const std::string_view> keys,
                     Wanted&& wanted, Use&& use);
+  /// The owner has read the element, after read() has not.
+  void read_by_owner() {
+    if (addresses_ != nullptr) --counts_.refused;
+    ++counts_.by_owners;
+  }
+  /// Whether the last read ended because this rank had not answered by its deadline.
+  bool is_late(std::uint32_t rank) const {
+    return !late_.empty() && std::find(late_.begin(), late_.end(), rank) != late_.end();
+  }
+  std::span<const std::uint32_t> late() const { return late_; }
   /// Where the element of a key is expected; empty if that is not known.
   EntryWord expected(const Location& location) const {
     const auto known = addresses_ == nullptr ? std::nullopt : addresses_->find(location.hash);
@@ -79,13 +112,15 @@ class OptimisticReader {
   ReadPermit<E>& permit() { return permit_; }
 
  private:
-  // Torn: it is being changed, or nobody may read without a lock now.
-  enum class Verdict : std::uint8_t { kAccepted, kTorn, kRefused };
+  // Torn: it is being changed, or nobody may read without a lock now. Late: see is_late().
+  enum class Verdict : std::uint8_t { kAccepted, kTorn, kRefused, kLate };
   /// A read that meets a change of the element is tried again so often.
   static constexpr int kTries = 2;
   /// After a cold read that was refused, this many keys are read under their locks at once: many
   /// keys are absent, or inline.
   static constexpr std::uint32_t kColdRest = 16;
+  /// The time for other ranks of a batch after one has not answered until the deadline.
+  static constexpr std::chrono::milliseconds kGrace{10};
 
   /// Whether an entry can be that of a block. A line that is read without its lock may mix two of
   /// its states, so that the bytes of an inline element look like an entry.
@@ -99,24 +134,33 @@ class OptimisticReader {
     return ((version - stamp) & Bucket::kMaxVersion) > Bucket::kMaxVersion / 2;
   }
 
-  bool warm(const Location& location, std::string_view key, const ElementPlace& known) {
+  bool warm(const Location& location, std::string_view key, const ElementPlace& known,
+            Deadline until) {
     const auto is_known = [&](std::uint32_t stamp) { return stamp == known.stamp; };
-    const Verdict verdict = fetch(location.rank, known.entry, key, is_known);
+    const Verdict verdict = fetch(location.rank, known.entry, key, is_known, until);
     if (verdict == Verdict::kRefused) addresses_->forget(location.hash);
     return verdict == Verdict::kAccepted;
   }
 
-  bool cold(const Location& location, std::string_view key) {
+  bool cold(const Location& location, std::string_view key, Deadline until) {
     if (cold_rests_ > 0) {
       --cold_rests_;
       return false;
     }
     const std::uint64_t begun = ep_.now_ns();
-    ep_.read(fabric::rma, geometry_.bucket(location.rank, location.bucket),
-             std::as_writable_bytes(std::span(line_.words)));
+    fetched_.resize(kBucketBytes);
+    ep_.post_read(fabric::rma, geometry_.bucket(location.rank, location.bucket),
+                  std::span(fetched_));
+    if (!ep_.flush_idle(location.rank, until)) {
+      be_late(location.rank);
+      give_up();
+      return false;
+    }
+    std::memcpy(line_.words.data(), fetched_.data(), kBucketBytes);
     const auto not_newer = [&](std::uint32_t stamp) { return !is_newer(stamp, line_.version()); };
     const EntryWord entry = block_in_line(location);
-    if (is_block(entry) && fetch(location.rank, entry, key, not_newer) == Verdict::kAccepted &&
+    if (is_block(entry) &&
+        fetch(location.rank, entry, key, not_newer, until) == Verdict::kAccepted &&
         ep_.now_ns() - begun < kColdNs) {  // OR2
       addresses_->learn(location.hash, {entry, stamp_});
       return true;
@@ -136,16 +180,47 @@ class OptimisticReader {
 
   /// Fetches a block, and says whether it proves itself to be the element of the key.
   template <class Right>
-  Verdict fetch(std::uint32_t rank, EntryWord entry, std::string_view key, Right&& right) {
+  Verdict fetch(std::uint32_t rank, EntryWord entry, std::string_view key, Right&& right,
+                Deadline until) {
     fetched_.resize(class_bytes(entry.size_class()));
     for (int i = 0; i < kTries; ++i) {
       const auto asked = permit_.begin(rank);
       ep_.post_read(fabric::rma, {rank, entry.offset()}, std::span(fetched_));
-      if (!permit_.end(asked)) return Verdict::kTorn;
+      const std::optional<bool> permitted = permit_.end(asked, until);
+      if (!permitted) {
+        be_late(rank);
+        give_up();
+        return Verdict::kLate;
+      }
+      if (!*permitted) return Verdict::kTorn;
       const Verdict verdict = judge(fetched_, key, right);
       if (verdict != Verdict::kTorn) return verdict;
     }
     return Verdict::kTorn;
+  }
+
+  void be_late(std::uint32_t rank) {
+    late_.push_back(rank);
+    owing_[rank] = true;
+  }
+  /// Whether a rank owes no answer, by the deadline: else it would get questions without end.
+  bool is_free(std::uint32_t rank, Deadline until) {
+    if (!owing_[rank]) return true;
+    if (!ep_.flush_idle(rank, until)) return false;
+    owing_[rank] = false;
+    return true;
+  }
+  /// OR3: answers of ranks that are late are on their way to this buffer.
+  void give_up() {
+    std::shared_ptr<std::vector<std::byte>> buffer;
+    try {
+      buffer = std::make_shared<std::vector<std::byte>>(std::move(fetched_));
+      for (const std::uint32_t rank : late_) ep_.keep(rank, buffer);
+    } catch (const std::bad_alloc&) {
+      // They have come before the buffer is used again, or freed.
+      for (const std::uint32_t rank : late_) ep_.flush(rank);
+      throw;
+    }
   }
 
   /// OR1.
@@ -172,9 +247,10 @@ class OptimisticReader {
     bool is_line() const { return !known.known(); }
   };
 
-  /// Fetches what several_ says in one round trip, and calls judge_one(key, bytes, permitted).
+  /// Fetches what several_ says in one round trip, and calls judge_one(key, bytes, permitted) for
+  /// the keys of each rank that has answered.
   template <class Judge>
-  void fetch_several(Judge&& judge_one);
+  void fetch_several(Deadline until, Judge&& judge_one);
   Several block_of(std::size_t of, std::uint32_t rank, const ElementPlace& place) const {
     return {of, {rank, place.entry.offset()}, class_bytes(place.entry.size_class()), place};
   }
@@ -183,6 +259,7 @@ class OptimisticReader {
   const Geometry& geometry_;
   ReadPermit<E> permit_;
   AddressCache* addresses_;
+  const Deadline deadline_;
   OptimisticReads counts_;
   std::uint32_t cold_rests_ = 0;
   Bucket line_;                     // of a cold read
@@ -190,13 +267,15 @@ class OptimisticReader {
   std::vector<Several> several_;
   std::vector<Several> behind_lines_;  // elements that lines of a batch have led to
   std::vector<typename ReadPermit<E>::Asked> asked_;
-  ElementView element_;      // in it
-  std::uint32_t stamp_ = 0;  // of it
+  std::vector<std::uint32_t> late_;  // ranks that the last read has waited for until its deadline
+  std::vector<char> owing_;          // by rank: it was late, and may not have answered since
+  ElementView element_;              // in it
+  std::uint32_t stamp_ = 0;          // of it
 };
 
 template <fabric::Endpoint E>
 template <class Judge>
-void OptimisticReader<E>::fetch_several(Judge&& judge_one) {
+void OptimisticReader<E>::fetch_several(Deadline until, Judge&& judge_one) {
   std::sort(several_.begin(), several_.end(),
             [](const Several& a, const Several& b) { return a.from.rank() < b.from.rank(); });
   std::size_t total = 0;
@@ -209,18 +288,31 @@ void OptimisticReader<E>::fetch_several(Judge&& judge_one) {
     return std::span(fetched_).subspan(key.at, key.bytes);
   };
   asked_.clear();
-  for (const Several& key : several_) {
-    const std::uint32_t rank = key.from.rank();
-    if (asked_.empty() || asked_.back().rank != rank) asked_.push_back(permit_.begin(rank));
-    ep_.post_read(fabric::rma, key.from, bytes_of(key));
-  }
-  auto key = several_.begin();
-  for (const auto& asked : asked_) {
-    const bool permitted = permit_.end(asked);
-    for (; key != several_.end() && key->from.rank() == asked.rank; ++key) {
-      judge_one(*key, bytes_of(*key), permitted);
+  const std::size_t late_before = late_.size();
+  try {
+    for (const Several& key : several_) {
+      const std::uint32_t rank = key.from.rank();
+      if (asked_.empty() || asked_.back().rank != rank) asked_.push_back(permit_.begin(rank));
+      ep_.post_read(fabric::rma, key.from, bytes_of(key));
     }
+    auto key = several_.begin();
+    for (const auto& asked : asked_) {
+      const std::optional<bool> permitted = permit_.end(asked, until);
+      if (!permitted) be_late(asked.rank);
+      for (; key != several_.end() && key->from.rank() == asked.rank; ++key) {
+        if (permitted) judge_one(*key, bytes_of(*key), *permitted);
+      }
+    }
+  } catch (...) {  // no memory
+    late_.resize(late_before);
+    for (const Several& key : several_) {
+      const std::uint32_t rank = key.from.rank();
+      if (late_.size() == late_before || late_.back() != rank) be_late(rank);
+    }
+    give_up();
+    throw;
   }
+  if (late_.size() > late_before) give_up();
 }
 
 template <fabric::Endpoint E>
@@ -228,11 +320,15 @@ template <class Wanted, class Use>
 void OptimisticReader<E>::read_several(std::span<const Location> locations,
                                        std::span<const std::string_view> keys, Wanted&& wanted,
                                        Use&& use) {
+  late_.clear();
   if (addresses_ == nullptr) return;
+  const std::uint64_t begun = ep_.now_ns();
+  const Deadline until = deadline_.started(begun);
   several_.clear();
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (!wanted(i)) continue;
     const Location& location = locations[i];
+    if (!is_free(location.rank, Deadline::now())) continue;
     if (const auto known = addresses_->find(location.hash)) {
       several_.push_back(block_of(i, location.rank, *known));
     } else if (cold_rests_ > 0) {
@@ -243,7 +339,6 @@ void OptimisticReader<E>::read_several(std::span<const Location> locations,
   }
   if (several_.size() < 2) return;  // read() is as good
   behind_lines_.clear();
-  const std::uint64_t begun = ep_.now_ns();
   const auto refuse_cold = [&] { cold_rests_ = kColdRest; };
   const auto lines_and_known = [&](const Several& key, std::span<const std::byte> bytes,
                                    bool permitted) {
@@ -263,10 +358,12 @@ void OptimisticReader<E>::read_several(std::span<const Location> locations,
     ++counts_.warm;
     use(key.of, element_);
   };
-  fetch_several(lines_and_known);
+  fetch_several(until, lines_and_known);
   if (behind_lines_.empty()) return;
   several_.swap(behind_lines_);
-  fetch_several([&](const Several& key, std::span<const std::byte> bytes, bool permitted) {
+  // If a rank has used up the time, the others are not to be late as well.
+  const Deadline rest = late_.empty() ? until : Deadline::within(kGrace);
+  fetch_several(rest, [&](const Several& key, std::span<const std::byte> bytes, bool permitted) {
     if (!permitted) return;
     const auto not_newer = [&](std::uint32_t stamp) { return !is_newer(stamp, key.known.stamp); };
     const bool accepted = judge(bytes, keys[key.of], not_newer) == Verdict::kAccepted &&

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "keyway/kvstore/layout/geometry.h"
@@ -51,11 +52,13 @@ class ReadPermit {
     }
     return asked;
   }
-  /// Flushes the rank, for a session that holds no lock. Whether what was read counts (RP1).
-  bool end(const Asked& asked) {
+  /// Flushes the rank, for a session that holds no lock. Whether what was read counts (RP1);
+  /// nothing if the deadline has come first.
+  std::optional<bool> end(const Asked& asked, Deadline deadline) {
     Permit& permit = of_rank_[asked.rank];
-    const fabric::Flushed flushed = *ep_.flush_idle(asked.rank, Deadline::never());
-    if (asked.asks) permit = {asked.begun_ns, asked.alone.value(flushed) == 0};
+    const auto flushed = ep_.flush_idle(asked.rank, deadline);
+    if (!flushed) return std::nullopt;
+    if (asked.asks) permit = {asked.begun_ns, asked.alone.value(*flushed) == 0};
     return permit.given && ep_.now_ns() - permit.asked_ns < kPermitNs;
   }
 

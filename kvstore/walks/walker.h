@@ -205,6 +205,7 @@ template <fabric::Endpoint E>
 template <class Body>
 Status Walker<E>::in_stripe(std::uint32_t rank, std::uint64_t stripe, locks::Mode mode,
                             Body&& body) {
+  if (Status status = gate_.reach(rank, mode); !status.ok()) return status;
   auto grant = gate_.acquire(rank, stripe, mode);
   if (!grant.ok()) return grant.status();
   clock_.begin(rank);

@@ -293,9 +293,11 @@ template <fabric::Endpoint E>
 void dump_plain_queue(LockAgent<E>& agent, fabric::Address node,
                       std::vector<fabric::AgentId>& queue) {
   const ByClass words(agent.ep);
+  if (!can_be_dumped(agent.ep, node)) return;
   auto next = words.load(node + kNextOffset);
   for (std::size_t steps = 0; next != 0 && steps < kMaxDumped; ++steps) {
     const auto waiter = fabric::Address::from_word(next & ~kMayLeave);
+    if (!can_be_dumped(agent.ep, waiter)) return;
     if (words.load(waiter + kStatusOffset) != kNodeAbandoned) {
       queue.push_back(agent.nodes.region().owner(waiter));
     }

@@ -16,9 +16,11 @@
 
 #include <fmt/core.h>
 
+#include <chrono>
 #include <cstdint>
 #include <vector>
 
+#include "keyway/locks/base/clock.h"
 #include "keyway/locks/base/status.h"
 #include "keyway/locks/fabric/endpoint.h"
 #include "keyway/locks/fabric/segment.h"
@@ -75,6 +77,13 @@ constexpr const char* node_word_name(std::uint64_t offset) {
 inline constexpr std::uint32_t kDefaultNodesPerAgent = 256;
 /// Nodes that a dump reads in one queue or list, which may change while it is walked.
 inline constexpr std::size_t kMaxDumped = 256;
+
+/// Whether a dump may read a node: not that of a rank that does not answer.
+template <fabric::Endpoint E>
+bool can_be_dumped(E& ep, fabric::Address node) {
+  constexpr std::chrono::seconds kPatience(1);
+  return node.rank() == ep.rank() || ep.answers(node.rank(), Deadline::within(kPatience));
+}
 
 /// The place of every rank's nodes. The same on all ranks.
 struct NodeRegion {

@@ -160,6 +160,8 @@ class CountingEndpoint {
     ++counts_.flushes[level_of_[rank]];
     return inner_.flush_idle(rank, deadline);
   }
+  void keep(std::uint32_t rank, const std::shared_ptr<void>& buffer) { inner_.keep(rank, buffer); }
+  bool answers(std::uint32_t rank, Deadline deadline) { return inner_.answers(rank, deadline); }
   void flush_all() { inner_.flush_all(); }
   void fence() { inner_.fence(); }
   void order(std::uint32_t rank) { inner_.order(rank); }

@@ -27,6 +27,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 
@@ -91,8 +92,10 @@ template <class E>
 concept Endpoint = detail::WordAccess<E, CpuClass> && detail::WordAccess<E, RmaClass> &&
     detail::BulkAccess<E, CpuClass> && detail::BulkAccess<E, RmaClass> &&
     requires(E& ep, const E& cep, Address a, std::uint32_t rank, Deadline deadline,
-             const Backoff& backoff, detail::AnyPredicate predicate, detail::AnyAttempt attempt) {
-  // Completes all operations that this agent has issued to `rank`; flush_all: to every rank.
+             const std::shared_ptr<void>& buffer, const Backoff& backoff,
+             detail::AnyPredicate predicate, detail::AnyAttempt attempt) {
+  // Completes all operations that this agent has issued to `rank`; flush_all: to every rank, but
+  // for operations that a flush_idle() has given up.
   { ep.flush(rank) } -> std::same_as<Flushed>;
   { ep.flush_all() } -> std::same_as<void>;
   // The same as flush(), for an agent that holds no lock and is in no lock's queue: its thread may
@@ -101,6 +104,11 @@ concept Endpoint = detail::WordAccess<E, CpuClass> && detail::WordAccess<E, RmaC
   // deadline has come first: results and buffers of these operations still wait for a flush. A
   // fabric of which the ranks always answer may take longer.
   { ep.flush_idle(rank, deadline) } -> std::same_as<std::optional<Flushed>>;
+  // Keeps a buffer of operations that flush_idle() has given up until they are complete.
+  { ep.keep(rank, buffer) } -> std::same_as<void>;
+  // Whether the rank answers by the deadline. One that has just answered another operation of this
+  // process is not asked.
+  { ep.answers(rank, deadline) } -> std::same_as<bool>;
   // Flush, and order earlier stores before later loads as well (what Peterson's lock needs).
   { ep.fence() } -> std::same_as<void>;
   // Operations that the agent has posted to `rank` will be complete soon, also if it does nothing

@@ -160,6 +160,7 @@ void add_locks(Families& families, const Service& service) {
     reads.add(locks.warm, {{"way", "warm"}});
     reads.add(locks.cold, {{"way", "cold"}});
     reads.add(locks.refused, {{"way", "locked"}});
+    reads.add(locks.reads_by_owners, {{"way", "by_owner"}});
   }
   add_counter(families, "keyway_remote_edits_total", "Edits of other nodes' keys by their owners.",
               locks.edits_by_owners);

@@ -130,6 +130,7 @@ void Worker::tell_locks(std::size_t fiber) {
   reported.warm.set(reads.warm);
   reported.cold.set(reads.cold);
   reported.refused.set(reads.refused);
+  reported.reads_by_owners.set(reads.by_owners);
   reported.edits_by_owners.set(inspector.edits_by_owners());
 }
 

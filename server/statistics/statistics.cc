@@ -120,6 +120,7 @@ LockTotals Statistics::locks() const {
       totals.warm += session.warm.value();
       totals.cold += session.cold.value();
       totals.refused += session.refused.value();
+      totals.reads_by_owners += session.reads_by_owners.value();
       totals.edits_by_owners += session.edits_by_owners.value();
     }
   }

@@ -57,6 +57,7 @@ struct LockTotals {
   std::uint64_t warm = 0;
   std::uint64_t cold = 0;
   std::uint64_t refused = 0;
+  std::uint64_t reads_by_owners = 0;
   std::uint64_t edits_by_owners = 0;
 };
 

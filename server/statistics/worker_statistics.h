@@ -62,11 +62,11 @@ class ErrorCounters {
 };
 
 /// Counts of the locks of a fiber's session, as last published, of its reads of other nodes that
-/// tried to do without, and of the edits that owners there made for it.
+/// tried to do without, and of what owners there did for it.
 struct LockCounters {
   Counter shared, exclusive, contended, handed_over, timeouts;
   Counter warm, cold, refused;
-  Counter edits_by_owners;
+  Counter reads_by_owners, edits_by_owners;
 };
 
 class WorkerStatistics {

@@ -202,6 +202,45 @@ TEST_CASE("a thread that waits for a rank that does not answer keeps no other fr
   }
 }
 
+TEST_CASE("operations to a rank that does not answer are given up") {
+  if constexpr (kOpenMpi) return;  // its flush knows no deadline
+  MpiFabric fabric = fabric_without_helper(kSegment);
+  if (fabric.ranks() == 1 || fabric.one_class()) return;  // then it needs nobody's answer
+  Gate gate(fabric);
+  fabric.barrier();
+  if (fabric.rank() == 1) {
+    gate.pass();  // asleep, outside MPI
+  } else if (fabric.rank() == 0) {
+    Watchdog watchdog(gate);
+    MpiEndpoint ep = *fabric.endpoint();
+    MpiEndpoint other = *fabric.endpoint();
+    const auto soon = Deadline::within(std::chrono::milliseconds(30));
+    auto buffer = std::make_shared<std::vector<std::byte>>(64);
+    const std::weak_ptr<std::vector<std::byte>> kept = buffer;
+    ep.post_read(rma, {1, kAsleep + 512}, *buffer);
+    const Pending added = ep.post_fetch_add(rma, {1, kCount}, 1);
+    REQUIRE_FALSE(ep.flush_idle(1, soon));
+    ep.keep(1, buffer);
+    buffer.reset();
+    CHECK_FALSE(kept.expired());
+    // Others find out by themselves, and what has no part in it does not wait.
+    CHECK_FALSE(ep.answers(1, soon));
+    CHECK_FALSE(other.answers(1, soon));
+    CHECK_FALSE(other.answers(1, soon));
+    CHECK(ep.fetch_add(rma, {0, kCount}, 1) == 0);
+    ep.flush_all();
+    ep.fence();
+    other.flush_all();
+    CHECK(watchdog.in_time());
+    gate.let_pass();
+    CHECK(ep.answers(1, Deadline::within(std::chrono::minutes(1))));
+    CHECK(kept.expired());
+    CHECK(added.value(ep.flush(1)) == 0);
+    CHECK(other.answers(1, Deadline::within(std::chrono::minutes(1))));
+    CHECK(other.load(rma, {1, kCount}) == 1);
+  }
+}
+
 TEST_CASE("a write is not complete before its target has carried it out") {
   if constexpr (kOpenMpi) return;  // that is its flush
   MpiFabric fabric = fabric_without_helper(kSegment + kLargest);

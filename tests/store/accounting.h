@@ -34,7 +34,7 @@ inline void check_heap(Store& store, Session& walker, std::span<Session* const> 
     check_volume(*report, walker.inspector().usage(rank), leased);
     elements += report->elements;
   }
-  CHECK(walker.size() == elements);
+  CHECK(*walker.size() == elements);
 }
 inline void check_heap(Store& store, Session& only) {
   Session* const one[] = {&only};

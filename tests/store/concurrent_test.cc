@@ -81,7 +81,7 @@ void check_after(Store& store) {
   check_heap(store, walker);
   REQUIRE(walker.clear().ok());
   check_heap(store, walker);
-  CHECK(walker.size() == 0);
+  CHECK(*walker.size() == 0);
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ void check_all(Session& s, const Kept& kept) {
     if (!s.get(key, value).ok() || value != expected) wrong += key + " ";
   }
   REQUIRE(wrong == "");
-  REQUIRE(s.size() == kept.size());
+  REQUIRE(*s.size() == kept.size());
 }
 
 }  // namespace

@@ -228,7 +228,7 @@ TEST_CASE("scan: its sink may use the session") {
              CHECK(*s.scan(0, 3, [](auto, auto) {}) != 0);
              if (++erased <= 25) CHECK(s.erase(key).ok());
            }).ok());
-  CHECK(s.size() == 25);
+  CHECK(*s.size() == 25);
   check_heap(store, s);
 }
 

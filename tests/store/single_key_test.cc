@@ -38,7 +38,7 @@ void for_each_case(const std::function<void(Session&, const Each&)>& body) {
     }
     check_heap(store, session);
     REQUIRE(session.clear().ok());
-    CHECK(session.size() == 0);
+    CHECK(*session.size() == 0);
     check_heap(store, session);
   }
 }

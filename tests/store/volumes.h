@@ -37,7 +37,7 @@ void check_volumes(S& walker, std::uint32_t ranks) {
     check_volume(*report, walker.usage(rank), walker.leased_bytes(rank));
     elements += report->elements;
   }
-  CHECK(walker.size() == elements);
+  CHECK(*walker.size() == elements);
 }
 
 }  // namespace keyway::test

@@ -193,6 +193,7 @@ class PhaseRun {
     append_word(bytes, own.remote_reads.warm);
     append_word(bytes, own.remote_reads.cold);
     append_word(bytes, own.remote_reads.refused);
+    append_word(bytes, own.remote_reads.by_owners);
     append_word(bytes, own.edits_by_owners);
     own.result.measured.serialize(bytes);
     append_word(bytes, own.error.size());
@@ -212,9 +213,9 @@ class PhaseRun {
       std::uint64_t edits = 0;
       if (!take_word(in, end) || !take_word(in, operations) || !take_word(in, failed) ||
           !take_word(in, reads.warm) || !take_word(in, reads.cold) ||
-          !take_word(in, reads.refused) || !take_word(in, edits) ||
-          !merged.result.measured.deserialize(in) || !take_word(in, error_bytes) ||
-          error_bytes > in.size()) {
+          !take_word(in, reads.refused) || !take_word(in, reads.by_owners) ||
+          !take_word(in, edits) || !merged.result.measured.deserialize(in) ||
+          !take_word(in, error_bytes) || error_bytes > in.size()) {
         merged.error = "a rank's measurements did not arrive whole: run it again";
         return merged;
       }

@@ -95,7 +95,10 @@ ordered_json phase_json(const PhaseOutcome& outcome, const workloads::Spec& spec
   out["throughput_per_s"] = result.throughput_per_s();
   out["metrics"] = metrics;
   if (const auto& reads = outcome.remote_reads; reads.all() != 0) {
-    out["remote_reads"] = {{"warm", reads.warm}, {"cold", reads.cold}, {"locked", reads.refused}};
+    out["remote_reads"] = {{"warm", reads.warm},
+                           {"cold", reads.cold},
+                           {"locked", reads.refused},
+                           {"by_owner", reads.by_owners}};
   }
   if (outcome.edits_by_owners != 0) out["edits_by_owners"] = outcome.edits_by_owners;
   return out;
@@ -169,8 +172,8 @@ void Output::add(const Phase& phase, PhaseOutcome outcome) {
     if (const auto& reads = outcome.remote_reads; reads.all() != 0) {
       print(
           fmt::format("[REMOTE-READ], Warm, {}\n[REMOTE-READ], Cold, {}\n"
-                      "[REMOTE-READ], Locked, {}\n",
-                      reads.warm, reads.cold, reads.refused));
+                      "[REMOTE-READ], Locked, {}\n[REMOTE-READ], ByOwner, {}\n",
+                      reads.warm, reads.cold, reads.refused, reads.by_owners));
     }
     if (outcome.edits_by_owners != 0) {
       print(fmt::format("[REMOTE-EDIT], ByOwner, {}\n", outcome.edits_by_owners));

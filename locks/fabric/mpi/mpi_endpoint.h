@@ -143,6 +143,12 @@ class MpiEndpoint {
   std::optional<Flushed> flush_idle(std::uint32_t rank, Deadline deadline) {
     return channel_ == nullptr ? Flushed(rank, 0) : channel_->flush_idle(rank, deadline);
   }
+  void keep(std::uint32_t rank, const std::shared_ptr<void>& buffer) {
+    if (channel_ != nullptr) channel_->keep(rank, buffer);
+  }
+  bool answers(std::uint32_t rank, Deadline deadline) {
+    return channel_ == nullptr || channel_->answers(rank, deadline);
+  }
   void flush_all() {
     if (channel_ != nullptr) channel_->flush_all();
   }

@@ -38,6 +38,7 @@ struct MpiFabric::State {
   std::uint32_t agents_per_rank;
   AgentSlots slots;
   RankService service;
+  std::unique_ptr<LastAnswers> answers;
   std::unique_ptr<Topology> topology;
   std::unique_ptr<MpiMemory> memory;
   std::unique_ptr<RankWatch> watch;
@@ -115,6 +116,7 @@ Status MpiFabric::State::open(const Options& options) {
   rank = static_cast<std::uint32_t>(number);
   MPI_Comm_size(comm, &number);
   ranks = static_cast<std::uint32_t>(number);
+  answers = std::make_unique<LastAnswers>(ranks);
   segment_bytes = options.segment_bytes;
 
   // From here on a failure is the same on every rank: these functions check values that all have
@@ -228,7 +230,7 @@ MpiEndpoint MpiFabric::make_endpoint(SlotHold hold, std::uint32_t agents) const 
   if (!made.one_class_) {
     made.crowded_ = state.crowded(agents);
     made.channel_ = std::make_unique<RmaChannel>(state.mpi, state.memory->window(), state.service,
-                                                 state.ranks, made.crowded_);
+                                                 *state.answers, state.ranks, made.crowded_);
   }
   return made;
 }
@@ -261,7 +263,7 @@ void MpiFabric::notify_all() {
     const MpiWindow& window = state.memory->window();
     state.mpi->post_word(window, WordOp::kStore, Address(to, kNotice), &notice, &before);
     InFlight stored{.results = {&before}};
-    state.mpi->complete(window, to, stored, state.crowded(1), nullptr, Deadline::never());
+    state.mpi->complete(window, to, stored, {.crowded = state.crowded(1)});
   }
 }
 

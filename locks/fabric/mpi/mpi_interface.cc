@@ -255,10 +255,10 @@ bool MpiInterface::arrived(std::uint32_t rank, InFlight& in_flight) {
 
 bool MpiInterface::look_for(std::uint32_t rank, InFlight& in_flight, int looks) {
   for (int i = 0; i < looks; ++i) {
-    if (arrived(rank, in_flight)) return true;
     look();
+    if (arrived(rank, in_flight)) return true;
   }
-  return arrived(rank, in_flight);
+  return false;
 }
 
 void MpiInterface::ask(const MpiWindow& window, std::uint32_t rank, InFlight::Question& question) {
@@ -289,23 +289,30 @@ bool MpiInterface::try_complete(const MpiWindow& window, std::uint32_t rank, InF
 }
 
 bool MpiInterface::complete(const MpiWindow& window, std::uint32_t rank, InFlight& in_flight,
-                            bool crowded, const RankService* service, Deadline deadline) {
+                            const CompletionWait& wait) {
+  bool here = false;  // what had come before says nothing about the rank now
   const auto completed = [&](int looks, bool patient) {
-    const MutexLock guard(mutex_);
-    count_entry();
-    return try_complete(window, rank, in_flight, looks, patient);
+    bool is_complete = false;
+    {
+      const MutexLock guard(mutex_);
+      count_entry();
+      here = !kOpenMpi && arrived(rank, in_flight);
+      is_complete = here || try_complete(window, rank, in_flight, looks, patient);
+    }
+    if (is_complete && !here && wait.answers != nullptr) wait.answers->note(rank);
+    return is_complete;
   };
-  const bool serves = service != nullptr && service->active();
-  if (serves) service->run();
+  const bool serves = wait.service != nullptr && wait.service->active();
+  if (serves) wait.service->run();
   const int looks = serves ? kLooksWhileServing : kLooksWhileHeld;
   in_flight.question.is_latest = false;
   if (completed(looks, true)) return true;
   const this_fiber::NetworkWait network;
   std::uint64_t now = steady_ns();
-  const std::uint64_t until = deadline.started(now).absolute_ns();
+  const std::uint64_t until = wait.deadline.started(now).absolute_ns();
   const std::uint64_t patience_ends = now + kPatienceNs;
-  for (Turns turns(crowded, now);; now = steady_ns()) {
-    if (serves) service->run();
+  for (Turns turns(wait.crowded, now);; now = steady_ns()) {
+    if (serves) wait.service->run();
     turns.look(now);
     if (completed(looks, now < patience_ends)) return true;
     if (now >= until) return false;

@@ -36,6 +36,7 @@
 #include "keyway/locks/base/mutex.h"
 #include "keyway/locks/base/status.h"
 #include "keyway/locks/fabric/address.h"
+#include "keyway/locks/fabric/mpi/last_answers.h"
 #include "keyway/locks/fabric/mpi/rank_service.h"
 #include "keyway/locks/fabric/mpi/service_pause.h"
 
@@ -70,6 +71,14 @@ struct InFlight {
   // At this number of requests, a write first forgets those that are complete: an agent that only
   // writes, and never flushes, keeps a few.
   std::size_t reap_at = kReapAt;
+};
+
+/// How an agent waits until its operations are complete.
+struct CompletionWait {
+  bool crowded = false;                  // as in mpi_wait.h
+  LastAnswers* answers = nullptr;        // learns that the rank has answered
+  const RankService* service = nullptr;  // runs between looks
+  Deadline deadline = Deadline::never();
 };
 
 /// The operations on a word, all of them MPI_Fetch_and_op: its MPI_NO_OP and MPI_REPLACE are the
@@ -118,11 +127,10 @@ class MpiInterface {
                 InFlight& in_flight);
 
   /// Waits until all of these are complete at `rank`, and empties them. Until then other threads
-  /// may enter MPI, and siblings of a fiber run. `crowded` as in mpi_wait.h. Between looks the
-  /// service runs, if there is one. False if the deadline has come first, which Open MPI does not
-  /// look at.
-  bool complete(const MpiWindow& window, std::uint32_t rank, InFlight& in_flight, bool crowded,
-                const RankService* service, Deadline deadline);
+  /// may enter MPI, and siblings of a fiber run. False if the deadline has come first, which Open
+  /// MPI does not look at.
+  bool complete(const MpiWindow& window, std::uint32_t rank, InFlight& in_flight,
+                const CompletionWait& wait);
 
   /// Lets MPI work once, unless another thread does so at this moment.
   void progress() {

@@ -8,15 +8,21 @@
 namespace keyway::fabric {
 
 RmaChannel::RmaChannel(std::shared_ptr<MpiInterface> mpi, const MpiWindow& window,
-                       const RankService& service, std::uint32_t ranks, bool crowded)
+                       const RankService& service, LastAnswers& answers, std::uint32_t ranks,
+                       bool crowded)
     : mpi_(std::move(mpi)),
       window_(&window),
       service_(&service),
+      answers_(&answers),
       crowded_(crowded),
       slots_(kResultSlots),
-      peers_(ranks) {}
+      peers_(ranks) {
+  dirty_.reserve(ranks);  // what is posted is listed, also at the end of memory
+}
 
-RmaChannel::~RmaChannel() { flush_all(); }
+RmaChannel::~RmaChannel() {
+  for (const std::uint32_t rank : dirty_) flush(rank);
+}
 
 RmaChannel::Slot& RmaChannel::next_slot(Address a) {
   const auto in_flight = [&](const Slot& slot) {
@@ -48,20 +54,50 @@ void RmaChannel::expect(std::uint32_t rank, const Slot& slot) {
   peers_[rank].in_flight.results.push_back(&slot.result.value);
 }
 
-/// Whether all is complete; else the deadline has come.
+/// Whether all is complete; else the deadline has come, and it is given up.
 bool RmaChannel::complete(std::uint32_t rank, const RankService* service, Deadline deadline) {
   Peer& peer = peers_[rank];
-  if (!mpi_->complete(*window_, rank, peer.in_flight, crowded_, service, deadline)) return false;
+  const CompletionWait wait{
+      .crowded = crowded_, .answers = answers_, .service = service, .deadline = deadline};
+  if (!mpi_->complete(*window_, rank, peer.in_flight, wait)) {
+    peer.given_up = peer.issued;
+    return false;
+  }
   peer.flushed = peer.issued;
+  peer.kept.clear();
   return true;
 }
 
-void RmaChannel::flush_all() {
-  for (const std::uint32_t rank : dirty_) {
-    flush(rank);
-    peers_[rank].listed = false;
+void RmaChannel::keep(std::uint32_t rank, const std::shared_ptr<void>& buffer) {
+  Peer& peer = peers_[rank];
+  if (peer.flushed < peer.issued) peer.kept.push_back(buffer);
+}
+
+bool RmaChannel::answers(std::uint32_t rank, Deadline deadline) {
+  if (kOpenMpi || answers_->is_fresh(rank)) return true;
+  const Peer& peer = peers_[rank];
+  // An operation under way is as good a question, and takes no further slot; but one that was
+  // answered long ago is none.
+  if (peer.flushed < peer.issued && complete(rank, nullptr, Deadline::now()) &&
+      answers_->is_fresh(rank)) {
+    return true;
   }
-  dirty_.clear();
+  if (peer.flushed == peer.issued) post_word(WordOp::kLoad, Address(rank, 0), 0);
+  return complete(rank, nullptr, deadline);
+}
+
+void RmaChannel::flush_all() {
+  std::size_t left = 0;
+  for (const std::uint32_t rank : dirty_) {
+    Peer& peer = peers_[rank];
+    if (peer.flushed < peer.issued && peer.given_up == peer.issued) {  // C2
+      dirty_[left++] = rank;
+      continue;
+    }
+    flush(rank);
+    peer.listed = false;
+  }
+  dirty_.resize(left);
 }
 
 void RmaChannel::push(std::uint32_t rank) {

@@ -5,7 +5,8 @@
 // issued and flushed, so that the flush of a rank costs nothing if no operation to it is in flight.
 // *Thread safety.* Belongs to one agent.
 // *Invariants.* N1 of mpi_endpoint.h. C1: `flushed <= issued` for every rank, and every operation
-// to the rank with a sequence up to `flushed` is complete at the target.
+// to the rank with a sequence up to `flushed` is complete at the target. C2: nobody waits for the
+// operations up to `given_up`; what they still use belongs to the channel.
 #pragma once
 
 #include <cstddef>
@@ -29,9 +30,9 @@ inline constexpr std::size_t kMaxWrite = 16 << 20;
 
 class RmaChannel {
  public:
-  /// Window and service outlive the channel. `crowded` as in mpi_wait.h.
+  /// Window, service and answers outlive the channel. `crowded` as in mpi_wait.h.
   RmaChannel(std::shared_ptr<MpiInterface> mpi, const MpiWindow& window, const RankService& service,
-             std::uint32_t ranks, bool crowded);
+             LastAnswers& answers, std::uint32_t ranks, bool crowded);
   /// Completes the operations in flight: MPI still writes to our slots and the caller's buffers.
   ~RmaChannel();
   RmaChannel(const RmaChannel&) = delete;
@@ -58,6 +59,11 @@ class RmaChannel {
     if (peer.flushed < peer.issued && !complete(rank, service_, deadline)) return std::nullopt;
     return Flushed(rank, issued_);
   }
+  /// As Endpoint::keep().
+  void keep(std::uint32_t rank, const std::shared_ptr<void>& buffer);
+  /// As Endpoint::answers(). With Open MPI, which does not look at deadlines, it is always true.
+  bool answers(std::uint32_t rank, Deadline deadline);
+  /// All that is not given up.
   void flush_all();
   /// MPICH sends an operation when it is posted, and the target carries it out when it comes; Open
   /// MPI may hold it back until the flush.
@@ -78,8 +84,10 @@ class RmaChannel {
   struct Peer {
     std::uint64_t issued = 0;
     std::uint64_t flushed = 0;
+    std::uint64_t given_up = 0;
     InFlight in_flight;
-    bool listed = false;  // in dirty_
+    std::vector<std::shared_ptr<void>> kept;  // buffers of what is given up
+    bool listed = false;                      // in dirty_
   };
 
   Slot& next_slot(Address a);
@@ -90,6 +98,7 @@ class RmaChannel {
   std::shared_ptr<MpiInterface> mpi_;
   const MpiWindow* window_;
   const RankService* service_;
+  LastAnswers* answers_;
   bool crowded_;
   std::uint64_t issued_ = 0;  // operations so far: the sequence of the last one
   std::uint64_t posted_ = 0;  // slots handed out so far

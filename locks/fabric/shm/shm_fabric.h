@@ -157,6 +157,9 @@ class ShmEndpoint {
   void order(std::uint32_t) { fence(); }
   void push(std::uint32_t) {}
   std::optional<Flushed> flush_idle(std::uint32_t rank, Deadline) { return flush(rank); }
+  /// Every rank answers, and a flush gives nothing up.
+  void keep(std::uint32_t, const std::shared_ptr<void>&) {}
+  bool answers(std::uint32_t, Deadline) { return true; }
 
   // --- waiting
   template <class Predicate>

@@ -109,6 +109,9 @@ class SimEndpoint {
     return {rank, sequence_};
   }
   std::optional<Flushed> flush_idle(std::uint32_t rank, Deadline) { return flush(rank); }
+  /// Every rank answers, and a flush gives nothing up.
+  void keep(std::uint32_t, const std::shared_ptr<void>&) {}
+  bool answers(std::uint32_t, Deadline) { return true; }
   void flush_all() { engine_->flush_all(agent_); }
   void fence() { engine_->fence(agent_); }
   void order(std::uint32_t rank) { engine_->order(agent_, rank); }

@@ -41,6 +41,7 @@ void write_fabric(const Call& call, InfoWriter& out) {
   out.field("remote_reads_warm", remote.warm);
   out.field("remote_reads_cold", remote.cold);
   out.field("remote_reads_locked", remote.refused);
+  out.field("remote_reads_by_owners", remote.reads_by_owners);
   out.field("remote_edits_by_owners", remote.edits_by_owners);
 }
 

@@ -47,7 +47,9 @@ void run_type(const Call& call) {
 void run_dbsize(const Call& call) {
   Session& store = call.session.whole();
   const auto rank = call.only_rank();
-  call.out.integer(static_cast<std::int64_t>(rank ? store.size_of(*rank) : store.size()));
+  const auto size = rank ? store.size_of(*rank) : store.size();
+  if (!size.ok()) return call.failed(size.status());
+  call.out.integer(static_cast<std::int64_t>(*size));
 }
 
 /// SYNC and ASYNC are the same here: the reply comes when all is gone.

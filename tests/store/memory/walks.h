@@ -99,7 +99,7 @@ void check_walk_of_many_buckets(Store& store, std::uint64_t buckets) {
   CHECK_FALSE(FailingMemory::failed());  // there are not this many allocations
   REQUIRE(status);
   CHECK(status->ok());
-  CHECK(walker.size_of(1) == 0);
+  CHECK(*walker.size_of(1) == 0);
   store.check();
 }
 

@@ -73,7 +73,7 @@ TEST_CASE("store over mpi: elements of any size are written and read from every 
   for (const std::size_t size : kSizes)
     REQUIRE(s.erase(key_of((store.process() + 1) % n, size)).ok());
   store.barrier();
-  CHECK(s.size() == 0);
+  CHECK(*s.size() == 0);
 }
 
 TEST_CASE("store over mpi: expiry, sweep, clear and scan reach every rank") {
@@ -86,7 +86,7 @@ TEST_CASE("store over mpi: expiry, sweep, clear and scan reach every rank") {
       REQUIRE(s.put(key, value, {.expires_at_ms = i % 4 == 0 ? 1u : 0u}).ok());
       if (i % 4 != 0) model[key] = value;
     }
-    CHECK(s.size() == 200);
+    CHECK(*s.size() == 200);
     std::map<std::string, std::string> shown;
     std::uint64_t cursor = 0;
     do {
@@ -97,10 +97,10 @@ TEST_CASE("store over mpi: expiry, sweep, clear and scan reach every rank") {
     for (std::uint32_t rank = 0; rank < store.ranks(); ++rank)
       swept += *s.inspector().sweep_expired(rank);
     CHECK(swept == 50);
-    CHECK(s.size() == 150);
+    CHECK(*s.size() == 150);
     check_heap_at_rest(store, s);
     REQUIRE(s.clear().ok());
-    CHECK(s.size() == 0);
+    CHECK(*s.size() == 0);
     check_heap_at_rest(store, s);
   });
   check_job_heap(store);

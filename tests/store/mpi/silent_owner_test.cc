@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "job_store.h"
 #include "keyway/locks/fabric/mpi/mpi_interface.h"
@@ -133,6 +135,61 @@ TEST_CASE("store over mpi: an edit that its owner cannot see is in doubt") {
                 const std::string now = *silence.session.get(silence.key);
                 CHECK((now == kBefore || now == kAfter));
               });
+  silence.check_settled();
+}
+
+TEST_CASE("store over mpi: operations on keys of a silent rank end at their deadline") {
+  Silence silence("timeout=300ms", "late");
+  if (!silence.travels) return;
+  silence.run(
+      [&] { silence.gate.take(); },
+      [&] {
+        Session& session = silence.session;
+        const std::string near = key_of_owner(session, 0);
+        const std::string absent = silence.key + " is absent";
+        const std::vector<std::string_view> keys{near, silence.key, absent, silence.key};
+        // On one host MPI may read the memory of another rank by itself: then reads are answered.
+        const auto in_time = [&](const std::function<Status()>& operation) {
+          const std::uint64_t begun = steady_ns();
+          const Status status = operation();
+          const std::uint64_t took = steady_ns() - begun;
+          CHECK((status.ok() || status == Code::kNotFound || status == Code::kTimeout ||
+                 status == Code::kInDoubt));
+          CHECK((took >= 300'000'000 || status.ok() || status == Code::kNotFound));
+          CHECK(took < 1'000'000'000);
+          if (!status.ok() && status != Code::kNotFound) {
+            CHECK_THAT(std::string(status.message()),
+                       Catch::Contains(fmt::format("rank {} ", silence.last)));
+          }
+        };
+        std::string value;
+        in_time([&] { return session.get(silence.key, value); });
+        in_time([&] { return session.get(silence.key, value); });
+        in_time([&] { return session.put(silence.key, kAfter); });
+        in_time([&] { return session.put(silence.key, kAfter); });
+        in_time([&] { return session.erase(absent); });
+        in_time([&] { return session.read_all(keys, [](std::size_t, const ElementState*) {}); });
+        in_time([&] { return session.put_all(std::vector<KeyValue>{{near, "1"}, {absent, "2"}}); });
+        in_time([&] { return session.scan_from(absent, 1, [](auto, auto) {}).status(); });
+        // One wait for all of a batch.
+        in_time([&] {
+          std::vector<std::string> out(keys.size());
+          std::vector<Code> codes(keys.size());
+          session.get_many(keys, out, codes);
+          CHECK((codes[0] == Code::kOk || codes[0] == Code::kNotFound));
+          CHECK(codes[3] == codes[1]);
+          return Status(codes[1], fmt::format("rank {} ", silence.last));
+        });
+        // Others are served all the while.
+        const std::uint64_t begun = steady_ns();
+        for (int i = 0; i < 1000; ++i) {
+          CHECK(session.put(near, kBefore).ok());
+          CHECK(*session.get(near) == kBefore);
+        }
+        CHECK(steady_ns() - begun < 1'000'000'000);
+        silence.gate.put();
+        CHECK(session.put(near, kAfter).ok());
+      });
   silence.check_settled();
 }
 

@@ -1,5 +1,5 @@
-// Edits that owners make, under exploration: real sessions and a real service, with the bytes of
-// messages that move word by word in any order, and stores that happen twice.
+// Edits that owners make, and reads, under exploration: real sessions and a real service, with the
+// bytes of messages that move word by word in any order, and stores that happen twice.
 #include <fmt/core.h>
 #include <catch2/catch.hpp>
 
@@ -26,6 +26,7 @@ namespace {
 struct CallShape {
   std::vector<std::uint32_t> increments;  // by each caller
   bool timed = false;                     // callers may take calls back, and give up
+  bool reads = false;                     // callers read after each increment
 };
 
 /// A caller adds this each time: both halves of the result change.
@@ -62,6 +63,7 @@ class ExploredCalls final : public fabric::sim::Program {
     execution.memory().clear();
     results_.assign(callers(), {});
     in_doubt_ = 0;
+    seen_.assign(callers(), 0);
     service_ = std::make_unique<store::OwnerService<fabric::SimEndpoint>>(
         fabric::SimEndpoint(execution, callers(), {0, 0}, topology_), geometry_, lock_);
     const std::chrono::nanoseconds timeout =
@@ -79,7 +81,10 @@ class ExploredCalls final : public fabric::sim::Program {
 
   void run(std::uint32_t agent) override {
     if (agent == callers()) return serve();
-    for (std::uint32_t i = 0; i < shape_.increments[agent]; ++i) increment(agent);
+    for (std::uint32_t i = 0; i < shape_.increments[agent]; ++i) {
+      increment(agent);
+      if (shape_.reads) read(agent);
+    }
     sessions_[agent]->endpoint().fetch_add(fabric::rma, kDone, 1);
   }
 
@@ -92,7 +97,8 @@ class ExploredCalls final : public fabric::sim::Program {
     while (service_->serve() > 0) {
     }
     std::string text = "0";
-    const Status status = sessions_[0]->get(key_, text);
+    Session alone(fabric::SimEndpoint(*execution_, 0, {1, 0}, topology_), geometry_, lock_, {});
+    const Status status = alone.get(key_, text);
     if (!status.ok() && status != Code::kNotFound) return "O2: the integer cannot be read";
     const std::int64_t last = std::stoll(text);
     const auto answered = static_cast<std::int64_t>(all.size());
@@ -123,6 +129,9 @@ class ExploredCalls final : public fabric::sim::Program {
         hash = (hash ^ static_cast<std::uint64_t>(result)) * 0x9e3779b97f4a7c15;
       }
       hash = (hash ^ each.size()) * 0x9e3779b97f4a7c15;
+    }
+    for (const std::int64_t seen : seen_) {
+      hash = (hash ^ static_cast<std::uint64_t>(seen)) * 0x9e3779b97f4a7c15;
     }
     return hash;
   }
@@ -169,6 +178,20 @@ class ExploredCalls final : public fabric::sim::Program {
       execution_->fail(agent, fmt::format("O5: {}", result.status().message()));
     }
   }
+  void read(std::uint32_t agent) {
+    std::string text = "0";
+    const Status status = sessions_[agent]->get(key_, text);
+    const auto& mine = results_[agent];
+    std::int64_t& seen = seen_[agent];
+    if (!mine.empty()) seen = std::max(seen, mine.back());
+    if (status.ok() || status == Code::kNotFound) {
+      const std::int64_t found = std::stoll(text);
+      if (found < seen || found % kStep != 0) execution_->fail(agent, "O6: a wrong value: " + text);
+      seen = found;
+    } else if (status != Code::kTimeout) {
+      execution_->fail(agent, fmt::format("O7: {}", status.message()));
+    }
+  }
   void serve() {
     auto& ep = service_->endpoint();
     bool ended = false;
@@ -189,6 +212,7 @@ class ExploredCalls final : public fabric::sim::Program {
   std::vector<std::unique_ptr<store::CallSlots>> slots_;
   std::vector<std::unique_ptr<Session>> sessions_;
   std::vector<std::vector<std::int64_t>> results_;
+  std::vector<std::int64_t> seen_;  // the last value that each caller knows
   std::int64_t in_doubt_ = 0;
 };
 
@@ -233,6 +257,12 @@ void explore_some(const CallShape& shape, std::uint64_t executions) {
 
 TEST_CASE("calls: one caller, every order of the words of its messages") {
   explore({.increments = {1}});
+}
+
+TEST_CASE("calls: reads, by many orders of the words of their values") {
+  explore_some({.increments = {2}, .reads = true}, 5'000);
+  explore_some({.increments = {2, 1}, .reads = true}, 5'000);
+  explore_some({.increments = {2, 1}, .timed = true, .reads = true}, 5'000);
 }
 
 TEST_CASE("calls: a slot is used again") { explore_some({.increments = {3}}, 5'000); }

@@ -31,7 +31,7 @@ TEST_CASE("store in simulation: an element is there until its time and not from 
   CHECK(barrier.failure() == "");
   for (const std::uint32_t times : seen) CHECK(times > 10);
   const auto walker = store.session(1);
-  CHECK(walker->size() == 1);  // not swept yet
+  CHECK(*walker->size() == 1);  // not swept yet
   std::uint64_t swept = 0;
   for (std::uint32_t rank = 0; rank < kRanks; ++rank) swept += *walker->sweep_expired(rank);
   CHECK(swept == 1);

@@ -91,6 +91,37 @@ SimPlan two_ranks(std::uint32_t slots) {
 
 }  // namespace
 
+TEST_CASE("owner: a read under the lock is one message each way") {
+  run_served(two_ranks(1), [](Caller& caller) {
+    auto& session = *caller.session;
+    const std::string& key = caller.keys[0];
+    CHECK(caller.get(key) == "NOT_FOUND");  // from now on it does not try without the lock at first
+    const auto costs = [&](const std::string& expected) {
+      const std::uint64_t began = caller.session->endpoint().now_ns();
+      const std::uint64_t before = caller.messages();
+      CHECK(caller.get(key) == expected);
+      CHECK(caller.messages() - before == 2);
+      CHECK(caller.session->endpoint().now_ns() - began < kRoundTripNs + kRoundTripNs / 10);
+    };
+    costs("NOT_FOUND");
+    REQUIRE(session.put(key, "short", {}).ok());
+    costs("short");
+    REQUIRE(session.put(key, "", {}).ok());
+    costs("");
+    CHECK(session.optimistic_reads().by_owners == 4);
+    std::string part;
+    REQUIRE(session.put(key, "0123456789", {}).ok());
+    REQUIRE(session.get_range(key, 3, 4, part).ok());
+    CHECK(part == "3456");
+    CHECK(session.info(key)->value_bytes == 10);
+    CHECK(session.optimistic_reads().by_owners == 6);
+    // Not by the owner: what has an expiry, or is long and not known.
+    REQUIRE(session.put(key, "short", {.expires_at_ms = 1ULL << 50}).ok());
+    CHECK(caller.get(key) == "short");
+    CHECK(session.optimistic_reads().by_owners == 6);
+  });
+}
+
 TEST_CASE("owner: an edit is one message each way") {
   run_served(two_ranks(1), [](Caller& caller) {
     const auto costs = [&](const std::function<bool()>& edit) {
@@ -163,6 +194,14 @@ TEST_CASE("owner: what its answer names is read by one message") {
       CHECK(session.optimistic_reads().warm == warm + 1);
     };
     const std::string longer = kValue + kValue;
+    // That of a read, too. After a key that is absent it does not try without the lock at first.
+    const auto other = caller.store.session(0);
+    REQUIRE(other->put(caller.keys[1], kValue, {}).ok());
+    CHECK(caller.get(caller.keys[2]) == "NOT_FOUND");
+    CHECK(caller.get(caller.keys[1]) == kValue);
+    CHECK(session.optimistic_reads().by_owners == 2);
+    CHECK(caller.get(caller.keys[1]) == kValue);
+    CHECK(session.optimistic_reads().warm == 1);
     CHECK(caller.by_owner([&] { return session.put(key, kValue, {}).ok(); }));  // new
     is_read(kValue);
     CHECK(caller.by_owner([&] { return session.set_range(key, 0, "in place").ok(); }));

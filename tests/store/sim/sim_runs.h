@@ -90,7 +90,7 @@ void check_after(SimStore<E>& store, Open&& open) {
   check_volumes(*walker, store.ranks());
   REQUIRE(walker->clear().ok());
   check_volumes(*walker, store.ranks());
-  CHECK(walker->size() == 0);
+  CHECK(*walker->size() == 0);
 }
 
 }  // namespace keyway::test

@@ -53,7 +53,7 @@ class World {
     for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
       REQUIRE(any_session().sweep_expired(rank).ok());
     }
-    CHECK(any_session().size() == those_after(now_));
+    CHECK(*any_session().size() == those_after(now_));
   }
 
   void sweep_in_parts() {
@@ -67,8 +67,8 @@ class World {
         next = part->next;
       } while (next != 0);
     }
-    CHECK(any_session().size() <= those_after(now_ - kBatchMs));
-    CHECK(any_session().size() >= those_after(now_));
+    CHECK(*any_session().size() <= those_after(now_ - kBatchMs));
+    CHECK(*any_session().size() >= those_after(now_));
   }
 
  private:

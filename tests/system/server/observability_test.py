@@ -40,7 +40,8 @@ OURS = {
     "Locks": """lock_policy lock_shared_grants lock_exclusive_grants lock_contended
         lock_handed_over lock_timeouts lock_rank0_gbh""",
     "Fabric": """fabric fabric_ranks fabric_processes fabric_process fabric_topology
-        remote_reads_warm remote_reads_cold remote_reads_locked remote_edits_by_owners""",
+        remote_reads_warm remote_reads_cold remote_reads_locked remote_reads_by_owners
+        remote_edits_by_owners""",
     "Volumes": "volume0",
 }
 

@@ -14,6 +14,8 @@ from job import Job, ranks_below
 from peer import ATTEMPTS, CLUSTER_PORT, END_S, START_S, Peer, free_port
 from wire import CLOSED, DEADLINE_S, Wire, decode, encode
 
+# Of the store, in the tests of a rank that stands still.
+TIMEOUT_S = 1
 PONG = b"+PONG\r\n"
 USAGE, NOT_POSSIBLE = 2, 3
 
@@ -169,6 +171,39 @@ class Waiting(Started):
             os.kill(job.pids[last], signal.SIGCONT)
         self.assertIn(len(asks.reply()), (len(b"$1\r\n2\r\n"), len(b"$100000\r\n") + 100_002))
         self.assertEqual(writes.reply(), b"+OK\r\n")
+
+    def test_requests_for_a_rank_that_stands_still_end_at_their_deadline(self):
+        if "openmpi" in Program.mpirun[0]:
+            self.skipTest("a flush of Open MPI knows no deadline: locks/fabric/ORDERING.md")
+        job = self.start("--store-options", "ranks_per_node=1&buckets=256&stripes=16&"
+                         f"timeout={TIMEOUT_S}s")
+        near, far = "b", "a"  # owners of slots 3300 and 15495
+        last = job.ranks - 1
+        with self.connect(job, 0) as wire:
+            self.assertEqual(wire.request("MSET", near, "1", far, "v" * 100), b"+OK\r\n")
+        requests = (["GET", far], ["SET", far, "w" * 100], ["SET", far, "v" * 100_000], ["DEL", far],
+                    ["INCR", far], ["APPEND", far, "x"], ["EXPIRE", far, "100"], ["TTL", far],
+                    ["MGET", near, far, far], ["MSET", near, "1", far, "2"], ["EXISTS", far, near],
+                    ["RENAME", far, near], ["GETRANGE", far, "0", "1"], ["KEYS", "*"], ["DBSIZE"])
+        wires = [self.connect(job, 0) for _ in requests]
+        stop(job.pids[last])
+        try:
+            for again in (False, True):
+                begun = time.monotonic()
+                for wire, request in zip(wires, requests):
+                    wire.send(encode(request))
+                for wire, request in zip(wires, requests):
+                    with self.subTest(request=request, again=again):
+                        self.assertRegex(wire.reply(), rb"^-(TIMEOUT|INDOUBT|.*in time|.*in doubt)")
+                took = time.monotonic() - begun
+                self.assertLess(took, 1.5 * TIMEOUT_S)
+            with self.connect(job, 0) as wire:
+                self.assertEqual(wire.request("GET", near), b"$1\r\n1\r\n")
+        finally:
+            os.kill(job.pids[last], signal.SIGCONT)
+        for wire in wires:
+            self.assertEqual(wire.request("SET", far, "1"), b"+OK\r\n")
+            self.assertEqual(wire.request("MGET", near, far), b"*2\r\n$1\r\n1\r\n$1\r\n1\r\n")
 
     def test_a_worker_whose_fibers_wait_does_not_keep_its_processor(self):
         """W3. Without it, ranks on few processors kept each other from running for seconds."""

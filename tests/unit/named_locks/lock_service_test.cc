@@ -164,7 +164,7 @@ TEST_CASE("S2: locks that nobody holds take no memory but their shards' counts")
     REQUIRE(job.ranks[1].release(name, standing.token).value() == TokenFit::kHolds);
   }
   CHECK(used() - before < 100'000);
-  CHECK(session.size() <= store::kSlots + 2);
+  CHECK(*session.size() <= store::kSlots + 2);
 }
 
 TEST_CASE("S3: a full store refuses who asks, and hinders nobody who gives back") {

@@ -65,7 +65,7 @@ TEST_CASE("batch: asks for the memory of any keys, wherever a command has them")
       batch.clear();
     }
   }
-  CHECK(session.size() == 0);
+  CHECK(*session.size() == 0);
 }
 
 }  // namespace

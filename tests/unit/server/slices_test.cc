@@ -135,7 +135,7 @@ TEST_CASE("slices: the sweep gives turns between stripes") {
   REQUIRE(stripes > 30);
   const std::size_t keys = 40 * stripes;
   for (std::size_t i = 0; i < keys; ++i) peer.ask(fmt::format("set key{} v pxat 1", i));
-  REQUIRE(peer.session().size() == keys);
+  REQUIRE(*peer.session().size() == keys);
   const auto sweep = [&] {
     CHECK(peer.session().inspector().sweep_part(0, 0, 1 << 30)->removed == keys);
   };
