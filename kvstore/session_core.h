@@ -61,6 +61,9 @@ struct SessionCore {
   /// stripe is remote. `expected` as for BucketChain::post_first().
   Result<locks::StripeGrant> enter(const Location& location, locks::Mode mode,
                                    EntryWord expected = {});
+  /// The same for a local key, without waiting: kBusy if the lock is taken. `waited`: an earlier
+  /// try has ended like that.
+  Result<locks::StripeGrant> try_enter(const Location& location, locks::Mode mode, bool waited);
   /// The bucket line that enter() has read, if it has.
   const Bucket* line_of(const locks::StripeGrant& grant) const {
     return grant.read_first ? &chain.first() : nullptr;
@@ -219,6 +222,16 @@ Result<locks::StripeGrant> SessionCore<E>::enter(const Location& location, locks
 }
 
 template <fabric::Endpoint E>
+Result<locks::StripeGrant> SessionCore<E>::try_enter(const Location& location, locks::Mode mode,
+                                                     bool waited) {
+  clock.begin(location.rank);
+  prefetch(location);
+  auto grant = gate.try_acquire(location.rank, location.stripe, mode);
+  if (grant.ok()) advisor.acquired(location, mode, waited);
+  return grant;
+}
+
+template <fabric::Endpoint E>
 template <class Range, class Use>
 Status SessionCore<E>::read_at(const Location& location, std::string_view key, Range&& range_of,
                                Use&& use) {
@@ -307,14 +320,11 @@ template <fabric::Endpoint E>
 template <class Mutate>
 void SessionCore<E>::try_change(const Location& location, std::string_view key, ValueRange range,
                                 bool waited, Status& status, Mutate&& mutate) {
-  clock.begin(location.rank);
-  prefetch(location);
-  auto grant = gate.try_acquire(location.rank, location.stripe, locks::Mode::kWrite);
+  auto grant = try_enter(location, locks::Mode::kWrite, waited);
   if (!grant.ok()) {
     status = grant.status();
     return;
   }
-  advisor.acquired(location, locks::Mode::kWrite, waited);
   {
     const StripeGuard<E> held(gate, location.rank, location.stripe, *grant);
     status = change_locked(fabric::cpu, location, key, range, mutate);
@@ -327,11 +337,8 @@ template <fabric::Endpoint E>
 template <class Use>
 Status SessionCore<E>::try_read(const Location& location, std::string_view key, bool waited,
                                 Use&& use) {
-  clock.begin(location.rank);
-  prefetch(location);
-  auto grant = gate.try_acquire(location.rank, location.stripe, locks::Mode::kRead);
+  auto grant = try_enter(location, locks::Mode::kRead, waited);
   if (!grant.ok()) return grant.status();
-  advisor.acquired(location, locks::Mode::kRead, waited);
   const StripeGuard<E> held(gate, location.rank, location.stripe, *grant);
   Found found;
   Code code = chain.find(fabric::cpu, location, nullptr, key, found);

@@ -65,13 +65,15 @@ class OptimisticReader {
   const ElementView* read(const Location& location, std::string_view key) {
     late_.clear();
     if (addresses_ == nullptr) return nullptr;
-    const Deadline until = deadline_.started(ep_.now_ns());
+    const std::uint64_t begun = ep_.now_ns();
+    const Deadline until = deadline_.started(begun);
     if (!is_free(location.rank, until)) {
       late_.push_back(location.rank);
       return nullptr;
     }
     const auto known = addresses_->find(location.hash);
-    const bool accepted = known ? warm(location, key, *known, until) : cold(location, key, until);
+    const bool accepted =
+        known ? warm(location, key, *known, until) : cold(location, key, begun, until);
     if (!late_.empty()) return nullptr;
     ++(accepted ? (known ? counts_.warm : counts_.cold) : counts_.refused);
     return accepted ? &element_ : nullptr;
@@ -112,8 +114,8 @@ class OptimisticReader {
   ReadPermit<E>& permit() { return permit_; }
 
  private:
-  // Torn: it is being changed, or nobody may read without a lock now. Late: see is_late().
-  enum class Verdict : std::uint8_t { kAccepted, kTorn, kRefused, kLate };
+  // Torn: it is being changed, or nobody may read without a lock now, or its rank is late.
+  enum class Verdict : std::uint8_t { kAccepted, kTorn, kRefused };
   /// A read that meets a change of the element is tried again so often.
   static constexpr int kTries = 2;
   /// After a cold read that was refused, this many keys are read under their locks at once: many
@@ -142,18 +144,16 @@ class OptimisticReader {
     return verdict == Verdict::kAccepted;
   }
 
-  bool cold(const Location& location, std::string_view key, Deadline until) {
+  bool cold(const Location& location, std::string_view key, std::uint64_t begun, Deadline until) {
     if (cold_rests_ > 0) {
       --cold_rests_;
       return false;
     }
-    const std::uint64_t begun = ep_.now_ns();
     fetched_.resize(kBucketBytes);
     ep_.post_read(fabric::rma, geometry_.bucket(location.rank, location.bucket),
                   std::span(fetched_));
     if (!ep_.flush_idle(location.rank, until)) {
-      be_late(location.rank);
-      give_up();
+      give_up(location.rank);
       return false;
     }
     std::memcpy(line_.words.data(), fetched_.data(), kBucketBytes);
@@ -187,12 +187,8 @@ class OptimisticReader {
       const auto asked = permit_.begin(rank);
       ep_.post_read(fabric::rma, {rank, entry.offset()}, std::span(fetched_));
       const std::optional<bool> permitted = permit_.end(asked, until);
-      if (!permitted) {
-        be_late(rank);
-        give_up();
-        return Verdict::kLate;
-      }
-      if (!*permitted) return Verdict::kTorn;
+      if (!permitted) give_up(rank);
+      if (!permitted || !*permitted) return Verdict::kTorn;
       const Verdict verdict = judge(fetched_, key, right);
       if (verdict != Verdict::kTorn) return verdict;
     }
@@ -209,6 +205,10 @@ class OptimisticReader {
     if (!ep_.flush_idle(rank, until)) return false;
     owing_[rank] = false;
     return true;
+  }
+  void give_up(std::uint32_t rank) {
+    be_late(rank);
+    give_up();
   }
   /// OR3: answers of ranks that are late are on their way to this buffer.
   void give_up() {
