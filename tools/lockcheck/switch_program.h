@@ -42,6 +42,7 @@ struct SwitchShape {
   std::uint32_t ranks = 2;     // agent i lives at rank (i + first) % ranks; the stripe at rank 0
   std::uint32_t first = 0;     // the rank of agent 0
   std::uint32_t stale = 0;     // a bit for each agent that begins with kind 1 in mind
+  std::uint32_t once = 0;      // a bit for each agent that visits once, whatever `rounds` says
   Manner manner = Manner::kWait;
 
   std::uint32_t agents() const { return readers + writers + switchers; }
@@ -92,7 +93,8 @@ class SwitchProgram final : public fabric::sim::Program {
 
   void run(std::uint32_t i) override {
     if (i < shape_.readers + shape_.writers) {
-      for (std::uint32_t round = 0; round < shape_.rounds; ++round) {
+      const std::uint32_t rounds = shape_.once >> i & 1 ? 1 : shape_.rounds;
+      for (std::uint32_t round = 0; round < rounds; ++round) {
         visit(i);
         forget_all_but(i, round);
       }
