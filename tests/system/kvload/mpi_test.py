@@ -78,6 +78,15 @@ class Job(unittest.TestCase):
         self.assertGreater(read["Return=NOT_FOUND"], 0)
         self.assertGreater(read["Return=OK"], 0)
 
+    def test_table_without_locks_keeps_ranks_apart(self):
+        # Buckets of 128 and of 136 bytes, an even and an odd number of them, and a word behind.
+        for value_bytes in (96, 100):
+            for memory in ("64KiB", "65800"):
+                done = job("run", "--fw", "100", "--key-bytes", 16, "--value-bytes", value_bytes,
+                           "-p", "recordcount=2000", "-p", "operationcount=4000", "--memory",
+                           memory, "--store", "dht:")
+                self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+
     def test_reads_of_other_nodes_are_counted_by_their_way(self):
         path = os.path.abspath("reads.json")
         ways = {}

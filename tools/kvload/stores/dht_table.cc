@@ -17,7 +17,9 @@ namespace {
 constexpr std::uint64_t kChecksumBytes = sizeof(std::uint64_t);
 constexpr std::uint64_t kLengthBytes = sizeof(std::uint64_t);
 constexpr std::uint64_t kKeyAt = kChecksumBytes + kLengthBytes;
-constexpr std::uint64_t kFlagBytes = sizeof(std::uint64_t);
+// MPICH 4.0.2 places the parts of a host's ranks one after another. Behind a part with an odd
+// number of words, other ranks look for the next one 8 bytes too low.
+constexpr std::uint64_t kPartAlign = 64;
 
 // A bucket that looks torn may be in the middle of a write: it is read again as often.
 constexpr int kTornReads = 3;
@@ -74,7 +76,8 @@ DhtTable::DhtTable(const DhtShape& shape) : shape_(shape) {
 
 Result<std::unique_ptr<DhtTable>> DhtTable::open(const DhtShape& shape) {
   auto table = std::make_unique<DhtTable>(shape);
-  const auto bytes = static_cast<MPI_Aint>(shape.buckets * shape.bucket_bytes() + kFlagBytes);
+  const std::uint64_t used = shape.buckets * shape.bucket_bytes() + sizeof(std::uint64_t);
+  const auto bytes = static_cast<MPI_Aint>((used + kPartAlign - 1) / kPartAlign * kPartAlign);
   void* base = nullptr;
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   const int code =

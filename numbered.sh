@@ -1,0 +1,3 @@
+#!/bin/sh
+echo $$ >"rank.${PMI_RANK:-$OMPI_COMM_WORLD_RANK}"
+exec "$@"
