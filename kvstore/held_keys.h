@@ -1,8 +1,10 @@
 // HeldKeys<E>: several keys with all their stripes held by one operation.
 //
-// *What.* It locks the stripes in order, on any ranks, and releases them in its destructor; in
-// between, the keys are read and changed as one step. A body may decide on drafts, copies of the
-// elements: changed drafts are written once room for all of them is leased, all or nothing.
+// *What.* It locks the stripes, on any ranks, and releases them in its destructor; in between, the
+// keys are read and changed as one step. Keys of other nodes are worked on at the same time, each
+// in a lane: so an operation on many of them takes the round trips of a few. A body may decide on
+// drafts, copies of the elements: changed drafts are written once room for all of them is leased,
+// all or nothing.
 // *Thread safety.* One session's.
 // *Invariants.* K3 and K5 of session.h; T1 of expiry_clock.h: one time for all keys.
 #pragma once
@@ -10,6 +12,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -20,6 +23,7 @@
 #include <vector>
 
 #include "keyway/kvstore/session_core.h"
+#include "keyway/locks/fabric/overlap.h"
 #include "keyway/locks/fabric/time_slice.h"
 
 namespace keyway::store {
@@ -34,6 +38,7 @@ class HeldKeys {
       if (core_.ep.is_local(location.rank)) core_.prefetch(location);
     }
     core_.clock.begin_all(stripes_.stripes());
+    core_.reserve.begin();
   }
   HeldKeys(const HeldKeys&) = delete;
   HeldKeys& operator=(const HeldKeys&) = delete;
@@ -42,7 +47,7 @@ class HeldKeys {
     stripes_.release();
     core_.freed.collect();
     core_.heap.trim();
-    core_.shrink_buffers();
+    core_.shrink_lanes();
   }
 
   /// Before all else; the others need its success.
@@ -70,9 +75,34 @@ class HeldKeys {
                 Mutate&& mutate);
 
  private:
+  /// The keys of other nodes, those of a stripe one after the other.
+  struct RemoteKeys {
+    std::vector<std::size_t> keys;
+    std::vector<std::size_t> begins;  // a place in `keys` for each stripe
+
+    RemoteKeys(const SessionCore<E>& core, std::span<const Location> locations);
+    std::size_t stripes() const { return begins.size(); }
+    std::span<const std::size_t> of(std::size_t stripe) const {
+      const std::size_t end = stripe + 1 < begins.size() ? begins[stripe + 1] : keys.size();
+      return std::span(keys).subspan(begins[stripe], end - begins[stripe]);
+    }
+  };
+
   static Status half_done(std::size_t done, std::size_t all);
-  Code draft_one(const Location& location, std::string_view key, const KeyVersion* version,
-                 ElementDraft& draft);
+  /// Calls use(i, lane, in_turn) for each key, which returns a Code, and ends with the first other
+  /// than kOk. For keys of other nodes it is called at the same time, and may return nothing: then
+  /// it is called again in the key's turn.
+  template <class Use>
+  Code for_each(std::size_t keys, Use&& use);
+  std::optional<Code> draft_one(std::size_t i, Lane<E>& lane, bool in_turn, std::string_view key,
+                                const KeyVersion* version, ElementDraft& draft);
+  Code show_one(Lane<E>& lane, std::size_t i, const Found& found, Code code, ElementsReader reader);
+  /// Before the first change: room in the lanes for all that is read and composed (K3), and marks
+  /// on the elements (K8). Returns how many lanes take part. key_at(i) is the i-th key.
+  template <class KeyAt>
+  std::size_t prepare(std::span<const Location> locations, std::size_t remote_stripes,
+                      KeyAt&& key_at);
+  bool is_remote(std::size_t i) const { return !core_.ep.is_local(locations_[i].rank); }
 
   SessionCore<E>& core_;
   std::span<const Location> locations_;
@@ -92,97 +122,218 @@ Status HeldKeys<E>::half_done(std::size_t done, std::size_t all) {
 }
 
 template <fabric::Endpoint E>
+HeldKeys<E>::RemoteKeys::RemoteKeys(const SessionCore<E>& core,
+                                    std::span<const Location> locations) {
+  for (std::size_t i = 0; i < locations.size(); ++i) {
+    if (!core.ep.is_local(locations[i].rank)) keys.push_back(i);
+  }
+  const auto stripe_of = [&](std::size_t i) {
+    return std::pair(locations[i].rank, locations[i].stripe);
+  };
+  std::stable_sort(keys.begin(), keys.end(),
+                   [&](std::size_t a, std::size_t b) { return stripe_of(a) < stripe_of(b); });
+  for (std::size_t n = 0; n < keys.size(); ++n) {
+    if (n == 0 || stripe_of(keys[n]) != stripe_of(keys[n - 1])) begins.push_back(n);
+  }
+}
+
+template <fabric::Endpoint E>
 template <class Items, class KeyOf, class Mutate>
 Status HeldKeys<E>::change(std::span<const Location> locations, const Items& items, KeyOf key_of,
                            Mutate&& mutate) {
   core_.freed.reserve(locations.size() * FreedBlocks<E>::kMaxOfWrite);
-  if (locations.size() > 1) {  // one key fails before it changes
-    core_.reserve.reads(locations);
-    // K8. Where all ranks are one node there are no readers without locks.
-    if (!core_.ep.one_class()) {
-      core_.marks.mark(locations, [&](std::size_t i) { return std::invoke(key_of, items[i]); });
-    }
-  }
-  for (std::size_t i = 0; i < locations.size(); ++i) {
-    fabric::this_fiber::yield_if_due(i);
-    Status status = fabric::with_access(core_.ep, locations[i].rank, [&](auto access) {
-      return core_.change_locked(access, locations[i], std::invoke(key_of, items[i]),
-                                 ValueRange::none(),
-                                 [&](const ElementPart* old) { return mutate(i, old); });
+  const RemoteKeys remote(core_, locations);
+  // One key fails before it changes.
+  const bool several = locations.size() > 1;
+  const bool surveyed =
+      several && !core_.ep.one_class() && locations.size() <= KeySurvey<E>::kAtOnce;
+  const auto key_at = [&](std::size_t i) { return std::invoke(key_of, items[i]); };
+  const std::size_t lanes = several ? prepare(locations, remote.stripes(), key_at) : 1;
+  std::size_t done = 0;
+  Status failed;
+  const auto change_one = [&](std::size_t i, Lane<E>& lane, bool at_hand) {
+    const Location& location = locations[i];
+    const BlockAtHand block = at_hand ? core_.survey.block(i) : BlockAtHand();
+    if (at_hand) lane.counters.read_none();
+    Status status = fabric::with_access(core_.ep, location.rank, [&](auto access) {
+      return core_.change_locked(
+          lane, access, location, key_at(i), ValueRange::none(),
+          [&](const ElementPart* old) { return mutate(i, old); },
+          at_hand ? &core_.survey.first_line(i) : nullptr, block.entry, block.bytes);
     });
-    if (status == Code::kOutOfSpace) return half_done(i, locations.size());
-    if (!status.ok()) return status;
-    core_.ep.flush(locations[i].rank);  // the buffers of a posted write are used again by the next
+    if (status == Code::kOutOfSpace) status = half_done(done, locations.size());
+    if (!status.ok()) failed = std::move(status);
+    ++done;
+    core_.ep.flush(location.rank);  // the buffers of a posted write are used again by the next
+  };
+  fabric::overlap_steps(core_.ep, remote.stripes(), lanes, [&](std::size_t n, std::size_t lane) {
+    const std::span<const std::size_t> keys = remote.of(n);
+    for (std::size_t k = 0; k < keys.size() && failed.ok(); ++k) {
+      const auto before = keys.first(k);
+      const std::uint64_t bucket = locations[keys[k]].bucket;
+      const bool changed = std::any_of(before.begin(), before.end(), [&](std::size_t i) {
+        return locations[i].bucket == bucket;
+      });
+      change_one(keys[k], core_.lane_at(lane), surveyed && !changed);
+    }
+  });
+  for (std::size_t i = 0; i < locations.size() && failed.ok(); ++i) {
+    if (!core_.ep.is_local(locations[i].rank)) continue;
+    fabric::this_fiber::yield_if_due(i);
+    change_one(i, core_.lane, false);
+  }
+  return failed;
+}
+
+template <fabric::Endpoint E>
+template <class KeyAt>
+std::size_t HeldKeys<E>::prepare(std::span<const Location> locations, std::size_t remote_stripes,
+                                 KeyAt&& key_at) {
+  if (core_.ep.one_class()) {  // there are no readers without locks
+    core_.reserve.local_reads(locations);
+    core_.reserve.give(core_.lane);
+    return 1;
+  }
+  constexpr std::size_t kAtOnce = KeySurvey<E>::kAtOnce;
+  const auto survey = [&](auto&& use) {
+    for (std::size_t from = 0; from < locations.size(); from += kAtOnce) {
+      const auto part = locations.subspan(from, std::min(kAtOnce, locations.size() - from));
+      core_.survey.read(part, [&](std::size_t i) { return key_at(from + i); });
+      use(part);
+    }
+  };
+  const auto note = [&](auto) { core_.reserve.reads(core_.survey, locations.size()); };
+  const auto mark = [&](auto part) { core_.marks.post(part, core_.survey); };
+  survey(note);
+  const std::size_t most = std::min(core_.reserve.lanes(), fabric::Overlap::kMost);
+  const std::size_t lanes = std::clamp<std::size_t>(remote_stripes, 1, most);
+  core_.make_lanes(lanes);
+  for (std::size_t i = 0; i < lanes; ++i) core_.reserve.give(core_.lane_at(i));
+  if (locations.size() <= kAtOnce) {
+    mark(locations);
+  } else {
+    survey(mark);
+  }
+  core_.marks.complete();
+  return lanes;
+}
+
+template <fabric::Endpoint E>
+Status HeldKeys<E>::read(std::span<const std::string_view> keys, ElementsReader reader) {
+  constexpr std::size_t kWindow = fabric::Overlap::kMost;
+  for (std::size_t from = 0; from < keys.size(); from += kWindow) {
+    const std::size_t n = std::min(kWindow, keys.size() - from);
+    core_.prefetch_elements(locations_.subspan(from, n));
+    std::array<std::size_t, kWindow> remote;
+    std::size_t remotes = 0;
+    for (std::size_t i = from; i < from + n; ++i) {
+      if (is_remote(i)) remote[remotes++] = i;
+    }
+    // They are shown from their lanes. The first one is for the local keys.
+    core_.make_lanes(1 + remotes);
+    std::array<Found, kWindow> found;
+    std::array<Code, kWindow> codes;
+    const auto find = [&](auto access, std::size_t i, Lane<E>& lane) {
+      codes[i - from] = lane.chain.find(access, locations_[i], nullptr, keys[i], found[i - from]);
+    };
+    fabric::overlap_steps(core_.ep, remotes, remotes, [&](std::size_t r, std::size_t) {
+      find(fabric::rma, remote[r], core_.lane_at(1 + r));
+    });
+    for (std::size_t i = from, r = 0; i < from + n; ++i) {
+      fabric::this_fiber::yield_if_due(i);
+      Lane<E>& lane = is_remote(i) ? core_.lane_at(1 + r++) : core_.lane;
+      if (!is_remote(i)) find(fabric::cpu, i, lane);
+      const Code code = show_one(lane, i, found[i - from], codes[i - from], reader);
+      if (code != Code::kOk) return Status(code);
+    }
   }
   return {};
 }
 
 template <fabric::Endpoint E>
-Status HeldKeys<E>::read(std::span<const std::string_view> keys, ElementsReader reader) {
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    fabric::this_fiber::yield_if_due(i);
-    if (i % kPrefetchWindow == 0) {
-      core_.prefetch_elements(
-          locations_.subspan(i, std::min(kPrefetchWindow, locations_.size() - i)));
-    }
-    const Location& location = locations_[i];
-    const Code code = fabric::with_access(core_.ep, location.rank, [&](auto access) {
-      Found found;
-      ElementPart part;
-      Code read = core_.chain.find(access, location, nullptr, keys[i], found);
-      if (read == Code::kOk && found.live()) {
-        read = core_.reader.show(access, location.rank, found, ValueRange::whole(), part);
-      }
-      const ElementState state{part.bytes, part.expires_at_ms};
-      if (read == Code::kOk) reader(i, found.live() ? &state : nullptr);
-      if (state.value.size() > fabric::kSliceBytes) fabric::this_fiber::yield_if_due();
-      return read;
-    });
-    if (code != Code::kOk) return Status(code);
+Code HeldKeys<E>::show_one(Lane<E>& lane, std::size_t i, const Found& found, Code code,
+                           ElementsReader reader) {
+  if (code != Code::kOk) return code;
+  if (!found.live()) {
+    reader(i, nullptr);
+    return Code::kOk;
   }
-  return {};
+  ElementPart part;
+  code = fabric::with_access(core_.ep, locations_[i].rank, [&](auto access) {
+    return lane.reader.show(access, locations_[i].rank, found, ValueRange::whole(), part);
+  });
+  if (code != Code::kOk) return code;
+  const ElementState state{part.bytes, part.expires_at_ms};
+  reader(i, &state);
+  if (state.value.size() > fabric::kSliceBytes) fabric::this_fiber::yield_if_due();
+  return Code::kOk;
+}
+
+template <fabric::Endpoint E>
+template <class Use>
+Code HeldKeys<E>::for_each(std::size_t keys, Use&& use) {
+  Code first = Code::kOk;
+  std::vector<std::size_t> remote;
+  std::vector<bool> done(keys);
+  for (std::size_t i = 0; i < keys; ++i) {
+    if (is_remote(i)) remote.push_back(i);
+  }
+  const std::size_t lanes = std::min(remote.size(), fabric::Overlap::kMost);
+  core_.make_lanes(lanes);
+  fabric::overlap_steps(core_.ep, remote.size(), lanes, [&](std::size_t n, std::size_t lane) {
+    if (first != Code::kOk) return;
+    const std::optional<Code> code = use(remote[n], core_.lane_at(lane), false);
+    done[remote[n]] = code.has_value();
+    if (code && *code != Code::kOk) first = *code;
+  });
+  for (std::size_t i = 0; i < keys && first == Code::kOk; ++i) {
+    if (done[i]) continue;
+    fabric::this_fiber::yield_if_due(i);
+    first = *use(i, core_.lane, true);
+  }
+  return first;
 }
 
 template <fabric::Endpoint E>
 Code HeldKeys<E>::presence(std::span<const PlannedWrite> writes, PutIf when) {
   if (when == PutIf::kAlways) return Code::kOk;
-  for (const PlannedWrite& write : writes) {
+  return for_each(writes.size(), [&](std::size_t i, Lane<E>& lane, bool) -> std::optional<Code> {
     Found found;
-    Code code = fabric::with_access(core_.ep, write.location.rank, [&](auto access) {
-      return core_.chain.locate(access, write.location, write.key, found);
+    const Code code = fabric::with_access(core_.ep, writes[i].location.rank, [&](auto access) {
+      return lane.chain.locate(access, writes[i].location, writes[i].key, found);
     });
-    if (code == Code::kOk) code = check_presence(when, found.live());
-    if (code != Code::kOk) return code;
-  }
-  return Code::kOk;
+    return code == Code::kOk ? check_presence(when, found.live()) : code;
+  });
 }
 
 template <fabric::Endpoint E>
 Status HeldKeys<E>::draft(std::span<const std::string_view> keys,
                           std::span<const KeyVersion> versions, std::span<ElementDraft> drafts) {
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    fabric::this_fiber::yield_if_due(i);
+  const Code code = for_each(keys.size(), [&](std::size_t i, Lane<E>& lane, bool in_turn) {
     const KeyVersion* version = i < versions.size() ? &versions[i] : nullptr;
-    const Code code = draft_one(locations_[i], keys[i], version, drafts[i]);
-    if (code == Code::kMismatch) return {code, "a key has changed since it was looked at"};
-    if (code != Code::kOk) return Status(code);
-  }
-  return {};
+    return draft_one(i, lane, in_turn, keys[i], version, drafts[i]);
+  });
+  if (code == Code::kMismatch) return {code, "a key has changed since it was looked at"};
+  return Status(code);
 }
 
+/// A long value is read in its key's turn, so that there is one of them at a time.
 template <fabric::Endpoint E>
-Code HeldKeys<E>::draft_one(const Location& location, std::string_view key,
-                            const KeyVersion* version, ElementDraft& draft) {
-  return fabric::with_access(core_.ep, location.rank, [&](auto access) {
+std::optional<Code> HeldKeys<E>::draft_one(std::size_t i, Lane<E>& lane, bool in_turn,
+                                           std::string_view key, const KeyVersion* version,
+                                           ElementDraft& draft) {
+  const Location& location = locations_[i];
+  return fabric::with_access(core_.ep, location.rank, [&](auto access) -> std::optional<Code> {
     Found found;
-    const Code located = core_.chain.locate(access, location, key, found);
+    const Code located = lane.chain.locate(access, location, key, found);
     if (located != Code::kOk) return located;
-    if (version != nullptr && core_.chain.version_of(access, location, found) != *version) {
+    if (version != nullptr && lane.chain.version_of(access, location, found) != *version) {
       return Code::kMismatch;
     }
     if (!found.live()) return Code::kOk;
+    if (!found.whole && !in_turn) return std::nullopt;
     ElementPart part;
-    const Code shown = core_.reader.show(access, location.rank, found, ValueRange::whole(), part);
+    const Code shown = lane.reader.show(access, location.rank, found, ValueRange::whole(), part);
     if (shown == Code::kOk) {
       std::string value;
       fabric::assign_in_parts(value, part.bytes);

@@ -15,7 +15,8 @@
 //       operation with all stripes unlocked.
 //   K4  A block is freed after the last word that refers to it is gone, and may be reused at once:
 //       readers hold the stripe's lock while they copy, or find out (K8).
-//   K5  Several stripes are locked in the order of (rank, stripe), so no cycle can form.
+//   K5  An agent that waits for a stripe holds none behind it in the order of (rank, stripe), so no
+//       cycle can form.
 //   K6  Key versions never repeat. A version is (stripe epoch, line version, element version). A
 //       change of an element in place increments the element's version. Every other change, and
 //       each wrap-around of that version, increments the version of the bucket's first line; each

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <new>
 #include <optional>
 #include <span>
@@ -28,9 +29,12 @@
 #include "keyway/kvstore/room/write_reserve.h"
 #include "keyway/kvstore/stripes/lock_advisor.h"
 #include "keyway/kvstore/stripes/stripe_gate.h"
+#include "keyway/kvstore/stripes/stripe_set.h"
 #include "keyway/kvstore/types/decisions.h"
 #include "keyway/kvstore/volume/bucket_chain.h"
 #include "keyway/kvstore/volume/element_marks.h"
+#include "keyway/kvstore/volume/key_survey.h"
+#include "keyway/kvstore/volume/lane.h"
 #include "keyway/kvstore/volume/optimistic_reader.h"
 #include "keyway/kvstore/walks/scanner.h"
 #include "keyway/kvstore/walks/sweeper.h"
@@ -108,19 +112,28 @@ struct SessionCore {
   template <class Mutate>
   void try_change(const Location& location, std::string_view key, ValueRange range, bool waited,
                   Status& status, Mutate&& mutate);
-  /// The same with the stripe locked, and once. `first` and `expected` as for
+  /// The same with the stripe locked, and once. `first`, `expected` and `block` as for
   /// BucketChain::locate().
   template <class Access, class Mutate>
-  Status change_locked(Access access, const Location& location, std::string_view key,
+  Status change_locked(Lane<E>& with, Access access, const Location& location, std::string_view key,
                        ValueRange range, Mutate&& mutate, const Bucket* first = nullptr,
-                       EntryWord expected = {});
+                       EntryWord expected = {}, std::span<const std::byte> block = {});
+  /// Makes lanes for an operation on several keys, kMost of Overlap at most; the first is the
+  /// session's own.
+  void make_lanes(std::size_t n) {
+    while (further_lanes.size() + 1 < n) {
+      further_lanes.push_back(std::make_unique<Lane<E>>(ep, geometry, heap, clock, freed));
+    }
+  }
+  Lane<E>& lane_at(std::size_t i) { return i == 0 ? lane : *further_lanes[i - 1]; }
   /// Reads a local key under its lock, once and without waiting for the lock, as try_change() does.
   /// Calls use(part, place) when the key is there.
   template <class Use>
   Status try_read(const Location& location, std::string_view key, bool waited, Use&& use);
-  void shrink_buffers() {
-    reader.shrink_buffers();
-    chain.shrink_buffers();
+  void shrink_buffers() { lane.shrink_buffers(); }
+  void shrink_lanes() {
+    shrink_buffers();
+    for (auto& further : further_lanes) further->shrink_buffers(kMaxKept / fabric::Overlap::kMost);
   }
 
   E ep;
@@ -131,11 +144,14 @@ struct SessionCore {
   MovePace pace;
   FreedBlocks<E> freed;
   OperationClock<E> clock;
-  VolumeCounters<E> counters;
-  ElementReader<E> reader;
-  BucketChain<E> chain;
+  Lane<E> lane;
+  VolumeCounters<E>& counters;  // of it, and so the next two
+  ElementReader<E>& reader;
+  BucketChain<E>& chain;
+  std::vector<std::unique_ptr<Lane<E>>> further_lanes;  // made when they are needed
   OptimisticReader<E> optimistic;
   OwnerCaller<E> owners;
+  KeySurvey<E> survey;
   ElementMarks<E> marks;
   StripeGate<E> gate;
   LockAdvisor<E> advisor;
@@ -157,12 +173,14 @@ SessionCore<E>::SessionCore(E endpoint, const Geometry& geometry_of_store,
       heap(ep, geometry),
       freed(heap, pace),
       clock(ep, geometry, options.timeout),
-      counters(ep, geometry),
-      reader(ep, geometry, clock),
-      chain(ep, geometry, heap, reader, counters, freed),
+      lane(ep, geometry, heap, clock, freed),
+      counters(lane.counters),
+      reader(lane.reader),
+      chain(lane.chain),
       optimistic(ep, geometry, options.addresses, Deadline::within(options.timeout)),
       owners(ep, geometry, options.calls, options.timeout, options.patience),
-      marks(ep, geometry, chain),
+      survey(ep, geometry),
+      marks(chain),
       gate(agent, geometry, lock, Deadline::within(options.timeout)),
       advisor(ep, geometry, gate, options.choice, ep.agent().word()),
       walker(ep, geometry, gate, clock, reader, chain, heap, freed),
@@ -170,7 +188,7 @@ SessionCore<E>::SessionCore(E endpoint, const Geometry& geometry_of_store,
       sweeper(ep, geometry, clock, counters, chain, walker),
       mover(ep, geometry, heap, gate, reader, chain, pace),
       room(ep, geometry, heap, gate, counters, sweeper, mover, pace),
-      reserve(ep, geometry, heap, reader, chain) {
+      reserve(ep, geometry, heap, chain) {
   if (options.lock_times != 0) agent.times = &times.emplace(options.lock_times);
 }
 
@@ -304,7 +322,8 @@ Status SessionCore<E>::change(const Location& location, std::string_view key, Va
       Status status;
       {
         const StripeGuard<E> held(gate, location.rank, location.stripe, *grant);
-        status = change_locked(access, location, key, range, mutate, line_of(*grant), expected);
+        status =
+            change_locked(lane, access, location, key, range, mutate, line_of(*grant), expected);
       }
       freed.collect();
       leave(location);
@@ -327,7 +346,7 @@ void SessionCore<E>::try_change(const Location& location, std::string_view key, 
   }
   {
     const StripeGuard<E> held(gate, location.rank, location.stripe, *grant);
-    status = change_locked(fabric::cpu, location, key, range, mutate);
+    status = change_locked(lane, fabric::cpu, location, key, range, mutate);
   }
   freed.collect();
   if (chain.has_built()) shrink_buffers();
@@ -352,21 +371,22 @@ Status SessionCore<E>::try_read(const Location& location, std::string_view key, 
 
 template <fabric::Endpoint E>
 template <class Access, class Mutate>
-Status SessionCore<E>::change_locked(Access access, const Location& location, std::string_view key,
-                                     ValueRange range, Mutate&& mutate, const Bucket* first,
-                                     EntryWord expected) {
+Status SessionCore<E>::change_locked(Lane<E>& with, Access access, const Location& location,
+                                     std::string_view key, ValueRange range, Mutate&& mutate,
+                                     const Bucket* first, EntryWord expected,
+                                     std::span<const std::byte> block) {
   Found found;
-  const Code located = chain.locate(access, location, key, found, first, expected);
+  const Code located = with.chain.locate(access, location, key, found, first, expected, block);
   if (located != Code::kOk) return Status(located);
   ElementPart part;
   if (found.live()) {
-    const Code code = reader.show(access, location.rank, found, range, part);
+    const Code code = with.reader.show(access, location.rank, found, range, part);
     if (code != Code::kOk) return Status(code);
   }
   const Decision decision = mutate(found.live() ? &part : nullptr);
-  Status status = chain.apply(access, location, key, decision, found);
+  Status status = with.chain.apply(access, location, key, decision, found);
   if constexpr (std::is_same_v<Access, fabric::RmaClass>) {
-    optimistic.learn(location, chain.place());
+    optimistic.learn(location, with.chain.place());
   }
   return status;
 }

@@ -1,7 +1,8 @@
 // WriteReserve<E>: makes sure that several writes cannot fail half-way.
 //
 // *What.* Before the first of several keys changes, it leases every block that the writes may need,
-// and makes room in the session's own memory for all that they read and compose.
+// and makes room in the session's own memory, in each lane that takes part, for all that they read
+// and compose.
 // *Thread safety.* One session's; the stripes of all keys are locked.
 // *Invariants.* K3 of session.h.
 #pragma once
@@ -15,7 +16,8 @@
 #include <vector>
 
 #include "keyway/kvstore/room/block_needs.h"
-#include "keyway/kvstore/volume/bucket_chain.h"
+#include "keyway/kvstore/volume/key_survey.h"
+#include "keyway/kvstore/volume/lane.h"
 #include "keyway/locks/fabric/with_access.h"
 
 namespace keyway::store {
@@ -39,23 +41,47 @@ struct PlannedWrite {
 template <fabric::Endpoint E>
 class WriteReserve {
  public:
-  WriteReserve(E& ep, const Geometry& geometry, Heap<E>& heap, ElementReader<E>& reader,
-               BucketChain<E>& chain)
-      : ep_(ep), geometry_(geometry), heap_(heap), reader_(reader), chain_(chain) {}
+  WriteReserve(E& ep, const Geometry& geometry, Heap<E>& heap, BucketChain<E>& chain)
+      : ep_(ep), geometry_(geometry), heap_(heap), chain_(chain) {}
   WriteReserve(const WriteReserve&) = delete;
   WriteReserve& operator=(const WriteReserve&) = delete;
 
-  /// Leases the blocks, and makes room for composing the elements.
+  /// A new operation begins.
+  void begin() { buffers_ = {}; }
+  /// Leases the blocks, and notes what composing the elements needs.
   Status writes(std::span<const PlannedWrite> writes);
-  /// Reserves memory for all reads of a change of these keys: for the chains of their buckets, and
-  /// for remote elements with keys that are compared with them. The sizes in the lines stay true
-  /// while the stripes are locked. The first lines of many remote buckets are read in one round
-  /// trip.
-  void reads(std::span<const Location> locations);
+  /// Notes what all reads of a change of these keys need: for the chains of their buckets, and for
+  /// remote elements with keys that are compared with them. The sizes in the lines stay true while
+  /// the stripes are locked. `all`: keys of the operation.
+  void reads(const KeySurvey<E>& survey, std::size_t all);
+  /// The same where all keys are local.
+  void local_reads(std::span<const Location> locations);
+  /// Reserves what has been noted. Before the first key changes, for each lane.
+  void give(Lane<E>& lane) const {
+    lane.chain.reserve_lines(buffers_.lines);
+    lane.chain.reserve_composed(buffers_.composed);
+    lane.reader.reserve(buffers_.read);
+  }
+  /// Lanes that fit kMostForLanes, besides the first.
+  std::size_t lanes() const {
+    return 1 + kMostForLanes / std::max<std::uint64_t>(buffers_.composed + buffers_.read, 1);
+  }
 
  private:
-  template <class Access>
-  std::size_t chain(Access access, const Location& location, const Bucket& first);
+  /// Bytes of buffers that lanes may reserve together: large values are written one by one.
+  static constexpr std::uint64_t kMostForLanes = 4 << 20;
+  struct Buffers {
+    std::size_t lines = 0;
+    std::uint64_t read = 0;
+    std::uint64_t composed = 0;
+  };
+
+  /// What is read of an element whose tag is that of a key: its block, or of a run as much as a
+  /// head with the wanted key has.
+  static constexpr std::uint64_t bytes_read_of(std::uint32_t size_class) {
+    return size_class == kRunClass ? kLongestHead : class_bytes(size_class);
+  }
+  void need_read(std::uint64_t bytes) { buffers_.read = std::max(buffers_.read, bytes); }
   void composed(std::span<const PlannedWrite> writes);
   void need_at_most(BlockNeeds<E>& needs, std::span<const PlannedWrite> writes) const;
   void need_exactly(BlockNeeds<E>& needs, std::span<const PlannedWrite> writes);
@@ -63,9 +89,8 @@ class WriteReserve {
   E& ep_;
   const Geometry& geometry_;
   Heap<E>& heap_;
-  ElementReader<E>& reader_;
   BucketChain<E>& chain_;
-  std::vector<Bucket> first_lines_;
+  Buffers buffers_;
 };
 
 /// The blocks that the writes need at most. It reads no element.
@@ -113,76 +138,41 @@ void WriteReserve<E>::need_exactly(BlockNeeds<E>& needs, std::span<const Planned
 }
 
 template <fabric::Endpoint E>
-void WriteReserve<E>::reads(std::span<const Location> locations) {
-  std::size_t longest = 0;
-  for (std::size_t from = 0; from < locations.size(); from += kBucketsAhead) {
-    const auto part =
-        locations.subspan(from, std::min<std::size_t>(kBucketsAhead, locations.size() - from));
-    first_lines_.resize(part.size());
-    bool posted = false;
-    for (std::size_t i = 0; i < part.size(); ++i) {
-      if (ep_.is_local(part[i].rank)) continue;
-      ep_.post_read(fabric::rma, geometry_.bucket(part[i].rank, part[i].bucket),
-                    std::as_writable_bytes(std::span(first_lines_[i].words)));
-      posted = true;
-    }
-    if (posted) ep_.flush_all();
-    for (std::size_t i = 0; i < part.size(); ++i) {
-      const std::size_t lines = fabric::with_access(ep_, part[i].rank, [&](auto access) {
-        return chain(access, part[i], first_lines_[i]);
-      });
-      longest = std::max(longest, lines);
-    }
+void WriteReserve<E>::reads(const KeySurvey<E>& survey, std::size_t all) {
+  buffers_.lines = std::max(buffers_.lines, survey.longest() + all);  // each write may add a line
+  for (const auto& candidate : survey.candidates()) {
+    need_read(bytes_read_of(candidate.entry.size_class()));
   }
-  chain_.reserve_lines(longest + locations.size());  // each write may add a line
 }
 
-/// The same for one key, in the bucket that begins with the line `first`; returns the lines of the
-/// chain. Elements in chunks fit a buffer of a chunk; from a run with the same tag only as much is
-/// read as a head with the wanted key has.
 template <fabric::Endpoint E>
-template <class Access>
-std::size_t WriteReserve<E>::chain(Access access, const Location& location, const Bucket& first) {
-  std::size_t lines = 1;
-  if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
+void WriteReserve<E>::local_reads(std::span<const Location> locations) {
+  std::size_t longest = 0;
+  for (const Location& location : locations) {
+    std::size_t lines = 1;
     fabric::Address at = geometry_.bucket(location.rank, location.bucket);
     const auto link = [&] { return reinterpret_cast<const Bucket*>(ep_.view(at))->link(); };
     for (std::uint64_t next = link(); next != 0; next = link()) {
       at = {location.rank, next};
       ++lines;
     }
-    return lines;
-  } else {
-    reader_.reserve(kChunkBytes);
-    Bucket line = first;
-    while (true) {
-      for (std::uint32_t i = 1; i < kBucketWords; i += line.entry(i).words()) {
-        const EntryWord entry = line.entry(i);
-        if (entry.kind() == EntryKind::kEmpty) break;
-        if (entry.kind() == EntryKind::kHeap && entry.size_class() == kRunClass &&
-            entry.tag() == tag_of(location.hash)) {
-          reader_.reserve(kLongestHead);
-        }
-      }
-      if (line.link() == 0) return lines;
-      ++lines;
-      ep_.read(access, {location.rank, line.link()}, std::as_writable_bytes(std::span(line.words)));
-    }
+    longest = std::max(longest, lines);
   }
+  buffers_.lines = longest + locations.size();
 }
 
-/// Makes room for the elements that the writes compose for remote ranks. A later key may have the
-/// bucket and the tag of an element that becomes a run: then the head of the run is read to compare
-/// the keys, so it needs room as well. A single run needs that room, too: the later key may be one
-/// that the operation erases, and `writes` does not name these.
+/// Notes the elements that the writes compose for remote ranks. A later key may have the bucket and
+/// the tag of such an element: then that is read to compare the keys, so it needs room as well. A
+/// single one needs that room, too: the later key may be one that the operation erases, and
+/// `writes` does not name these.
 template <fabric::Endpoint E>
 void WriteReserve<E>::composed(std::span<const PlannedWrite> writes) {
   for (const PlannedWrite& write : writes) {
     if (write.inlined() && !write.keep_expiry) continue;
     if (ep_.is_local(write.location.rank)) continue;
     const std::uint64_t bytes = write.bytes() + (write.keep_expiry ? kExpiryBytes : 0);
-    chain_.reserve_composed(bytes);
-    if (bytes > kChunkBytes) reader_.reserve(kLongestHead);
+    buffers_.composed = std::max(buffers_.composed, bytes);
+    need_read(bytes_read_of(class_for(bytes)));
   }
 }
 

@@ -1,13 +1,13 @@
 // StripeGate<E>: acquires and releases the locks of stripes for one agent, with the active kind of
 // each.
 //
-// *What.* acquire() and release() of one stripe's lock; StripeGuard releases it, StripeSet holds
-// several. The gate remembers the kind of each stripe: a hint, which every acquire verifies.
+// *What.* acquire() and release() of one stripe's lock; StripeGuard releases it, StripeSet
+// (stripe_set.h) holds several. The gate remembers the kind of each stripe: a hint, which every
+// acquire verifies.
 // *Thread safety.* One session's.
 // *Invariants.*
 //   SG1  While hold_all() is in effect the agent holds every stripe of the store for writing: then
 //        acquire() grants without a lock, and release() only completes what has been posted.
-//   K5 of session.h: StripeSet locks in the order of (rank, stripe).
 #pragma once
 
 #include <fmt/core.h>
@@ -79,6 +79,7 @@ class StripeGate {
   /// The deadline of an operation that begins now.
   Deadline begun() const { return deadline_.started(agent_.ep.now_ns()); }
 
+  E& endpoint() { return agent_.ep; }
   bool holds_all() const { return holds_all_; }
   /// SG1, from the time that a StripeSet of all stripes has been acquired.
   void hold_all(bool all) { holds_all_ = all; }
@@ -137,59 +138,6 @@ class StripeGuard {
   std::uint32_t rank_;
   std::uint64_t stripe_;
   locks::StripeGrant& grant_;
-};
-
-/// The stripes of several keys, locked in order, released when it goes.
-template <fabric::Endpoint E>
-class StripeSet {
- public:
-  struct Held {
-    std::uint32_t rank;
-    std::uint64_t stripe;
-    locks::StripeGrant grant;
-  };
-
-  StripeSet(StripeGate<E>& gate, std::span<const Location> locations) : gate_(gate) {
-    std::vector<std::pair<std::uint32_t, std::uint64_t>> stripes;
-    stripes.reserve(locations.size());
-    for (const Location& location : locations) stripes.emplace_back(location.rank, location.stripe);
-    std::sort(stripes.begin(), stripes.end());  // K5
-    stripes.erase(std::unique(stripes.begin(), stripes.end()), stripes.end());
-    held_.reserve(stripes.size());
-    for (const auto& [rank, stripe] : stripes) held_.push_back({rank, stripe, {}});
-  }
-  StripeSet(const StripeSet&) = delete;
-  StripeSet& operator=(const StripeSet&) = delete;
-  ~StripeSet() noexcept(false) { release(); }
-
-  /// Each stripe once, in order.
-  std::span<const Held> stripes() const { return held_; }
-
-  Status acquire(locks::Mode mode) {
-    const Deadline until = gate_.begun();
-    for (std::size_t i = 0; i < held_.size(); ++i) {
-      if (i > 0 && held_[i].rank == held_[i - 1].rank) continue;
-      if (Status status = gate_.reach(held_[i].rank, mode, until); !status.ok()) return status;
-    }
-    for (Held& held : held_) {
-      auto grant = gate_.acquire(held.rank, held.stripe, mode, until);
-      if (!grant.ok()) return grant.status();
-      held.grant = *grant;
-      ++locked_;
-    }
-    return {};
-  }
-  void release() {
-    while (locked_ > 0) {
-      Held& held = held_[--locked_];
-      gate_.release(held.rank, held.stripe, held.grant);
-    }
-  }
-
- private:
-  StripeGate<E>& gate_;
-  std::vector<Held> held_;
-  std::size_t locked_ = 0;
 };
 
 template <fabric::Endpoint E>

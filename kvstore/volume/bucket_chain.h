@@ -80,10 +80,11 @@ class BucketChain {
             Found& found);
   /// The same; copies the lines up to the one that holds the key, or to the end. A remote element
   /// is read together with the first line if it is in the block of the entry `expected`;
-  /// post_first() has read that, too, if it has read `first`.
+  /// post_first() has read that, too, if it has read `first`, or somebody else, to `block`.
   template <class Access>
   Code locate(Access access, const Location& location, std::string_view key, Found& found,
-              const Bucket* first = nullptr, EntryWord expected = {});
+              const Bucket* first = nullptr, EntryWord expected = {},
+              std::span<const std::byte> block = {});
   /// Makes of a key that locate() has looked for what was decided of it. K3.
   template <class Access>
   Status apply(Access access, const Location& location, std::string_view key,
@@ -129,9 +130,9 @@ class BucketChain {
   /// Makes room for an element that is written to a remote rank (K3).
   void reserve_composed(std::uint64_t bytes) { composed_.reserve(bytes); }
   /// Buffers that one large value needed are not kept for the next operation.
-  void shrink_buffers() {
-    clear_and_shrink(built_, kMaxKept);
-    clear_and_shrink(composed_, kMaxKept);
+  void shrink_buffers(std::size_t most = kMaxKept) {
+    clear_and_shrink(built_, most);
+    clear_and_shrink(composed_, most);
   }
   /// Whether the last change has built a value here.
   bool has_built() const { return !built_.empty(); }

@@ -210,7 +210,7 @@ void BucketChain<E>::unmark(std::uint32_t rank, const Found& found) {
 template <fabric::Endpoint E>
 void BucketChain<E>::drop_entry(std::uint32_t rank, const Found& found) {
   if (found.entry.kind() == EntryKind::kHeap) {
-    mark(rank, found.entry);
+    if (!found.head.marked) mark(rank, found.entry);  // a mark that has been read is complete
     freed_.add(rank, {found.entry.offset(), found.entry.size_class()});
   }
   lines_[found.line].bucket.remove(found.at);

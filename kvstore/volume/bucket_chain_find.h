@@ -56,7 +56,8 @@ void BucketChain<E>::post_expected(std::uint32_t rank, EntryWord expected) {
 template <fabric::Endpoint E>
 template <class Access>
 Code BucketChain<E>::locate(Access access, const Location& location, std::string_view key,
-                            Found& found, const Bucket* first, EntryWord expected) {
+                            Found& found, const Bucket* first, EntryWord expected,
+                            std::span<const std::byte> block) {
   lines_.clear();
   fabric::Address at = geometry_.bucket(location.rank, location.bucket);
   while (true) {
@@ -68,8 +69,8 @@ Code BucketChain<E>::locate(Access access, const Location& location, std::string
     } else {
       read_line(access, location, line, expected);
     }
-    const Code code =
-        reader_.match(access, location, line.bucket, key, found, {expected, expected_});
+    const BlockAtHand at_hand{expected, block.empty() ? std::span(expected_) : block};
+    const Code code = reader_.match(access, location, line.bucket, key, found, at_hand);
     if (code != Code::kOk || found.at != 0 || line.bucket.link() == 0) return code;
     at = {location.rank, line.bucket.link()};
   }

@@ -64,9 +64,9 @@ class ElementReader {
   }
   /// Reserves memory for reads of this many bytes (K3).
   void reserve(std::uint64_t bytes) { fetched_.reserve(bytes); }
-  void shrink_buffers() {
-    clear_and_shrink(fetched_, kMaxKept);
-    clear_and_shrink(part_, kMaxKept);
+  void shrink_buffers(std::size_t most = kMaxKept) {
+    clear_and_shrink(fetched_, most);
+    clear_and_shrink(part_, most);
   }
 
  private:

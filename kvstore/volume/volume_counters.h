@@ -57,6 +57,11 @@ class VolumeCounters {
   bool post_words(const Location& location);
   /// Posted reads may have been made without the lock: the next call posts it again.
   void forget_words() { stamps_ = std::exchange(epoch_posted_, false) || stamps_; }
+  /// The bucket's line has been read without them.
+  void read_none() {
+    forget_words();
+    next_expiry_posted_ = false;
+  }
   /// The stripe is locked for writing.
   void set_next_expiry(std::uint32_t rank, std::uint64_t stripe, std::uint64_t at_ms);
   /// For consecutive stripes, kStripesAhead at most, in one round trip. They are not locked:

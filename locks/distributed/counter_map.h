@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "keyway/locks/base/status.h"
@@ -51,18 +52,35 @@ struct CounterMap {
     std::uint64_t snapshot = 0;  // the word when it was closed; 0: it was empty, and has been reset
   };
 
+  using Notes = std::vector<Slot>;  // one for each counter
+
   CounterPlacement placement;
   std::uint32_t own = 0;             // the rank of this rank's counter
   std::vector<std::uint32_t> ranks;  // all counters, ascending
-  std::vector<Slot> slots;           // one for each of them
+
+  std::vector<Notes> spare;
+  std::size_t most = 1;  // visits at the same time so far
 
   CounterMap(const CounterPlacement& by, const Topology& topology, std::uint32_t rank)
       : placement(by), ranks(counter_of_ranks(by, topology)) {
     own = ranks[rank];
     std::sort(ranks.begin(), ranks.end());
     ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-    slots.resize(ranks.size());
+    spare.reserve(1);
+    spare.emplace_back(ranks.size());
   }
+  /// Notes for one visit. An agent that tries several locks at the same time (overlap.h) has
+  /// several visits under way.
+  Notes take() {
+    if (spare.empty()) {
+      spare.reserve(++most);
+      return Notes(ranks.size());
+    }
+    Notes notes = std::move(spare.back());
+    spare.pop_back();
+    return notes;
+  }
+  void give(Notes notes) { spare.push_back(std::move(notes)); }
 };
 
 /// An agent's maps, one for each placement that it has used. Initially empty.

@@ -28,6 +28,11 @@ class CounterWriter {
 
   CounterWriter(E& ep, CounterMap& map, const LockSite& site, std::uint64_t t_r, std::uint64_t t_l1)
       : ep_(ep), map_(map), site_(site), t_r_(t_r), t_l1_(t_l1) {}
+  CounterWriter(const CounterWriter&) = delete;
+  CounterWriter& operator=(const CounterWriter&) = delete;
+  ~CounterWriter() {
+    if (!slots_.empty()) map_.give(std::move(slots_));
+  }
 
   // --- RootPolicy (queue_tree.h)
   static constexpr bool kCounts = true;
@@ -54,7 +59,7 @@ class CounterWriter {
     begin();
     look(kNever);
     const auto can_go_on = [this](const Slot& slot) { return steps(slot, kNever); };
-    if (std::all_of(map_.slots.begin(), map_.slots.end(), can_go_on)) advance();
+    if (std::all_of(slots_.begin(), slots_.end(), can_go_on)) advance();
     if (all_closed()) return true;
     give_up();
     return false;
@@ -82,7 +87,8 @@ class CounterWriter {
   static constexpr std::uint64_t kNever = ~0ULL;
 
   void begin() {
-    std::fill(map_.slots.begin(), map_.slots.end(), Slot());
+    if (slots_.empty()) slots_ = map_.take();
+    std::fill(slots_.begin(), slots_.end(), Slot());
     looks_ = 0;
   }
   fabric::Address counter(std::size_t i) const { return counter_word(site_, map_.ranks[i]); }
@@ -91,14 +97,14 @@ class CounterWriter {
   template <class Wants, class Post, class Take>
   void in_batches(Wants&& wants, Post&& post, Take&& take) {
     std::array<std::pair<std::size_t, fabric::Pending>, kBatch> batch;
-    for (std::size_t next = 0; next < map_.slots.size();) {
+    for (std::size_t next = 0; next < slots_.size();) {
       std::size_t posted = 0;
-      for (; next < map_.slots.size() && posted < kBatch; ++next) {
-        if (wants(map_.slots[next])) batch[posted++] = {next, post(next, map_.slots[next])};
+      for (; next < slots_.size() && posted < kBatch; ++next) {
+        if (wants(slots_[next])) batch[posted++] = {next, post(next, slots_[next])};
       }
       for (std::size_t k = 0; k < posted; ++k) {
         const auto& [i, pending] = batch[k];
-        take(i, map_.slots[i], pending.value(ep_.flush(map_.ranks[i])));
+        take(i, slots_[i], pending.value(ep_.flush(map_.ranks[i])));
       }
     }
   }
@@ -137,7 +143,7 @@ class CounterWriter {
                    slot.state = State::kClosed;
                  }
                });
-    for (Slot& slot : map_.slots) {
+    for (Slot& slot : slots_) {
       if (slot.state == State::kClosing && steps(slot, t_r_)) slot.state = State::kClosed;
     }
   }
@@ -147,13 +153,13 @@ class CounterWriter {
     return ep_.post_compare_swap(fabric::rma, counter(i), slot.seen, Word::closed_empty(slot.seen));
   }
   void post_resets() {
-    for (std::size_t i = 0; i < map_.slots.size(); ++i) {
-      const std::uint64_t reset = Word::reset_of(map_.slots[i].snapshot);
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+      const std::uint64_t reset = Word::reset_of(slots_[i].snapshot);
       if (reset != 0) ep_.post_fetch_add(fabric::rma, counter(i), reset);
     }
   }
   bool all_closed() const {
-    return std::all_of(map_.slots.begin(), map_.slots.end(),
+    return std::all_of(slots_.begin(), slots_.end(),
                        [](const Slot& slot) { return slot.state == State::kClosed; });
   }
 
@@ -163,8 +169,8 @@ class CounterWriter {
         [](const Slot& slot) { return slot.state == State::kClosing; },
         [this](std::size_t i, const Slot&) { return ep_.post_load(fabric::rma, counter(i)); },
         [](std::size_t, Slot& slot, std::uint64_t word) { slot.seen = word; });
-    for (std::size_t i = 0; i < map_.slots.size(); ++i) {
-      const Slot& slot = map_.slots[i];
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+      const Slot& slot = slots_[i];
       if (slot.state == State::kOpen) continue;
       const std::uint64_t gone =
           slot.state == State::kClosing ? Word::depart(slot.seen) : Word::arrive(slot.snapshot);
@@ -175,6 +181,7 @@ class CounterWriter {
 
   E& ep_;
   CounterMap& map_;
+  CounterMap::Notes slots_;  // from begin() on
   const LockSite& site_;
   std::uint64_t t_r_;
   std::uint64_t t_l1_;

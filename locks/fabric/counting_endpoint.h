@@ -166,6 +166,7 @@ class CountingEndpoint {
   void fence() { inner_.fence(); }
   void order(std::uint32_t rank) { inner_.order(rank); }
   void push(std::uint32_t rank) { inner_.push(rank); }
+  void overlap(std::size_t n, Overlap::Body body) { inner_.overlap(n, body); }
 
   // --- waiting
   template <class P>

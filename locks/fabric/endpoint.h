@@ -35,6 +35,7 @@
 #include "keyway/locks/base/topology.h"
 #include "keyway/locks/fabric/address.h"
 #include "keyway/locks/fabric/backoff.h"
+#include "keyway/locks/fabric/overlap.h"
 #include "keyway/locks/fabric/pending.h"
 
 namespace keyway::fabric {
@@ -93,7 +94,7 @@ concept Endpoint = detail::WordAccess<E, CpuClass> && detail::WordAccess<E, RmaC
     detail::BulkAccess<E, CpuClass> && detail::BulkAccess<E, RmaClass> &&
     requires(E& ep, const E& cep, Address a, std::uint32_t rank, Deadline deadline,
              const std::shared_ptr<void>& buffer, const Backoff& backoff,
-             detail::AnyPredicate predicate, detail::AnyAttempt attempt) {
+             detail::AnyPredicate predicate, detail::AnyAttempt attempt, Overlap::Body body) {
   // Completes all operations that this agent has issued to `rank`; flush_all: to every rank, but
   // for operations that a flush_idle() has given up.
   { ep.flush(rank) } -> std::same_as<Flushed>;
@@ -118,6 +119,9 @@ concept Endpoint = detail::WordAccess<E, CpuClass> && detail::WordAccess<E, RmaC
   // rank, also a store before a later load, and completes nothing. Free on fabrics that keep
   // operations in order anyway.
   { ep.order(rank) } -> std::same_as<void>;
+  // Runs body(0) .. body(n - 1), for n <= Overlap::kMost. At a flush of one body the others may
+  // continue, so that one flush completes what all of them have issued (overlap.h).
+  { ep.overlap(std::size_t(), body) } -> std::same_as<void>;
   // Waits until predicate(word) holds; the word is in the agent's own rank.
   { ep.wait_until(a, predicate, deadline) } -> std::same_as<WaitResult>;
   // The same for a word of any rank, read through the `rma` class with back-off: for the rare

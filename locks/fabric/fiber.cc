@@ -157,6 +157,9 @@ namespace this_fiber {
 
 bool active() { return current != nullptr; }
 
+NoFiber::NoFiber() : fiber_(std::exchange(current, nullptr)) {}
+NoFiber::~NoFiber() { current = fiber_; }
+
 Waited waited() { return current_waits == nullptr ? Waited() : current_waits->total; }
 
 Progress progress() { return made_progress; }

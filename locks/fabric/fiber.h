@@ -55,6 +55,19 @@ bool yield();
 /// The same between two parts of long work: the caller is not waiting (fiber_time.h).
 void yield_now();
 
+/// While it lives, the caller counts as on no fiber: it is on a stack that the fiber's siblings
+/// could not resume.
+class NoFiber {
+ public:
+  NoFiber();
+  ~NoFiber();
+  NoFiber(const NoFiber&) = delete;
+  NoFiber& operator=(const NoFiber&) = delete;
+
+ private:
+  FiberContext* fiber_;
+};
+
 }  // namespace this_fiber
 
 }  // namespace keyway::fabric

@@ -8,8 +8,9 @@
 //
 // *Invariants.* E1..E5 of endpoint.h, and
 //   N1  An operand and a result live in a slot of the agent until the flush that completes them.
-//       kResultSlots operations may be posted before the oldest slot is used again; a Pending
-//       is read before that. Posting more than that without a flush makes the endpoint flush.
+//       kResultSlots operations may be posted before the oldest slot is used again; a Pending is
+//       read before that (by one of several bodies of overlap(): a part of 1 / Overlap::kMost of
+//       them). Posting more than that without a flush makes the endpoint flush.
 //   N2  wait_until returns a value that was confirmed through the rma class. A target's MPI may
 //       write a word twice, with the same value, while it carries out one store (memcpy of 8 bytes
 //       in the C library does): only an rma operation on the same word is sure to come after both,
@@ -167,6 +168,11 @@ class MpiEndpoint {
     if (channel_ != nullptr) channel_->push(rank);
   }
 
+  void overlap(std::size_t n, Overlap::Body body) {
+    if (channel_ != nullptr) return channel_->overlap(n, body);
+    for (std::size_t i = 0; i < n; ++i) body(i);
+  }
+
   // --- waiting
   template <class Predicate>
   WaitResult wait_until(Address own_word, Predicate&& predicate, Deadline deadline) {
@@ -181,8 +187,10 @@ class MpiEndpoint {
     const auto confirmed = [&] {
       return looks_right() && predicate(result.value = load(rma, own_word));  // N2
     };
-    result.expired = !mpi_wait_loop(
-        confirmed, [this] { channel_->progress(); }, crowded_, deadline);
+    result.expired = !channel_->wait([&] {
+      return mpi_wait_loop(
+          confirmed, [this] { channel_->progress(); }, crowded_, deadline);
+    });
     return result;
   }
   template <class Predicate>
@@ -195,8 +203,10 @@ class MpiEndpoint {
     if (one_class_)
       return retry_loop(
           attempt, [] {}, backoff, agent().word(), deadline);
-    return mpi_retry_loop(
-        attempt, [this] { channel_->progress(); }, backoff, agent().word(), crowded_, deadline);
+    return channel_->wait([&] {
+      return mpi_retry_loop(
+          attempt, [this] { channel_->progress(); }, backoff, agent().word(), crowded_, deadline);
+    });
   }
   std::uint64_t now_ns() const { return steady_ns(); }
   std::uint64_t wall_ms() const { return keyway::wall_ms(); }

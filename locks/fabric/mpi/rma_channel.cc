@@ -87,6 +87,7 @@ bool RmaChannel::answers(std::uint32_t rank, Deadline deadline) {
 }
 
 void RmaChannel::flush_all() {
+  if (overlap_.in_body()) return overlap_.flush_all();
   std::size_t left = 0;
   for (const std::uint32_t rank : dirty_) {
     Peer& peer = peers_[rank];

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "keyway/locks/fabric/mpi/mpi_interface.h"
+#include "keyway/locks/fabric/overlap.h"
 #include "keyway/locks/fabric/pending.h"
 
 namespace keyway::fabric {
@@ -50,7 +51,13 @@ class RmaChannel {
   void post_write(Address a, std::span<const std::byte> in);
 
   Flushed flush(std::uint32_t rank) {
-    if (peers_[rank].flushed < peers_[rank].issued) complete(rank, nullptr, Deadline::never());
+    if (peers_[rank].flushed < peers_[rank].issued) {
+      if (overlap_.in_body()) {
+        overlap_.flush(rank);
+      } else {
+        complete(rank, nullptr, Deadline::never());
+      }
+    }
     return {rank, issued_};
   }
   /// As Endpoint::flush_idle(). With Open MPI it waits as long as flush() does.
@@ -65,6 +72,15 @@ class RmaChannel {
   bool answers(std::uint32_t rank, Deadline deadline);
   /// All that is not given up.
   void flush_all();
+  /// As Endpoint::overlap().
+  void overlap(std::size_t n, Overlap::Body body) {
+    overlap_.run(n, body, {[this](std::uint32_t rank) { flush(rank); }, [this] { flush_all(); }});
+  }
+  /// A wait of the endpoint: on the agent's stack.
+  template <class Wait>
+  auto wait(Wait&& wait) {
+    return overlap_.in_body() ? overlap_.wait(wait) : wait();
+  }
   /// MPICH sends an operation when it is posted, and the target carries it out when it comes; Open
   /// MPI may hold it back until the flush.
   void push(std::uint32_t rank);
@@ -105,6 +121,7 @@ class RmaChannel {
   std::vector<Slot> slots_;
   std::vector<Peer> peers_;
   std::vector<std::uint32_t> dirty_;
+  Overlap overlap_;
 };
 
 }  // namespace keyway::fabric

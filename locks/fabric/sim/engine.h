@@ -55,6 +55,8 @@ class Engine {
   virtual void fence(std::uint32_t agent) { flush_all(agent); }
   /// The agent's earlier operations on `rank` happen before its later operations on it.
   virtual void order(std::uint32_t agent, std::uint32_t rank) = 0;
+  /// Whether that takes as long as a flush.
+  virtual bool orders_by_flush() const { return false; }
   /// Until the predicate holds for a word of the agent's own node.
   virtual WaitResult wait(std::uint32_t agent, Address word, PredicateRef predicate,
                           Deadline deadline) = 0;

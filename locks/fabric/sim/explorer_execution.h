@@ -49,8 +49,6 @@
 // *Thread safety.* None.
 #pragma once
 
-#include <unwind.h>
-
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -58,6 +56,7 @@
 #include <vector>
 
 #include "keyway/locks/fabric/fiber_context.h"
+#include "keyway/locks/fabric/forced_unwind.h"
 #include "keyway/locks/fabric/sim/engine.h"
 #include "keyway/locks/fabric/sim/program.h"
 
@@ -207,7 +206,7 @@ class Execution final : public Engine {
     Begun begun = Begun::kNot;           // progress of its operation
     bool attempting = false;
     bool abandoned = false;
-    _Unwind_Exception unwinding{};  // see leave()
+    ForcedUnwind unwinding;  // see leave()
 
     /// Operations on ranks without a segment are a footprint violation, which other code reports.
     std::uint64_t ordered_behind(std::uint32_t rank) const {

@@ -20,7 +20,8 @@ namespace keyway::fabric {
 
 class SimEndpoint {
  public:
-  /// A result slot serves the operation that many later, as on a real network.
+  /// A result slot serves the operation that many later, as on a real network; of an agent that
+  /// overlaps its operations, as many for each body.
   static constexpr std::size_t kResultSlots = 64;
 
   /// `agent` is the engine's number of this agent.
@@ -87,61 +88,89 @@ class SimEndpoint {
   // --- bytes
   template <class C>
   void read(C, Address a, std::span<std::byte> out) {
-    if (!out.empty()) engine_->perform(agent_, read_of<C>(a, out));
+    if (!out.empty()) perform_bytes<C>(read_of<C>(a, out));
   }
   template <class C>
   void write(C, Address a, std::span<const std::byte> in) {
-    if (!in.empty()) engine_->perform(agent_, write_of<C>(a, in));
+    if (!in.empty()) perform_bytes<C>(write_of<C>(a, in));
   }
   template <class C>
   PendingBytes post_read(C, Address a, std::span<std::byte> out) {
-    if (!out.empty()) engine_->post(agent_, read_of<C>(a, out), nullptr);
+    if (!out.empty()) post(read_of<C>(a, out), nullptr);
     return {a.rank(), sequence_, out};
   }
   template <class C>
   void post_write(C, Address a, std::span<const std::byte> in) {
-    if (!in.empty()) engine_->post(agent_, write_of<C>(a, in), nullptr);
+    if (!in.empty()) post(write_of<C>(a, in), nullptr);
   }
 
   // --- completion
   Flushed flush(std::uint32_t rank) {
-    engine_->flush(agent_, rank);
+    if (overlap_.in_body()) {
+      overlap_.flush(rank);
+    } else {
+      engine_->flush(agent_, rank);
+    }
     return {rank, sequence_};
   }
   std::optional<Flushed> flush_idle(std::uint32_t rank, Deadline) { return flush(rank); }
   /// Every rank answers, and a flush gives nothing up.
   void keep(std::uint32_t, const std::shared_ptr<void>&) {}
   bool answers(std::uint32_t, Deadline) { return true; }
-  void flush_all() { engine_->flush_all(agent_); }
-  void fence() { engine_->fence(agent_); }
-  void order(std::uint32_t rank) { engine_->order(agent_, rank); }
+  void flush_all() {
+    if (overlap_.in_body()) return overlap_.flush_all();
+    engine_->flush_all(agent_);
+  }
+  void fence() {
+    flush_all();
+    on_agent([&] { engine_->fence(agent_); });
+  }
+  void order(std::uint32_t rank) {
+    if (overlap_.in_body() && engine_->orders_by_flush()) return overlap_.flush(rank);
+    on_agent([&] { engine_->order(agent_, rank); });
+  }
   /// A posted operation happens by itself.
   void push(std::uint32_t) {}
+  void overlap(std::size_t n, Overlap::Body body) {
+    if (n > 1 && !overlap_.in_body() && results_.size() == kResultSlots) {
+      flush_all();
+      results_ = std::vector<ResultSlot>(Overlap::kMost * kResultSlots);
+    }
+    overlap_.run(n, body,
+                 {[this](std::uint32_t rank) { engine_->flush(agent_, rank); },
+                  [this] { engine_->flush_all(agent_); }});
+  }
 
   // --- waiting
   template <class P>
   WaitResult wait_until(Address own_word, P&& predicate, Deadline deadline) {
     KW_DCHECK(own_word.rank() == rank());
-    return engine_->wait(agent_, own_word, sim::PredicateRef::to(predicate), deadline);
+    return waiting([&] {
+      return engine_->wait(agent_, own_word, sim::PredicateRef::to(predicate), deadline);
+    });
   }
   template <class P>
   WaitResult wait_until_remote(Address word, P&& predicate, const Backoff& backoff,
                                Deadline deadline) {
     BackoffSteps steps(backoff, id_.word() ^ engine_->salt());
-    return engine_->wait_remote(agent_, word, sim::PredicateRef::to(predicate), steps, deadline);
+    return waiting([&] {
+      return engine_->wait_remote(agent_, word, sim::PredicateRef::to(predicate), steps, deadline);
+    });
   }
   template <class A>
   bool retry_until(A&& attempt, const Backoff& backoff, Deadline deadline) {
     BackoffSteps steps(backoff, id_.word() ^ engine_->salt());
-    while (true) {
-      engine_->attempt_begins(agent_);
-      if (attempt()) {
-        engine_->attempt_succeeded(agent_);
-        return true;
+    return waiting([&] {
+      while (true) {
+        engine_->attempt_begins(agent_);
+        if (attempt()) {
+          engine_->attempt_succeeded(agent_);
+          return true;
+        }
+        deadline = deadline.started(now_ns());  // a span begins at the first failure, and once
+        if (!engine_->attempt_failed(agent_, steps.next_ns(), deadline)) return false;
       }
-      deadline = deadline.started(now_ns());  // a span begins at the first failure, and once
-      if (!engine_->attempt_failed(agent_, steps.next_ns(), deadline)) return false;
-    }
+    });
   }
   std::uint64_t now_ns() const { return engine_->now_ns(agent_); }
   /// A simulation begins at midnight of the first of January 1970.
@@ -159,7 +188,7 @@ class SimEndpoint {
   /// through the pointer until this agent's next operation happen at that instant (ORDERING.md).
   std::byte* view(Address a) const {
     const Address word(a.rank(), a.offset() / 8 * 8);
-    engine_->perform(agent_, operation<CpuClass>(sim::OpKind::kLoad, word));
+    on_agent([&] { engine_->perform(agent_, operation<CpuClass>(sim::OpKind::kLoad, word)); });
     return engine_->memory().view(a);
   }
   std::uint32_t rank() const { return id_.rank; }
@@ -200,14 +229,42 @@ class SimEndpoint {
   template <class C>
   std::uint64_t perform(sim::OpKind kind, Address a, std::uint64_t operand,
                         std::uint64_t expected = 0) {
-    return engine_->perform(agent_, word<C>(kind, a, operand, expected));
+    if (std::is_same_v<C, RmaClass> && overlap_.in_body()) {
+      const Pending pending = post<C>(kind, a, operand, expected);
+      return pending.value(flush(a.rank()));
+    }
+    std::uint64_t value = 0;
+    on_agent([&] { value = engine_->perform(agent_, word<C>(kind, a, operand, expected)); });
+    return value;
+  }
+  template <class C>
+  void perform_bytes(const sim::Operation& op) {
+    if (std::is_same_v<C, RmaClass> && overlap_.in_body()) {
+      post(op, nullptr);
+      flush(op.at.rank());
+    } else {
+      on_agent([&] { engine_->perform(agent_, op); });
+    }
+  }
+  void post(const sim::Operation& op, ResultSlot* result) {
+    on_agent([&] { engine_->post(agent_, op, result); });
+  }
+  /// Engines suspend the agent on its own stack.
+  template <class Call>
+  void on_agent(Call&& call) const {
+    if (!overlap_.in_body()) return call();
+    overlap_.make(call);
+  }
+  template <class Wait>
+  auto waiting(Wait&& wait) {
+    return overlap_.in_body() ? overlap_.wait(wait) : wait();
   }
   template <class C>
   Pending post(sim::OpKind kind, Address a, std::uint64_t operand, std::uint64_t expected = 0) {
-    if (sequence_ % kResultSlots == 0 && sequence_ != 0) flush_all();  // none outlives its slot
-    ResultSlot* result = &results_[sequence_++ % kResultSlots];
+    if (sequence_ % results_.size() == 0 && sequence_ != 0) flush_all();  // none outlives its slot
+    ResultSlot* result = &results_[sequence_++ % results_.size()];
     result->sequence = sequence_;
-    engine_->post(agent_, word<C>(kind, a, operand, expected), result);
+    post(word<C>(kind, a, operand, expected), result);
     return Pending::at(a.rank(), sequence_, result);
   }
 
@@ -221,6 +278,7 @@ class SimEndpoint {
   const Topology* topology_;
   std::uint64_t sequence_ = 0;
   std::vector<ResultSlot> results_;
+  mutable Overlap overlap_;
   SlotHold hold_;
   // Last, so that what was posted has happened before the results' place goes.
   std::unique_ptr<sim::Engine, FlushAll> unfinished_;

@@ -53,6 +53,7 @@ class TimedEngine final : public Engine, private CoherentNode::Host {
   void flush(std::uint32_t agent, std::uint32_t rank) override;
   void flush_all(std::uint32_t agent) override;
   void order(std::uint32_t agent, std::uint32_t rank) override;
+  bool orders_by_flush() const override { return !machine_.semantics.ordered; }
   WaitResult wait(std::uint32_t agent, Address word, PredicateRef predicate,
                   Deadline deadline) override;
   WaitResult wait_remote(std::uint32_t agent, Address word, PredicateRef predicate,

@@ -78,6 +78,7 @@ struct StoreShape {
   Script writer;                // the agent after them: alone writes these
   Script stranger = {};         // the last agent, if not empty: writes the third key
   bool apart = false;           // the third key is absent at first, and of another bucket
+  bool parted = false;          // the second key is of another stripe
 };
 
 class ExploredStore final : public fabric::sim::Program {
@@ -89,8 +90,8 @@ class ExploredStore final : public fabric::sim::Program {
         ranks_(agents() + 1),
         topology_(Topology::from_nodes(each_alone(ranks_))),
         geometry_(*store::Geometry::plan({.memory_bytes = store::kMinMemoryBytes,
-                                          .buckets = shape.apart ? 2u : 1u,
-                                          .stripes = 1,
+                                          .buckets = shape.apart || shape.parted ? 2u : 1u,
+                                          .stripes = shape.parted ? 2u : 1u,
                                           .agents_per_rank = 1,
                                           .nodes_per_agent = 8,
                                           .ranks = ranks_,
@@ -101,7 +102,9 @@ class ExploredStore final : public fabric::sim::Program {
     for (int i = 0; keys_.size() < kKeys; ++i) {
       std::string key = fmt::format("key-{}", i);
       const store::Location place = store::location_of(geometry_, key, ranks_);
-      const std::uint64_t bucket = shape.apart && keys_.size() + 1 == kKeys ? 1 : 0;
+      const bool beside =
+          (shape.apart && keys_.size() + 1 == kKeys) || (shape.parted && keys_.size() == 1);
+      const std::uint64_t bucket = beside ? 1 : 0;
       if (place.rank == 0 && place.bucket == bucket) keys_.push_back(std::move(key));
     }
   }
@@ -196,7 +199,7 @@ class ExploredStore final : public fabric::sim::Program {
   fabric::sim::Sight sight(std::uint32_t agent, const fabric::sim::Operation& op) const override {
     using fabric::sim::OpKind;
     using fabric::sim::Sight;
-    if (op.at.rank() != 0) return Sight::kSeen;
+    if (op.at.rank() != 0 || shape_.parted) return Sight::kSeen;
     const std::uint64_t lines = store::kBucketBytes * (shape_.apart ? 2 : 1);
     const bool in_line = is_within(op.at, geometry_.bucket(0, 0), lines);
     const bool in_heap = op.at.offset() >= geometry_.chunk(0, 0).offset();

@@ -127,6 +127,16 @@ TEST_CASE("optimistic: several keys change as one, by many orders") {
   explore_some({.readers = {{get(0), get(1)}}, .writer = {put_all(kLong)}}, 10'000);
 }
 
+// The writer works on both stripes at the same time.
+TEST_CASE("optimistic: keys of two stripes change as one, by many orders") {
+  for (const Script& writer :
+       {Script{put_all(kShort)}, Script{put_all(kLong)}, Script{erase_all()}}) {
+    explore_some(
+        {.readers = {{get(0), get(1)}, {get(1), get(0)}}, .writer = writer, .parted = true},
+        20'000);
+  }
+}
+
 TEST_CASE("optimistic: two writers of one bucket, by many orders") {
   explore_some({.knowing = 1,
                 .readers = {{get(0), get(0)}, {get(0)}},

@@ -1,95 +1,16 @@
 // The cost of reads and writes of another node's keys, as the depth of dependent messages that the
 // simulated network sees, and as messages.
 #include <algorithm>
-#include <functional>
 #include <iterator>
-#include <memory>
-#include <ostream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "keyway/kvstore/volume/read_permit.h"
-#include "keyway/locks/fabric/sim/sim_endpoint.h"
-#include "tests/store/sim/sim_store.h"
-#include "tests/support/slow_network.h"
+#include "tests/store/sim/far_sessions.h"
 
 using namespace keyway;
 using namespace keyway::test;
-
-namespace {
-
-const std::string kValue(100, 'v');
-const std::string kLonger(200, 'v');
-
-/// Depth, and messages.
-struct Cost {
-  std::int64_t round_trips = 0;
-  std::uint64_t messages = 0;
-
-  bool operator==(const Cost&) const = default;
-};
-std::ostream& operator<<(std::ostream& out, const Cost& cost) {
-  return out << cost.round_trips << " round trips, " << cost.messages << " messages";
-}
-
-using PlainStore = SimStore<fabric::SimEndpoint>;
-
-/// Two sessions of ranks 1 and 2, and keys of rank 0.
-struct FarSessions {
-  explicit FarSessions(PlainStore& made) : store(made) {
-    for (int i = 0; keys.size() < 64; ++i) {
-      const std::string key = fmt::format("key {}", i);
-      if (session->stripe_of(key).rank == 0) keys.push_back(key);
-    }
-    const std::uint64_t began = now();
-    session->endpoint().load(fabric::rma, store.geometry().header(0));
-    round_trip_ns = now() - began;
-  }
-  std::uint64_t now() const { return session->endpoint().now_ns(); }
-  std::uint64_t messages() const {
-    std::uint64_t all = 0;
-    for (const auto& level : store.fabric().stats().rma) all += level.counts.operations();
-    return all;
-  }
-  Cost cost(const std::function<bool()>& operation) {
-    const std::uint64_t began = now();
-    const std::uint64_t before = messages();
-    REQUIRE(operation());
-    return {static_cast<std::int64_t>((now() - began + round_trip_ns / 2) / round_trip_ns),
-            messages() - before};
-  }
-  Cost get() {
-    return cost([this] { return session->get(keys[0], value).ok() && !value.empty(); });
-  }
-  Cost put(const std::string& what) {
-    return cost([&] { return session->put(keys[0], what, {}).ok(); });
-  }
-
-  PlainStore& store;
-  std::unique_ptr<PlainStore::Session> session = store.session(1);
-  std::unique_ptr<PlainStore::Session> other = store.session(2);
-  std::vector<std::string> keys;
-  std::string value;
-  std::uint64_t round_trip_ns = 0;
-};
-
-void run_far(std::uint64_t address_bytes, const std::function<void(FarSessions&)>& body) {
-  PlainStore store({.ranks = 3,
-                    .machine = slow_network(),
-                    .memory_bytes = 4 * store::kMinMemoryBytes,
-                    .address_bytes = address_bytes});
-  const SimTeam team(store.fabric());
-  team.run([&](std::uint32_t me) {
-    if (me != 1) return;
-    FarSessions far(store);
-    for (const std::string& key : far.keys) REQUIRE(far.other->put(key, kValue, {}).ok());
-    body(far);
-  });
-}
-
-constexpr std::uint64_t kAddresses = 1 << 16;
-
-}  // namespace
 
 TEST_CASE("read costs: without addresses a get takes its lock") {
   run_far(0, [](FarSessions& far) {
@@ -119,7 +40,7 @@ TEST_CASE("read costs: a batch is two round trips, and one when its keys are kno
     const auto batch = [&] {
       far.session->get_many(keys, out, codes);
       return std::count(codes.begin(), codes.end(), Code::kOk) == std::ssize(codes) &&
-             std::count(out.begin(), out.end(), kValue) == std::ssize(out);
+             std::count(out.begin(), out.end(), kShort) == std::ssize(out);
     };
     CHECK(far.cost(batch) == Cost{2, 2 * keys.size() + 1});  // lines; elements. And the permit
     CHECK(far.cost(batch) == Cost{1, keys.size()});
@@ -128,7 +49,7 @@ TEST_CASE("read costs: a batch is two round trips, and one when its keys are kno
     REQUIRE(far.other->put(far.keys[3], kLonger, {}).ok());
     far.session->get_many(keys, out, codes);
     CHECK(out[3] == kLonger);
-    CHECK(out[4] == kValue);
+    CHECK(out[4] == kShort);
   });
 }
 
@@ -165,7 +86,7 @@ TEST_CASE("read costs: an element that changes in place stays known, one that mo
 TEST_CASE("read costs: an element with an expiry, an inline one and a run take the lock") {
   run_far(kAddresses, [](FarSessions& far) {
     const store::PutOptions expires{.expires_at_ms = 1'000'000};
-    REQUIRE(far.other->put(far.keys[0], kValue, expires).ok());
+    REQUIRE(far.other->put(far.keys[0], kShort, expires).ok());
     REQUIRE(far.other->put(far.keys[1], "", {}).ok());
     REQUIRE(far.other->put(far.keys[2], std::string(100'000, 'r'), {}).ok());
     for (int round = 0; round < 3; ++round) {
@@ -179,18 +100,18 @@ TEST_CASE("read costs: an element with an expiry, an inline one and a run take t
 TEST_CASE("read costs: writes") {
   run_far(kAddresses, [](FarSessions& far) {
     far.put(kLonger);  // leases a chunk
-    far.put(kValue);
-    far.put(kValue);  // one message more: the one before has needed an epoch
+    far.put(kShort);
+    far.put(kShort);  // one message more: the one before has needed an epoch
     // Lock, line and element; then holder and element, and the unlock, which nobody waits for.
-    CHECK(far.put(kValue) == Cost{2, 6});
+    CHECK(far.put(kShort) == Cost{2, 6});
     far.put(kLonger);
-    CHECK(far.put(kValue).round_trips == 3);  // the old element's mark comes before the line
-    CHECK(far.put(kValue).round_trips == 2);  // where it is now is known
-    REQUIRE(far.other->put(far.keys[0], kValue, {}).ok());
-    CHECK(far.put(kValue).round_trips == 3);  // read again, as another session wrote last
+    CHECK(far.put(kShort).round_trips == 3);  // the old element's mark comes before the line
+    CHECK(far.put(kShort).round_trips == 2);  // where it is now is known
+    REQUIRE(far.other->put(far.keys[0], kShort, {}).ok());
+    CHECK(far.put(kShort).round_trips == 3);  // read again, as another session wrote last
   });
   run_far(0, [](FarSessions& far) {
-    far.put(kValue);
-    CHECK(far.put(kValue).round_trips == 3);  // lock with line, element, write
+    far.put(kShort);
+    CHECK(far.put(kShort).round_trips == 3);  // lock with line, element, write
   });
 }

@@ -36,6 +36,8 @@ struct SimPlan {
   std::uint64_t seed = 1;                               // for the machine, and for the keys' hash
   std::uint64_t memory_bytes = store::kMinMemoryBytes;  // per rank
   std::uint64_t address_bytes = 0;                      // per rank; 0: every read takes its lock
+  std::uint64_t buckets = 16;                           // per rank
+  std::uint64_t stripes = 4;                            // the same
   std::uint32_t call_slots = 0;  // per pair of ranks; 0: every edit is one-sided
   std::chrono::milliseconds timeout{10'000};
 };
@@ -48,8 +50,8 @@ class SimStore {
 
   explicit SimStore(const SimPlan& plan)
       : geometry_(*store::Geometry::plan({.memory_bytes = plan.memory_bytes,
-                                          .buckets = 16,
-                                          .stripes = 4,
+                                          .buckets = plan.buckets,
+                                          .stripes = plan.stripes,
                                           .agents_per_rank = 2,
                                           .nodes_per_agent = 128,
                                           .lock_kinds = plan.other_lock.empty() ? 1u : 2u,
