@@ -60,6 +60,12 @@ class HeldKeys {
   }
 
   Status read(std::span<const std::string_view> keys, ElementsReader reader);
+  /// The same as acquire() and read(), with the locks of this node's keys alone: the others are
+  /// read without (OR4 of optimistic_reader.h). Nothing if that cannot be.
+  static std::optional<Status> read_together(SessionCore<E>& core,
+                                             std::span<const Location> locations,
+                                             std::span<const std::string_view> keys,
+                                             ElementsReader reader);
   /// Whether each key is there, or none, as the options of a put want it.
   Code presence(std::span<const PlannedWrite> writes, PutIf when);
   /// Copies the elements; kMismatch if a key's version differs from the given one.
@@ -216,57 +222,6 @@ std::size_t HeldKeys<E>::prepare(std::span<const Location> locations, std::size_
   }
   core_.marks.complete();
   return lanes;
-}
-
-template <fabric::Endpoint E>
-Status HeldKeys<E>::read(std::span<const std::string_view> keys, ElementsReader reader) {
-  constexpr std::size_t kWindow = fabric::Overlap::kMost;
-  for (std::size_t from = 0; from < keys.size(); from += kWindow) {
-    const std::size_t n = std::min(kWindow, keys.size() - from);
-    core_.prefetch_elements(locations_.subspan(from, n));
-    std::array<std::size_t, kWindow> remote;
-    std::size_t remotes = 0;
-    for (std::size_t i = from; i < from + n; ++i) {
-      if (is_remote(i)) remote[remotes++] = i;
-    }
-    // They are shown from their lanes. The first one is for the local keys.
-    core_.make_lanes(1 + remotes);
-    std::array<Found, kWindow> found;
-    std::array<Code, kWindow> codes;
-    const auto find = [&](auto access, std::size_t i, Lane<E>& lane) {
-      codes[i - from] = lane.chain.find(access, locations_[i], nullptr, keys[i], found[i - from]);
-    };
-    fabric::overlap_steps(core_.ep, remotes, remotes, [&](std::size_t r, std::size_t) {
-      find(fabric::rma, remote[r], core_.lane_at(1 + r));
-    });
-    for (std::size_t i = from, r = 0; i < from + n; ++i) {
-      fabric::this_fiber::yield_if_due(i);
-      Lane<E>& lane = is_remote(i) ? core_.lane_at(1 + r++) : core_.lane;
-      if (!is_remote(i)) find(fabric::cpu, i, lane);
-      const Code code = show_one(lane, i, found[i - from], codes[i - from], reader);
-      if (code != Code::kOk) return Status(code);
-    }
-  }
-  return {};
-}
-
-template <fabric::Endpoint E>
-Code HeldKeys<E>::show_one(Lane<E>& lane, std::size_t i, const Found& found, Code code,
-                           ElementsReader reader) {
-  if (code != Code::kOk) return code;
-  if (!found.live()) {
-    reader(i, nullptr);
-    return Code::kOk;
-  }
-  ElementPart part;
-  code = fabric::with_access(core_.ep, locations_[i].rank, [&](auto access) {
-    return lane.reader.show(access, locations_[i].rank, found, ValueRange::whole(), part);
-  });
-  if (code != Code::kOk) return code;
-  const ElementState state{part.bytes, part.expires_at_ms};
-  reader(i, &state);
-  if (state.value.size() > fabric::kSliceBytes) fabric::this_fiber::yield_if_due();
-  return Code::kOk;
 }
 
 template <fabric::Endpoint E>

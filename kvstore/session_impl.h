@@ -16,6 +16,7 @@
 #include "keyway/kvstore/volume/bucket_chain_find.h"
 #include "keyway/kvstore/volume/bucket_chain_overwrite.h"
 #include "keyway/kvstore/volume/heap_impl.h"
+#include "keyway/kvstore/volume/optimistic_several.h"
 
 namespace keyway::store {
 

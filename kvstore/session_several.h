@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "keyway/kvstore/held_keys.h"
+#include "keyway/kvstore/held_keys_read.h"
 #include "keyway/kvstore/session.h"
 #include "keyway/kvstore/session_core.h"
 #include "keyway/locks/base/check.h"
@@ -129,10 +130,25 @@ void Session<E>::prefetch(std::span<const std::string_view> keys) {
   }
 }
 
+/// One key, as get() reads it.
+template <fabric::Endpoint E>
+Status read_one(SessionCore<E>& core, const Location& location, std::string_view key,
+                ElementsReader reader) {
+  const Status status = core.read_at(location, key, whole_value, [&](const ElementPart& part) {
+    const ElementState state{part.bytes, part.expires_at_ms};
+    reader(0, &state);
+  });
+  if (status != Code::kNotFound) return status;
+  reader(0, nullptr);
+  return {};
+}
+
 template <fabric::Endpoint E>
 Status Session<E>::read_all(std::span<const std::string_view> keys, ElementsReader reader) {
   auto placed = place_all(*core_, keys, std::identity());
   if (!placed.ok()) return placed.status();
+  if (keys.size() == 1) return read_one(*core_, placed->front(), keys.front(), reader);
+  if (const auto done = HeldKeys<E>::read_together(*core_, *placed, keys, reader)) return *done;
   HeldKeys<E> held(*core_, *placed);
   if (auto status = held.acquire(locks::Mode::kRead); !status.ok()) return status;
   return held.read(keys, reader);
@@ -180,6 +196,7 @@ inline std::vector<std::pair<std::string_view, std::string_view>> last_of_each(
 template <fabric::Endpoint E>
 Status Session<E>::put_all(std::span<const std::pair<std::string_view, std::string_view>> pairs,
                            const PutOptions& options) {
+  if (pairs.size() == 1) return this->put(pairs[0].first, pairs[0].second, options);
   for (const auto& pair : pairs) {
     if (auto status = check_value(pair.second.size()); !status.ok()) return status;
   }
@@ -194,6 +211,11 @@ Status Session<E>::put_all(std::span<const std::pair<std::string_view, std::stri
 
 template <fabric::Endpoint E>
 Result<std::uint64_t> Session<E>::erase_all(std::span<const std::string_view> keys) {
+  if (keys.size() == 1) {
+    const Status status = this->erase(keys[0]);
+    if (status.ok() || status == Code::kNotFound) return std::uint64_t{status.ok()};
+    return status;
+  }
   auto placed = place_all(*core_, keys, std::identity());
   if (!placed.ok()) return placed.status();
   HeldKeys<E> held(*core_, *placed);

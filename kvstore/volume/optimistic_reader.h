@@ -13,9 +13,15 @@
 //        2^23 changes of a line, after which an old version would look new.
 //   OR3  A read waits for a rank until its deadline. The endpoint then owns the buffer, which the
 //        rank's answer will be written to.
+//   OR4  Several elements are as they were at one instant if each was accepted, and then, once all
+//        had been, its header was read again and found the same, without a mark. Every change of an
+//        element changes its header, and none is undone; so each stayed as it was between the two
+//        readings, and the instant between them is the same for all. An operation on several keys
+//        marks all before it changes one (K8), so the instant is not in the middle of it.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -24,6 +30,7 @@
 #include <new>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -83,7 +90,20 @@ class OptimisticReader {
   /// out. The rest is for read().
   template <class Wanted, class Use>
   void read_several(std::span<const Location> locations, std::span<const std::string_view> keys,
-                    Wanted&& wanted, Use&& use);
+                    Wanted&& wanted, Use&& use) {
+    collect(locations, keys, wanted, 2,  // read() is as good for one
+            [&](const Several& key, std::span<const std::byte>) { use(key.of, element_); });
+  }
+  /// Reads the remote keys among these, all as they were at one instant (OR4), and copies their
+  /// values, which value_of() returns until the next call. False: take the locks, unless a rank is
+  /// late.
+  bool read_together(std::span<const Location> locations, std::span<const std::string_view> keys);
+  std::string_view value_of(std::size_t i) const {
+    const Taken& taken =
+        *std::lower_bound(taken_.begin(), taken_.end(), i,
+                          [](const Taken& each, std::size_t n) { return each.of < n; });
+    return std::string_view(values_).substr(taken.begin, taken.bytes);
+  }
   /// The owner has read the element, after read() has not.
   void read_by_owner() {
     if (addresses_ != nullptr) --counts_.refused;
@@ -247,6 +267,22 @@ class OptimisticReader {
     bool is_line() const { return !known.known(); }
   };
 
+  /// An accepted element of several that are to be of one instant.
+  struct Taken {
+    std::size_t of = 0;
+    fabric::Address from;
+    ElementPlace known;
+    std::array<std::byte, kElementHeaderBytes> header{};
+    std::size_t begin = 0;  // its value, in values_
+    std::size_t bytes = 0;
+  };
+
+  /// read_several(), for `least` wanted keys or more; calls accept(key, block) with element_.
+  template <class Wanted, class Accept>
+  void collect(std::span<const Location> locations, std::span<const std::string_view> keys,
+               Wanted&& wanted, std::size_t least, Accept&& accept);
+  /// Whether all headers are as they were.
+  bool confirmed();
   /// Fetches what several_ says in one round trip, and calls judge_one(key, bytes, permitted) for
   /// the keys of each rank that has answered.
   template <class Judge>
@@ -266,113 +302,13 @@ class OptimisticReader {
   std::vector<std::byte> fetched_;  // a block, or several
   std::vector<Several> several_;
   std::vector<Several> behind_lines_;  // elements that lines of a batch have led to
+  std::vector<Taken> taken_;
+  std::string values_;
   std::vector<typename ReadPermit<E>::Asked> asked_;
   std::vector<std::uint32_t> late_;  // ranks that the last read has waited for until its deadline
   std::vector<char> owing_;          // by rank: it was late, and may not have answered since
   ElementView element_;              // in it
   std::uint32_t stamp_ = 0;          // of it
 };
-
-template <fabric::Endpoint E>
-template <class Judge>
-void OptimisticReader<E>::fetch_several(Deadline until, Judge&& judge_one) {
-  std::sort(several_.begin(), several_.end(),
-            [](const Several& a, const Several& b) { return a.from.rank() < b.from.rank(); });
-  std::size_t total = 0;
-  for (Several& key : several_) {
-    key.at = total;
-    total += key.bytes;
-  }
-  fetched_.resize(total);
-  const auto bytes_of = [&](const Several& key) {
-    return std::span(fetched_).subspan(key.at, key.bytes);
-  };
-  asked_.clear();
-  const std::size_t late_before = late_.size();
-  try {
-    for (const Several& key : several_) {
-      const std::uint32_t rank = key.from.rank();
-      if (asked_.empty() || asked_.back().rank != rank) asked_.push_back(permit_.begin(rank));
-      ep_.post_read(fabric::rma, key.from, bytes_of(key));
-    }
-    auto key = several_.begin();
-    for (const auto& asked : asked_) {
-      const std::optional<bool> permitted = permit_.end(asked, until);
-      if (!permitted) be_late(asked.rank);
-      for (; key != several_.end() && key->from.rank() == asked.rank; ++key) {
-        if (permitted) judge_one(*key, bytes_of(*key), *permitted);
-      }
-    }
-  } catch (...) {  // no memory
-    late_.resize(late_before);
-    for (const Several& key : several_) {
-      const std::uint32_t rank = key.from.rank();
-      if (late_.size() == late_before || late_.back() != rank) be_late(rank);
-    }
-    give_up();
-    throw;
-  }
-  if (late_.size() > late_before) give_up();
-}
-
-template <fabric::Endpoint E>
-template <class Wanted, class Use>
-void OptimisticReader<E>::read_several(std::span<const Location> locations,
-                                       std::span<const std::string_view> keys, Wanted&& wanted,
-                                       Use&& use) {
-  late_.clear();
-  if (addresses_ == nullptr) return;
-  const std::uint64_t begun = ep_.now_ns();
-  const Deadline until = deadline_.started(begun);
-  several_.clear();
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (!wanted(i)) continue;
-    const Location& location = locations[i];
-    if (!is_free(location.rank, Deadline::now())) continue;
-    if (const auto known = addresses_->find(location.hash)) {
-      several_.push_back(block_of(i, location.rank, *known));
-    } else if (cold_rests_ > 0) {
-      --cold_rests_;
-    } else {
-      several_.push_back({i, geometry_.bucket(location.rank, location.bucket), kBucketBytes});
-    }
-  }
-  if (several_.size() < 2) return;  // read() is as good
-  behind_lines_.clear();
-  const auto refuse_cold = [&] { cold_rests_ = kColdRest; };
-  const auto lines_and_known = [&](const Several& key, std::span<const std::byte> bytes,
-                                   bool permitted) {
-    const Location& location = locations[key.of];
-    if (key.is_line()) {
-      std::memcpy(line_.words.data(), bytes.data(), bytes.size());
-      const EntryWord entry = block_in_line(location);
-      if (!is_block(entry)) return refuse_cold();
-      const ElementPlace place{entry, static_cast<std::uint32_t>(line_.version())};
-      return behind_lines_.push_back(block_of(key.of, location.rank, place));
-    }
-    if (!permitted) return;
-    const auto is_known = [&](std::uint32_t stamp) { return stamp == key.known.stamp; };
-    const Verdict verdict = judge(bytes, keys[key.of], is_known);
-    if (verdict == Verdict::kRefused) addresses_->forget(location.hash);
-    if (verdict != Verdict::kAccepted) return;
-    ++counts_.warm;
-    use(key.of, element_);
-  };
-  fetch_several(until, lines_and_known);
-  if (behind_lines_.empty()) return;
-  several_.swap(behind_lines_);
-  // If a rank has used up the time, the others are not to be late as well.
-  const Deadline rest = late_.empty() ? until : Deadline::within(kGrace);
-  fetch_several(rest, [&](const Several& key, std::span<const std::byte> bytes, bool permitted) {
-    if (!permitted) return;
-    const auto not_newer = [&](std::uint32_t stamp) { return !is_newer(stamp, key.known.stamp); };
-    const bool accepted = judge(bytes, keys[key.of], not_newer) == Verdict::kAccepted &&
-                          ep_.now_ns() - begun < kColdNs;  // OR2
-    if (!accepted) return refuse_cold();
-    addresses_->learn(locations[key.of].hash, {key.known.entry, stamp_});
-    ++counts_.cold;
-    use(key.of, element_);
-  });
-}
 
 }  // namespace keyway::store

@@ -178,9 +178,11 @@ TEST_CASE("move: a write of two blocks finds room where only one of them has roo
   REQUIRE(session->moved() == 0);
   const std::string key = Keys(*session, "new ").next();
   const std::string value = pattern(1000, 1);
-  REQUIRE(
-      session->put_all(std::vector<std::pair<std::string_view, std::string_view>>{{key, value}}, {})
-          .ok());
+  const auto write = [&](std::span<store::ElementDraft> drafts) {
+    drafts[0].write(value, store::kNoExpiry);
+    return true;
+  };
+  REQUIRE(session->modify_all(std::vector<std::string_view>{key}, write, {}).ok());
   kept[key] = value;
   CHECK(session->moved() > 0);
   CHECK(wrong_of(*session, kept) == "");

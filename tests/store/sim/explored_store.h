@@ -41,6 +41,7 @@ struct ScriptStep {
   enum class What : std::uint8_t {
     kGet,
     kGetMany,
+    kReadAll,
     kPut,
     kErase,
     kPutAll,
@@ -58,6 +59,7 @@ namespace steps {
 using What = ScriptStep::What;
 inline ScriptStep get(std::uint32_t key) { return {What::kGet, key}; }
 inline ScriptStep get_many() { return {What::kGetMany}; }
+inline ScriptStep read_all() { return {What::kReadAll}; }
 inline ScriptStep put(std::uint32_t key, std::size_t bytes) { return {What::kPut, key, bytes}; }
 inline ScriptStep erase(std::uint32_t key) { return {What::kErase, key}; }
 inline ScriptStep put_all(std::size_t bytes) { return {What::kPutAll, 0, bytes}; }
@@ -157,6 +159,8 @@ class ExploredStore final : public fabric::sim::Program {
       } else if (is_reader(agent)) {
         if (script[i].what == ScriptStep::What::kGetMany) {
           read(agent, 0, 2);
+        } else if (script[i].what == ScriptStep::What::kReadAll) {
+          read(agent, 0, 2, /*together=*/true);
         } else {
           read(agent, script[i].key, 1);
         }
@@ -291,7 +295,7 @@ class ExploredStore final : public fabric::sim::Program {
 
   /// Each key must have had the value that is read at a moment since the read began. A batch of
   /// keys is not one moment.
-  void read(std::uint32_t agent, std::uint32_t first, std::uint32_t count) {
+  void read(std::uint32_t agent, std::uint32_t first, std::uint32_t count, bool together = false) {
     // The step at which the read begins: without one it would begin as the last one ends, or as the
     // execution starts.
     sessions_[agent]->endpoint().load(fabric::rma, {agent + 1, 0});
@@ -303,6 +307,13 @@ class ExploredStore final : public fabric::sim::Program {
       const Status status = sessions_[agent]->get(keys_[first], values[0]);
       check(agent, status.ok() || status == Code::kNotFound, "a get");
       if (!status.ok()) values[0].clear();
+    } else if (together) {
+      const std::array<std::string_view, 2> both = {keys_[first], keys_[first + 1]};
+      const auto take = [&](std::size_t i, const store::ElementState* element) {
+        if (element != nullptr) values[i] = element->value;
+      };
+      check(agent, sessions_[agent]->read_all(both, take).ok(), "a read of both");
+      if (!is_one_moment(agent, first, values)) return;
     } else {
       const std::array<std::string_view, 2> both = {keys_[first], keys_[first + 1]};
       std::array<Code, 2> codes{};
@@ -321,6 +332,28 @@ class ExploredStore final : public fabric::sim::Program {
     }
     shown_ = shown;
     lower_[agent] = 0;
+  }
+  /// Whether there was a moment since the read began at which both keys had these values.
+  bool is_one_moment(std::uint32_t agent, std::uint32_t first,
+                     const std::array<std::string, 2>& values) {
+    const auto& one = states_[first];
+    const auto& other = states_[first + 1];
+    const auto end = [](const std::vector<State>& states, std::size_t i) {
+      return i + 1 < states.size() ? states[i + 1].since : ~0ULL;
+    };
+    for (std::size_t i = 0; i < one.size(); ++i) {
+      for (std::size_t k = 0; k < other.size(); ++k) {
+        const std::uint64_t ends = std::min(end(one, i), end(other, k));
+        const bool had = one[i].value == values[0] && other[k].value == values[1];
+        if (had && std::max(one[i].since, other[k].since) < ends && ends > lower_[agent])
+          return true;
+      }
+    }
+    execution_->fail(agent,
+                     fmt::format("R3: agent {} reads '{}' and '{}', which they never were at "
+                                 "once",
+                                 agent, values[0], values[1]));
+    return false;
   }
   /// The step since which a key has had this value, if that is right.
   std::optional<std::uint64_t> since_when(std::uint32_t agent, std::uint32_t key,

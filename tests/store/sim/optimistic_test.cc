@@ -137,6 +137,27 @@ TEST_CASE("optimistic: keys of two stripes change as one, by many orders") {
   }
 }
 
+TEST_CASE("optimistic: several keys are read as one, of one bucket") {
+  explore_some({.readers = {{read_all()}}, .writer = {put_all(kShort)}}, 20'000);
+  explore_some({.readers = {{read_all()}}, .writer = {put(1, kShort), put(0, kShort)}}, 20'000);
+}
+
+TEST_CASE("optimistic: several keys are read as one, by many orders") {
+  for (const bool parted : {false, true}) {
+    for (const std::uint32_t knowing : {~0u, kNobody}) {
+      for (const Script& writer :
+           {Script{put_all(kLong), put_all(kShort)}, Script{put(0, kShort), put(1, kLong)},
+            Script{erase(0), put(1, kShort), put(0, kShort)}}) {
+        explore_some({.knowing = knowing,
+                      .readers = {{read_all(), read_all()}},
+                      .writer = writer,
+                      .parted = parted},
+                     3'000);
+      }
+    }
+  }
+}
+
 TEST_CASE("optimistic: two writers of one bucket, by many orders") {
   explore_some({.knowing = 1,
                 .readers = {{get(0), get(0)}, {get(0)}},

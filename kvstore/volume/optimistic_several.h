@@ -1,0 +1,155 @@
+// OptimisticReader<E>: several keys at once. Included by session_impl.h.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "keyway/kvstore/volume/optimistic_reader.h"
+
+namespace keyway::store {
+
+template <fabric::Endpoint E>
+template <class Judge>
+void OptimisticReader<E>::fetch_several(Deadline until, Judge&& judge_one) {
+  std::sort(several_.begin(), several_.end(),
+            [](const Several& a, const Several& b) { return a.from.rank() < b.from.rank(); });
+  std::size_t total = 0;
+  for (Several& key : several_) {
+    key.at = total;
+    total += key.bytes;
+  }
+  fetched_.resize(total);
+  const auto bytes_of = [&](const Several& key) {
+    return std::span(fetched_).subspan(key.at, key.bytes);
+  };
+  asked_.clear();
+  const std::size_t late_before = late_.size();
+  try {
+    for (const Several& key : several_) {
+      const std::uint32_t rank = key.from.rank();
+      if (asked_.empty() || asked_.back().rank != rank) asked_.push_back(permit_.begin(rank));
+      ep_.post_read(fabric::rma, key.from, bytes_of(key));
+    }
+    auto key = several_.begin();
+    for (const auto& asked : asked_) {
+      const std::optional<bool> permitted = permit_.end(asked, until);
+      if (!permitted) be_late(asked.rank);
+      for (; key != several_.end() && key->from.rank() == asked.rank; ++key) {
+        if (permitted) judge_one(*key, bytes_of(*key), *permitted);
+      }
+    }
+  } catch (...) {  // no memory
+    late_.resize(late_before);
+    for (const Several& key : several_) {
+      const std::uint32_t rank = key.from.rank();
+      if (late_.size() == late_before || late_.back() != rank) be_late(rank);
+    }
+    give_up();
+    throw;
+  }
+  if (late_.size() > late_before) give_up();
+}
+
+template <fabric::Endpoint E>
+template <class Wanted, class Accept>
+void OptimisticReader<E>::collect(std::span<const Location> locations,
+                                  std::span<const std::string_view> keys, Wanted&& wanted,
+                                  std::size_t least, Accept&& accept) {
+  late_.clear();
+  if (addresses_ == nullptr) return;
+  const std::uint64_t begun = ep_.now_ns();
+  const Deadline until = deadline_.started(begun);
+  several_.clear();
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (!wanted(i)) continue;
+    const Location& location = locations[i];
+    if (!is_free(location.rank, Deadline::now())) continue;
+    if (const auto known = addresses_->find(location.hash)) {
+      several_.push_back(block_of(i, location.rank, *known));
+    } else if (cold_rests_ > 0) {
+      --cold_rests_;
+    } else {
+      several_.push_back({i, geometry_.bucket(location.rank, location.bucket), kBucketBytes});
+    }
+  }
+  if (several_.size() < least) return;
+  behind_lines_.clear();
+  const auto refuse_cold = [&] { cold_rests_ = kColdRest; };
+  const auto lines_and_known = [&](const Several& key, std::span<const std::byte> bytes,
+                                   bool permitted) {
+    const Location& location = locations[key.of];
+    if (key.is_line()) {
+      std::memcpy(line_.words.data(), bytes.data(), bytes.size());
+      const EntryWord entry = block_in_line(location);
+      if (!is_block(entry)) return refuse_cold();
+      const ElementPlace place{entry, static_cast<std::uint32_t>(line_.version())};
+      return behind_lines_.push_back(block_of(key.of, location.rank, place));
+    }
+    if (!permitted) return;
+    const auto is_known = [&](std::uint32_t stamp) { return stamp == key.known.stamp; };
+    const Verdict verdict = judge(bytes, keys[key.of], is_known);
+    if (verdict == Verdict::kRefused) addresses_->forget(location.hash);
+    if (verdict != Verdict::kAccepted) return;
+    ++counts_.warm;
+    accept(key, bytes);
+  };
+  fetch_several(until, lines_and_known);
+  if (behind_lines_.empty()) return;
+  several_.swap(behind_lines_);
+  // If a rank has used up the time, the others are not to be late as well.
+  const Deadline rest = late_.empty() ? until : Deadline::within(kGrace);
+  fetch_several(rest, [&](const Several& key, std::span<const std::byte> bytes, bool permitted) {
+    if (!permitted) return;
+    const auto not_newer = [&](std::uint32_t stamp) { return !is_newer(stamp, key.known.stamp); };
+    const bool accepted = judge(bytes, keys[key.of], not_newer) == Verdict::kAccepted &&
+                          ep_.now_ns() - begun < kColdNs;  // OR2
+    if (!accepted) return refuse_cold();
+    addresses_->learn(locations[key.of].hash, {key.known.entry, stamp_});
+    ++counts_.cold;
+    accept(key, bytes);
+  });
+}
+
+template <fabric::Endpoint E>
+bool OptimisticReader<E>::read_together(std::span<const Location> locations,
+                                        std::span<const std::string_view> keys) {
+  const auto is_remote = [&](std::size_t i) { return !ep_.is_local(locations[i].rank); };
+  std::size_t remote = 0;
+  for (std::size_t i = 0; i < keys.size(); ++i) remote += is_remote(i);
+  taken_.clear();
+  values_.clear();
+  collect(locations, keys, is_remote, 1, [&](const Several& key, std::span<const std::byte> block) {
+    Taken& taken = taken_.emplace_back();
+    taken = {.of = key.of, .from = key.from, .known = key.known, .begin = values_.size()};
+    taken.bytes = element_.value.size();
+    std::memcpy(taken.header.data(), block.data(), taken.header.size());
+    values_.append(element_.value);
+  });
+  if (taken_.size() < remote || !late_.empty()) return false;
+  if (remote > 1 && !confirmed()) return false;
+  std::sort(taken_.begin(), taken_.end(),
+            [](const Taken& a, const Taken& b) { return a.of < b.of; });
+  return true;
+}
+
+template <fabric::Endpoint E>
+bool OptimisticReader<E>::confirmed() {
+  several_.clear();
+  for (std::size_t n = 0; n < taken_.size(); ++n) {
+    several_.push_back({n, taken_[n].from, kElementHeaderBytes, taken_[n].known});
+  }
+  std::size_t same = 0;
+  const auto compare = [&](const Several& again, std::span<const std::byte> header,
+                           bool permitted) {
+    const auto& before = taken_[again.of].header;
+    same += permitted && std::memcmp(before.data(), header.data(), before.size()) == 0;
+  };
+  fetch_several(deadline_.started(ep_.now_ns()), compare);
+  return same == taken_.size();
+}
+
+}  // namespace keyway::store
