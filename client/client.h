@@ -55,6 +55,7 @@ using store::LockKindReport;
 using store::ModifyAllOptions;
 using store::Mutator;
 using store::OptimisticReads;
+using store::RemoteWork;
 using store::PartMutator;
 using store::PartReader;
 using store::PutIf;
@@ -291,7 +292,6 @@ class Inspector {
   VolumeCounts counts(std::uint32_t rank);
   /// Heap bytes of a rank that this session has leased and not used.
   std::uint64_t leased_bytes(std::uint32_t rank);
-  std::uint64_t edits_by_owners();  // asked for by this session
 
   // --- locks
   /// Which stripe guards a key.
@@ -307,8 +307,8 @@ class Inspector {
   LockCounts lock_counts();
   /// The same, one line for people.
   std::string lock_report();
-  /// How this session's reads of single keys on other nodes went without their locks.
-  OptimisticReads optimistic_reads();
+  /// How this session's operations on keys of other nodes went.
+  RemoteWork remote_work();
 
   // --- expiry
   /// Removes this rank's elements past their expiry; returns how many. Writes that find the heap

@@ -18,10 +18,6 @@ VolumeCounts Inspector::counts(std::uint32_t rank) {
   return session_->with([&](auto& s) { return s.counts(rank); });
 }
 
-std::uint64_t Inspector::edits_by_owners() {
-  return session_->with([](auto& s) { return s.edits_by_owners(); });
-}
-
 std::uint64_t Inspector::leased_bytes(std::uint32_t rank) {
   return session_->with([&](auto& s) { return s.leased_bytes(rank); });
 }
@@ -60,9 +56,9 @@ LockCounts lock_counts_of(const auto& session) {
 
 LockCounts lock_counts_of(const remote::Session&) { return {}; }
 
-OptimisticReads optimistic_reads_of(const auto& session) { return session.optimistic_reads(); }
+RemoteWork remote_work_of(const auto& session) { return session.remote_work(); }
 
-OptimisticReads optimistic_reads_of(const remote::Session&) { return {}; }
+RemoteWork remote_work_of(const remote::Session&) { return {}; }
 
 std::string lock_report_of(const auto& session) {
   const locks::LockStats& stats = session.lock_stats();
@@ -85,8 +81,8 @@ LockCounts Inspector::lock_counts() {
   return session_->with([](const auto& s) { return lock_counts_of(s); });
 }
 
-OptimisticReads Inspector::optimistic_reads() {
-  return session_->with([](const auto& s) { return optimistic_reads_of(s); });
+RemoteWork Inspector::remote_work() {
+  return session_->with([](const auto& s) { return remote_work_of(s); });
 }
 
 std::string Inspector::lock_report() {

@@ -51,8 +51,9 @@ class HeldKeys {
   }
 
   /// Before all else; the others need its success.
-  Status acquire(locks::Mode mode) {
-    Status status = stripes_.acquire(mode);
+  Status acquire(locks::Mode mode) { return acquire(mode, core_.gate.begun()); }
+  Status acquire(locks::Mode mode, Deadline until) {
+    Status status = stripes_.acquire(mode, until);
     if (!status.ok()) return status;
     core_.clock.pin();
     pinned_ = true;
@@ -65,7 +66,7 @@ class HeldKeys {
   static std::optional<Status> read_together(SessionCore<E>& core,
                                              std::span<const Location> locations,
                                              std::span<const std::string_view> keys,
-                                             ElementsReader reader);
+                                             ElementsReader reader, Deadline until);
   /// Whether each key is there, or none, as the options of a put want it.
   Code presence(std::span<const PlannedWrite> writes, PutIf when);
   /// Copies the elements; kMismatch if a key's version differs from the given one.

@@ -50,19 +50,21 @@ template <fabric::Endpoint E>
 std::optional<Status> HeldKeys<E>::read_together(SessionCore<E>& core,
                                                  std::span<const Location> locations,
                                                  std::span<const std::string_view> keys,
-                                                 ElementsReader reader) {
+                                                 ElementsReader reader, Deadline until) {
   std::vector<Location> local;
   for (const Location& location : locations) {
     if (core.ep.is_local(location.rank)) local.push_back(location);
   }
-  // More keys than a batch have is a rare case, and their copies would be large.
+  // More keys than a batch has are rare, and their copies would be large.
   if (local.size() == keys.size() || keys.size() > kBatchWindow || core.gate.holds_all()) return {};
-  HeldKeys<E> held(core, local);
-  if (Status status = held.acquire(locks::Mode::kRead); !status.ok()) return status;
-  if (!core.optimistic.read_together(locations, keys)) {
+  const auto late_or_locks = [&]() -> std::optional<Status> {
     if (core.optimistic.late().empty()) return {};
     return core.gate.no_answer(core.optimistic.late().front());
-  }
+  };
+  if (!core.optimistic.begin_together(locations, keys, until)) return late_or_locks();
+  HeldKeys<E> held(core, local);
+  if (Status status = held.acquire(locks::Mode::kRead, until); !status.ok()) return status;
+  if (!core.optimistic.end_together(until)) return late_or_locks();
   for (std::size_t i = 0, l = 0; i < keys.size(); ++i) {
     fabric::this_fiber::yield_if_due(i);
     if (!core.ep.is_local(locations[i].rank)) {

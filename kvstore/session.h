@@ -142,8 +142,7 @@ class Session : public KeyOperations<Session<E>> {
   std::uint64_t leased_bytes(std::uint32_t rank) const;
   const locks::LockStats& lock_stats() const;
   const OptimisticReads& optimistic_reads() const;
-  /// Edits that the owners of keys have made for this session.
-  std::uint64_t edits_by_owners() const;
+  RemoteWork remote_work() const;
   /// Null unless the session takes them.
   const locks::LockTimes* lock_times() const;
   E& endpoint();

@@ -118,8 +118,8 @@ struct SessionCore {
   Status change_locked(Lane<E>& with, Access access, const Location& location, std::string_view key,
                        ValueRange range, Mutate&& mutate, const Bucket* first = nullptr,
                        EntryWord expected = {}, std::span<const std::byte> block = {});
-  /// Makes lanes for an operation on several keys, kMost of Overlap at most; the first is the
-  /// session's own.
+  /// Makes lanes for an operation on several keys, one for each body, and the session's own, which
+  /// is the first.
   void make_lanes(std::size_t n) {
     while (further_lanes.size() + 1 < n) {
       further_lanes.push_back(std::make_unique<Lane<E>>(ep, geometry, heap, clock, freed));
@@ -133,6 +133,8 @@ struct SessionCore {
   void shrink_buffers() { lane.shrink_buffers(); }
   void shrink_lanes() {
     shrink_buffers();
+    survey.shrink_buffers();
+    optimistic.shrink_buffers();
     for (auto& further : further_lanes) further->shrink_buffers(kMaxKept / fabric::Overlap::kMost);
   }
 

@@ -148,9 +148,12 @@ Status Session<E>::read_all(std::span<const std::string_view> keys, ElementsRead
   auto placed = place_all(*core_, keys, std::identity());
   if (!placed.ok()) return placed.status();
   if (keys.size() == 1) return read_one(*core_, placed->front(), keys.front(), reader);
-  if (const auto done = HeldKeys<E>::read_together(*core_, *placed, keys, reader)) return *done;
+  const Deadline until = core_->gate.begun();
+  if (const auto done = HeldKeys<E>::read_together(*core_, *placed, keys, reader, until)) {
+    return *done;
+  }
   HeldKeys<E> held(*core_, *placed);
-  if (auto status = held.acquire(locks::Mode::kRead); !status.ok()) return status;
+  if (auto status = held.acquire(locks::Mode::kRead, until); !status.ok()) return status;
   return held.read(keys, reader);
 }
 

@@ -89,7 +89,6 @@ class Session : public store::KeyOperations<Session> {
   store::StripeReport stripe_report(std::uint32_t, std::uint64_t) { return {}; }
   std::vector<store::LockKindReport> lock_kinds(std::uint32_t) { return {}; }
   std::uint64_t leased_bytes(std::uint32_t) const { return 0; }
-  std::uint64_t edits_by_owners() const { return 0; }
   store::VolumeUsage usage(std::uint32_t) { return {}; }
   std::uint64_t now_ms(std::string_view) const { return wall_ms(); }
   store::VolumeCounts counts(std::uint32_t) { return {}; }

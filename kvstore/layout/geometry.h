@@ -165,8 +165,7 @@ class Geometry {
   }
   /// The line for the answer of `owner`.
   fabric::Address call_answer(std::uint32_t caller, std::uint32_t owner, std::uint32_t slot) const {
-    return {caller,
-            call_answers_ + (std::uint64_t{owner} * call_slots_ + slot) * kAnswerBytes};
+    return {caller, call_answers_ + (std::uint64_t{owner} * call_slots_ + slot) * kAnswerBytes};
   }
   /// The word at `owner` that says for which call of a slot it is decided who makes the edit.
   fabric::Address call_claim(std::uint32_t owner, std::uint32_t caller, std::uint32_t slot) const {

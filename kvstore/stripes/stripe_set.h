@@ -49,8 +49,7 @@ class StripeSet {
   std::span<const Stripe> stripes() const { return stripes_; }
 
   /// A failure leaves all for release().
-  Status acquire(locks::Mode mode) {
-    const Deadline until = gate_.begun();
+  Status acquire(locks::Mode mode, Deadline until) {
     for (std::size_t i = 0; i < stripes_.size(); ++i) {
       if (i > 0 && stripes_[i].rank == stripes_[i - 1].rank) continue;
       if (Status status = gate_.reach(stripes_[i].rank, mode, until); !status.ok()) return status;

@@ -270,6 +270,22 @@ struct OptimisticReads {
   }
 };
 
+/// How operations on keys of other nodes went, as a session counts them.
+struct RemoteWork {
+  OptimisticReads reads;              // of single keys, those that tried to do without locks
+  std::uint64_t edits_by_owners = 0;  // edits that the keys' owners made
+  std::uint64_t messages = 0;         // that the session has sent
+  std::uint64_t round_trips = 0;      // for which it has waited
+
+  RemoteWork& operator+=(const RemoteWork& more) {
+    reads += more.reads;
+    edits_by_owners += more.edits_by_owners;
+    messages += more.messages;
+    round_trips += more.round_trips;
+    return *this;
+  }
+};
+
 /// How edits of other nodes' keys (puts and the like) are made: by one-sided operations under the
 /// stripe's lock, or by the key's owner, with one message each way. An edit that its owner does not
 /// begin in time, since it waits in a blocking MPI call or opens a store, is taken back and made

@@ -18,6 +18,7 @@
 #include "keyway/kvstore/layout/geometry.h"
 #include "keyway/kvstore/layout/location.h"
 #include "keyway/kvstore/volume/element_reader.h"
+#include "keyway/locks/base/clear_and_shrink.h"
 #include "keyway/locks/fabric/endpoint.h"
 #include "keyway/locks/fabric/with_access.h"
 
@@ -30,6 +31,7 @@ class KeySurvey {
   static constexpr std::size_t kAtOnce = 256;
   /// A longer block is read up to the value only.
   static constexpr std::uint64_t kLongestBlock = 4096;
+  static constexpr std::size_t kMaxBytesKept = 64 << 10;
 
   /// An element in a block with the tag of a key.
   struct Candidate {
@@ -57,6 +59,7 @@ class KeySurvey {
     }
   }
   std::span<const Candidate> candidates() const { return candidates_; }
+  void shrink_buffers() { clear_and_shrink(bytes_, kMaxBytesKept); }
   /// Lines of the longest chain.
   std::size_t longest() const { return longest_; }
   /// The element of a candidate is marked now.

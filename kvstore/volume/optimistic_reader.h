@@ -15,9 +15,10 @@
 //        rank's answer will be written to.
 //   OR4  Several elements are as they were at one instant if each was accepted, and then, once all
 //        had been, its header was read again and found the same, without a mark. Every change of an
-//        element changes its header, and none is undone; so each stayed as it was between the two
-//        readings, and the instant between them is the same for all. An operation on several keys
-//        marks all before it changes one (K8), so the instant is not in the middle of it.
+//        element changes its header, and kTogetherNs are too short for 2^16 of them, after which a
+//        header could be the same again. So each stayed as it was between the two readings, and
+//        the instant between them is the same for all. An operation on several keys marks all
+//        before it changes one (K8), so the instant is not in the middle of it.
 #pragma once
 
 #include <algorithm>
@@ -43,6 +44,7 @@
 #include "keyway/kvstore/volume/address_cache.h"
 #include "keyway/kvstore/volume/found.h"
 #include "keyway/kvstore/volume/read_permit.h"
+#include "keyway/locks/base/clear_and_shrink.h"
 #include "keyway/locks/fabric/endpoint.h"
 
 namespace keyway::store {
@@ -92,12 +94,15 @@ class OptimisticReader {
   void read_several(std::span<const Location> locations, std::span<const std::string_view> keys,
                     Wanted&& wanted, Use&& use) {
     collect(locations, keys, wanted, 2,  // read() is as good for one
+            deadline_.started(ep_.now_ns()),
             [&](const Several& key, std::span<const std::byte>) { use(key.of, element_); });
   }
-  /// Reads the remote keys among these, all as they were at one instant (OR4), and copies their
-  /// values, which value_of() returns until the next call. False: take the locks, unless a rank is
-  /// late.
-  bool read_together(std::span<const Location> locations, std::span<const std::string_view> keys);
+  /// The remote keys among these, all as they were at one instant (OR4), by two calls: the session
+  /// locks the others in between. The first copies the values, which value_of() returns until the
+  /// next call. False: take the locks, unless a rank is late.
+  bool begin_together(std::span<const Location> locations, std::span<const std::string_view> keys,
+                      Deadline until);
+  bool end_together(Deadline until);
   std::string_view value_of(std::size_t i) const {
     const Taken& taken =
         *std::lower_bound(taken_.begin(), taken_.end(), i,
@@ -130,6 +135,7 @@ class OptimisticReader {
     }
   }
 
+  void shrink_buffers() { clear_and_shrink(values_, kMaxValuesKept); }
   const OptimisticReads& counts() const { return counts_; }
   ReadPermit<E>& permit() { return permit_; }
 
@@ -143,6 +149,8 @@ class OptimisticReader {
   static constexpr std::uint32_t kColdRest = 16;
   /// The time for other ranks of a batch after one has not answered until the deadline.
   static constexpr std::chrono::milliseconds kGrace{10};
+  static constexpr std::uint64_t kTogetherNs = 20'000'000;
+  static constexpr std::size_t kMaxValuesKept = 64 << 10;
 
   /// Whether an entry can be that of a block. A line that is read without its lock may mix two of
   /// its states, so that the bytes of an inline element look like an entry.
@@ -280,13 +288,11 @@ class OptimisticReader {
   /// read_several(), for `least` wanted keys or more; calls accept(key, block) with element_.
   template <class Wanted, class Accept>
   void collect(std::span<const Location> locations, std::span<const std::string_view> keys,
-               Wanted&& wanted, std::size_t least, Accept&& accept);
-  /// Whether all headers are as they were.
-  bool confirmed();
+               Wanted&& wanted, std::size_t least, Deadline until, Accept&& accept);
   /// Fetches what several_ says in one round trip, and calls judge_one(key, bytes, permitted) for
   /// the keys of each rank that has answered.
   template <class Judge>
-  void fetch_several(Deadline until, Judge&& judge_one);
+  void fetch_several(Deadline until, Judge&& judge_one, bool idle = true);
   Several block_of(std::size_t of, std::uint32_t rank, const ElementPlace& place) const {
     return {of, {rank, place.entry.offset()}, class_bytes(place.entry.size_class()), place};
   }
@@ -304,6 +310,7 @@ class OptimisticReader {
   std::vector<Several> behind_lines_;  // elements that lines of a batch have led to
   std::vector<Taken> taken_;
   std::string values_;
+  std::uint64_t together_begun_ns_ = 0;
   std::vector<typename ReadPermit<E>::Asked> asked_;
   std::vector<std::uint32_t> late_;  // ranks that the last read has waited for until its deadline
   std::vector<char> owing_;          // by rank: it was late, and may not have answered since

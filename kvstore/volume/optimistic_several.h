@@ -14,7 +14,7 @@ namespace keyway::store {
 
 template <fabric::Endpoint E>
 template <class Judge>
-void OptimisticReader<E>::fetch_several(Deadline until, Judge&& judge_one) {
+void OptimisticReader<E>::fetch_several(Deadline until, Judge&& judge_one, bool idle) {
   std::sort(several_.begin(), several_.end(),
             [](const Several& a, const Several& b) { return a.from.rank() < b.from.rank(); });
   std::size_t total = 0;
@@ -36,7 +36,7 @@ void OptimisticReader<E>::fetch_several(Deadline until, Judge&& judge_one) {
     }
     auto key = several_.begin();
     for (const auto& asked : asked_) {
-      const std::optional<bool> permitted = permit_.end(asked, until);
+      const std::optional<bool> permitted = permit_.end(asked, until, idle);
       if (!permitted) be_late(asked.rank);
       for (; key != several_.end() && key->from.rank() == asked.rank; ++key) {
         if (permitted) judge_one(*key, bytes_of(*key), *permitted);
@@ -58,11 +58,10 @@ template <fabric::Endpoint E>
 template <class Wanted, class Accept>
 void OptimisticReader<E>::collect(std::span<const Location> locations,
                                   std::span<const std::string_view> keys, Wanted&& wanted,
-                                  std::size_t least, Accept&& accept) {
+                                  std::size_t least, Deadline until, Accept&& accept) {
   late_.clear();
   if (addresses_ == nullptr) return;
   const std::uint64_t begun = ep_.now_ns();
-  const Deadline until = deadline_.started(begun);
   several_.clear();
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (!wanted(i)) continue;
@@ -115,29 +114,29 @@ void OptimisticReader<E>::collect(std::span<const Location> locations,
 }
 
 template <fabric::Endpoint E>
-bool OptimisticReader<E>::read_together(std::span<const Location> locations,
-                                        std::span<const std::string_view> keys) {
+bool OptimisticReader<E>::begin_together(std::span<const Location> locations,
+                                         std::span<const std::string_view> keys, Deadline until) {
   const auto is_remote = [&](std::size_t i) { return !ep_.is_local(locations[i].rank); };
   std::size_t remote = 0;
   for (std::size_t i = 0; i < keys.size(); ++i) remote += is_remote(i);
   taken_.clear();
   values_.clear();
-  collect(locations, keys, is_remote, 1, [&](const Several& key, std::span<const std::byte> block) {
+  together_begun_ns_ = ep_.now_ns();
+  const auto take = [&](const Several& key, std::span<const std::byte> block) {
     Taken& taken = taken_.emplace_back();
     taken = {.of = key.of, .from = key.from, .known = key.known, .begin = values_.size()};
     taken.bytes = element_.value.size();
     std::memcpy(taken.header.data(), block.data(), taken.header.size());
     values_.append(element_.value);
-  });
-  if (taken_.size() < remote || !late_.empty()) return false;
-  if (remote > 1 && !confirmed()) return false;
+  };
+  collect(locations, keys, is_remote, remote, until, take);
   std::sort(taken_.begin(), taken_.end(),
             [](const Taken& a, const Taken& b) { return a.of < b.of; });
-  return true;
+  return taken_.size() == remote && late_.empty();
 }
 
 template <fabric::Endpoint E>
-bool OptimisticReader<E>::confirmed() {
+bool OptimisticReader<E>::end_together(Deadline until) {
   several_.clear();
   for (std::size_t n = 0; n < taken_.size(); ++n) {
     several_.push_back({n, taken_[n].from, kElementHeaderBytes, taken_[n].known});
@@ -148,8 +147,8 @@ bool OptimisticReader<E>::confirmed() {
     const auto& before = taken_[again.of].header;
     same += permitted && std::memcmp(before.data(), header.data(), before.size()) == 0;
   };
-  fetch_several(deadline_.started(ep_.now_ns()), compare);
-  return same == taken_.size();
+  fetch_several(until, compare, /*idle=*/false);
+  return same == taken_.size() && ep_.now_ns() - together_begun_ns_ < kTogetherNs;
 }
 
 }  // namespace keyway::store

@@ -52,11 +52,12 @@ class ReadPermit {
     }
     return asked;
   }
-  /// Flushes the rank, for a session that holds no lock. Whether what was read counts (RP1);
-  /// nothing if the deadline has come first.
-  std::optional<bool> end(const Asked& asked, Deadline deadline) {
+  /// Flushes the rank. Whether what was read counts (RP1); nothing if the deadline has come first.
+  /// `idle`: the session holds no lock.
+  std::optional<bool> end(const Asked& asked, Deadline deadline, bool idle = true) {
     Permit& permit = of_rank_[asked.rank];
-    const auto flushed = ep_.flush_idle(asked.rank, deadline);
+    const auto flushed =
+        idle ? ep_.flush_idle(asked.rank, deadline) : ep_.flush_until(asked.rank, deadline);
     if (!flushed) return std::nullopt;
     if (asked.asks) permit = {asked.begun_ns, asked.alone.value(*flushed) == 0};
     return permit.given && ep_.now_ns() - permit.asked_ns < kPermitNs;

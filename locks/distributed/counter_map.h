@@ -2,7 +2,8 @@
 // counter.
 //
 // *What.* CounterPlacement is the lever; counter_map() computes from the topology. An agent keeps
-// the maps that it has used (CounterMaps), so that an acquire neither computes nor allocates.
+// the maps that it has used (CounterMaps), so that an acquire computes nothing, and allocates only
+// the first time.
 // *Thread safety.* A CounterMaps belongs to one agent.
 // *Invariants.*
 //   P1  Every rank's own counter is one of the map's, and every counter is some rank's own.

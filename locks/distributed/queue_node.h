@@ -159,11 +159,13 @@ class NodePool {
     return true;
   }
   [[gnu::noinline]] Status reclaim() {
-    std::erase_if(limbo_, [this](std::uint32_t index) {
-      if (!has_come_back(index)) return false;
-      free_.push_back(index);
-      return true;
-    });
+    // A node leaves the list before it is looked at: the agent may have bodies that all come here,
+    // and change places at a wait (overlap.h).
+    for (std::size_t left = limbo_.size(); left > 0 && !limbo_.empty(); --left) {
+      const std::uint32_t index = limbo_.front();
+      limbo_.erase(limbo_.begin());
+      (has_come_back(index) ? free_ : limbo_).push_back(index);
+    }
     if (!free_.empty()) return {};
     return Status(Code::kUnavailable,
                   fmt::format("the agent's {} queue nodes are all in use; raise "

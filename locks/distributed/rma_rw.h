@@ -117,7 +117,7 @@ class BasicRmaRw {
   void release(LockAgent<E>& agent, const LockSite& site, Grant& grant) const {
     agent.ep.flush(site.line.rank());  // L3
     if (grant.mode == Mode::kRead) return reader(agent, site).leave();
-    auto counters = writer(agent, site);
+    auto counters = writer(agent, site, {});
     const auto hold = grant.payload.as<TreeHold>();
     if (has_closed(hold)) counters.flush_counters();
     tree(agent, site).descend(hold, counters);
@@ -142,8 +142,9 @@ class BasicRmaRw {
     return {agent.ep, counter_word(site, map(agent).own), site.line, t_r_};
   }
   template <fabric::Endpoint E>
-  CounterWriter<Word, E> writer(LockAgent<E>& agent, const LockSite& site) const {
-    return {agent.ep, map(agent), site, t_r_, t_l1_};
+  CounterWriter<Word, E> writer(LockAgent<E>& agent, const LockSite& site,
+                                CounterMap::Notes notes) const {
+    return {agent.ep, map(agent), std::move(notes), site, t_r_, t_l1_};
   }
   template <fabric::Endpoint E>
   QueueTree<E> tree(LockAgent<E>& agent, const LockSite& site) const {
@@ -197,7 +198,7 @@ template <class Word>
 template <fabric::Endpoint E>
 Result<Grant> BasicRmaRw<Word>::acquire_write(LockAgent<E>& agent, const LockSite& site,
                                               Deadline deadline) const {
-  auto counters = writer(agent, site);
+  auto counters = writer(agent, site, map(agent).take());
   const std::uint64_t contended = agent.stats.contended;
   const auto hold = tree(agent, site).climb(counters, deadline);
   if (counters.waited() && agent.stats.contended == contended) ++agent.stats.contended;
@@ -210,7 +211,7 @@ Result<Grant> BasicRmaRw<Word>::acquire_write(LockAgent<E>& agent, const LockSit
 template <class Word>
 template <fabric::Endpoint E>
 Result<Grant> BasicRmaRw<Word>::try_acquire_write(LockAgent<E>& agent, const LockSite& site) const {
-  const auto hold = tree(agent, site).try_climb(writer(agent, site));
+  const auto hold = tree(agent, site).try_climb(writer(agent, site, map(agent).take()));
   if (hold.ok()) return granted(agent, *hold);
   if (hold.code() == Code::kBusy) ++agent.stats.try_failures;
   return hold.status();

@@ -26,8 +26,10 @@ class CounterWriter {
   using Slot = CounterMap::Slot;
   using State = CounterMap::Slot::State;
 
-  CounterWriter(E& ep, CounterMap& map, const LockSite& site, std::uint64_t t_r, std::uint64_t t_l1)
-      : ep_(ep), map_(map), site_(site), t_r_(t_r), t_l1_(t_l1) {}
+  /// `notes` of the map, for an agent that is to close the counters: taken before it is in a queue.
+  CounterWriter(E& ep, CounterMap& map, CounterMap::Notes notes, const LockSite& site,
+                std::uint64_t t_r, std::uint64_t t_l1)
+      : ep_(ep), map_(map), slots_(std::move(notes)), site_(site), t_r_(t_r), t_l1_(t_l1) {}
   CounterWriter(const CounterWriter&) = delete;
   CounterWriter& operator=(const CounterWriter&) = delete;
   ~CounterWriter() {
@@ -87,7 +89,6 @@ class CounterWriter {
   static constexpr std::uint64_t kNever = ~0ULL;
 
   void begin() {
-    if (slots_.empty()) slots_ = map_.take();
     std::fill(slots_.begin(), slots_.end(), Slot());
     looks_ = 0;
   }
@@ -181,7 +182,7 @@ class CounterWriter {
 
   E& ep_;
   CounterMap& map_;
-  CounterMap::Notes slots_;  // from begin() on
+  CounterMap::Notes slots_;
   const LockSite& site_;
   std::uint64_t t_r_;
   std::uint64_t t_l1_;

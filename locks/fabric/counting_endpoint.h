@@ -160,6 +160,10 @@ class CountingEndpoint {
     ++counts_.flushes[level_of_[rank]];
     return inner_.flush_idle(rank, deadline);
   }
+  std::optional<Flushed> flush_until(std::uint32_t rank, Deadline deadline) {
+    ++counts_.flushes[level_of_[rank]];
+    return inner_.flush_until(rank, deadline);
+  }
   void keep(std::uint32_t rank, const std::shared_ptr<void>& buffer) { inner_.keep(rank, buffer); }
   bool answers(std::uint32_t rank, Deadline deadline) { return inner_.answers(rank, deadline); }
   void flush_all() { inner_.flush_all(); }
@@ -167,6 +171,7 @@ class CountingEndpoint {
   void order(std::uint32_t rank) { inner_.order(rank); }
   void push(std::uint32_t rank) { inner_.push(rank); }
   void overlap(std::size_t n, Overlap::Body body) { inner_.overlap(n, body); }
+  Traffic traffic() const { return inner_.traffic(); }
 
   // --- waiting
   template <class P>

@@ -53,6 +53,12 @@ struct WaitResult {
   bool expired = false;
 };
 
+/// What an agent has sent since its endpoint was made, but for what the processor does.
+struct Traffic {
+  std::uint64_t messages = 0;     // operations on words and bytes
+  std::uint64_t round_trips = 0;  // waits for them: one if several are under way
+};
+
 namespace detail {
 
 struct AnyPredicate {
@@ -96,7 +102,7 @@ concept Endpoint = detail::WordAccess<E, CpuClass> && detail::WordAccess<E, RmaC
              const std::shared_ptr<void>& buffer, const Backoff& backoff,
              detail::AnyPredicate predicate, detail::AnyAttempt attempt, Overlap::Body body) {
   // Completes all operations that this agent has issued to `rank`; flush_all: to every rank, but
-  // for operations that a flush_idle() has given up.
+  // for operations that another flush has given up.
   { ep.flush(rank) } -> std::same_as<Flushed>;
   { ep.flush_all() } -> std::same_as<void>;
   // The same as flush(), for an agent that holds no lock and is in no lock's queue: its thread may
@@ -105,7 +111,9 @@ concept Endpoint = detail::WordAccess<E, CpuClass> && detail::WordAccess<E, RmaC
   // deadline has come first: results and buffers of these operations still wait for a flush. A
   // fabric of which the ranks always answer may take longer.
   { ep.flush_idle(rank, deadline) } -> std::same_as<std::optional<Flushed>>;
-  // Keeps a buffer of operations that flush_idle() has given up until they are complete.
+  // The same for an agent that may hold locks: its thread does nothing for others meanwhile.
+  { ep.flush_until(rank, deadline) } -> std::same_as<std::optional<Flushed>>;
+  // Keeps a buffer of operations that a flush has given up until they are complete.
   { ep.keep(rank, buffer) } -> std::same_as<void>;
   // Whether the rank answers by the deadline. One that has just answered another operation of this
   // process is not asked.
@@ -130,6 +138,7 @@ concept Endpoint = detail::WordAccess<E, CpuClass> && detail::WordAccess<E, RmaC
   // Calls attempt() until it returns true, with back-off in between; false if the deadline passed.
   // attempt() must leave nothing behind when it fails.
   { ep.retry_until(attempt, backoff, deadline) } -> std::same_as<bool>;
+  { cep.traffic() } -> std::same_as<Traffic>;
   { cep.now_ns() } -> std::same_as<std::uint64_t>;
   // The time of day in ms since 1970 UTC, for values that must mean the same on every rank.
   { cep.wall_ms() } -> std::same_as<std::uint64_t>;

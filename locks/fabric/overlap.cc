@@ -9,6 +9,7 @@
 #include <new>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "keyway/locks/base/check.h"
@@ -58,13 +59,13 @@ class IdleWorkers {
   static constexpr std::size_t kMost = 2 * Overlap::kMost;
 
   std::unique_ptr<Worker> take() {
+    if (idle_.capacity() == 0) idle_.reserve(kMost);  // give() allocates nothing
     if (idle_.empty()) return std::make_unique<Worker>();
     auto worker = std::move(idle_.back());
     idle_.pop_back();
     return worker;
   }
   void give(std::unique_ptr<Worker> worker) {
-    if (idle_.capacity() == 0) idle_.reserve(kMost);
     if (idle_.size() < kMost) idle_.push_back(std::move(worker));
   }
 
@@ -88,6 +89,7 @@ struct Overlap::Lane {
   std::exception_ptr failure;                 // an exception that left the body
   ForcedUnwind unwind;
   bool leaving = false;
+  bool no_memory = false;  // of the last call
 
   /// The whole of its work, on its stack.
   void operator()();
@@ -136,8 +138,13 @@ struct Overlap::Run {
       resume(lane);
     }
   }
+  /// Without memory it is the body that fails, as if it had made the call itself.
   static void serve(Lane& lane) {
-    (*lane.call)();
+    try {
+      (*lane.call)();
+    } catch (const std::bad_alloc&) {
+      lane.no_memory = true;
+    }
     lane.stands = Lane::Stands::kReady;
   }
   bool stands(const Lane& lane, Lane::Stands where) const {
@@ -250,6 +257,7 @@ void Overlap::leave_to_agent(FunctionRef<void()> call, bool waits) {
   lane.call = &call;
   lane.stands = waits ? Lane::Stands::kAtWait : Lane::Stands::kAtCall;
   stop(lane);
+  if (std::exchange(lane.no_memory, false)) throw std::bad_alloc();
 }
 
 }  // namespace keyway::fabric

@@ -126,12 +126,14 @@ void Worker::tell_locks(std::size_t fiber) {
   reported.contended.set(counts.contended);
   reported.handed_over.set(counts.handed_over);
   reported.timeouts.set(counts.timeouts);
-  const OptimisticReads reads = inspector.optimistic_reads();
-  reported.warm.set(reads.warm);
-  reported.cold.set(reads.cold);
-  reported.refused.set(reads.refused);
-  reported.reads_by_owners.set(reads.by_owners);
-  reported.edits_by_owners.set(inspector.edits_by_owners());
+  const RemoteWork remote = inspector.remote_work();
+  reported.warm.set(remote.reads.warm);
+  reported.cold.set(remote.reads.cold);
+  reported.refused.set(remote.reads.refused);
+  reported.reads_by_owners.set(remote.reads.by_owners);
+  reported.edits_by_owners.set(remote.edits_by_owners);
+  reported.messages.set(remote.messages);
+  reported.round_trips.set(remote.round_trips);
 }
 
 void Worker::joined(Connection& connection) {

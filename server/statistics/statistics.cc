@@ -122,6 +122,8 @@ LockTotals Statistics::locks() const {
       totals.refused += session.refused.value();
       totals.reads_by_owners += session.reads_by_owners.value();
       totals.edits_by_owners += session.edits_by_owners.value();
+      totals.messages += session.messages.value();
+      totals.round_trips += session.round_trips.value();
     }
   }
   return totals;

@@ -59,6 +59,8 @@ struct LockTotals {
   std::uint64_t refused = 0;
   std::uint64_t reads_by_owners = 0;
   std::uint64_t edits_by_owners = 0;
+  std::uint64_t messages = 0;  // to other nodes
+  std::uint64_t round_trips = 0;
 };
 
 class Statistics {

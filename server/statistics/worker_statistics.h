@@ -67,6 +67,7 @@ struct LockCounters {
   Counter shared, exclusive, contended, handed_over, timeouts;
   Counter warm, cold, refused;
   Counter reads_by_owners, edits_by_owners;
+  Counter messages, round_trips;
 };
 
 class WorkerStatistics {

@@ -122,9 +122,11 @@ class DeferredEndpoint {
   }
   void push(std::uint32_t rank) { flush(rank); }
   std::optional<fabric::Flushed> flush_idle(std::uint32_t rank, Deadline) { return flush(rank); }
+  std::optional<fabric::Flushed> flush_until(std::uint32_t rank, Deadline) { return flush(rank); }
   /// Every rank answers, and a flush gives nothing up.
   void keep(std::uint32_t, const std::shared_ptr<void>&) {}
   bool answers(std::uint32_t, Deadline) { return true; }
+  fabric::Traffic traffic() const { return {}; }
   void overlap(std::size_t n, fabric::Overlap::Body body) {
     for (std::size_t i = 0; i < n; ++i) body(i);
   }

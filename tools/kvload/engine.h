@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -179,10 +180,21 @@ class PhaseRun {
       outcome.result.measured.merge(slot->measured);
       if (outcome.error.empty()) outcome.error = slot->error;
       if (outcome.trouble.empty()) outcome.trouble = slot->trouble;
-      outcome.remote_reads += slot->remote_reads;
-      outcome.edits_by_owners += slot->edits_by_owners;
+      outcome.remote += slot->remote;
     }
     return outcome;
+  }
+
+  /// In the order in which ranks send them.
+  static std::array<std::uint64_t*, 7> words_of(store::RemoteWork& remote) {
+    auto& reads = remote.reads;
+    return {&reads.warm,
+            &reads.cold,
+            &reads.refused,
+            &reads.by_owners,
+            &remote.edits_by_owners,
+            &remote.messages,
+            &remote.round_trips};
   }
 
   PhaseOutcome merge_ranks(PhaseOutcome own) {
@@ -190,11 +202,7 @@ class PhaseRun {
     append_word(bytes, static_cast<std::uint64_t>(own.end));
     append_word(bytes, own.result.operations);
     append_word(bytes, own.result.failed);
-    append_word(bytes, own.remote_reads.warm);
-    append_word(bytes, own.remote_reads.cold);
-    append_word(bytes, own.remote_reads.refused);
-    append_word(bytes, own.remote_reads.by_owners);
-    append_word(bytes, own.edits_by_owners);
+    for (std::uint64_t* const word : words_of(own.remote)) append_word(bytes, *word);
     own.result.measured.serialize(bytes);
     append_word(bytes, own.error.size());
     bytes += own.error + own.trouble;
@@ -209,21 +217,20 @@ class PhaseRun {
       std::uint64_t operations = 0;
       std::uint64_t failed = 0;
       std::uint64_t error_bytes = 0;
-      store::OptimisticReads reads;
-      std::uint64_t edits = 0;
+      store::RemoteWork remote;
+      const auto words = words_of(remote);
       if (!take_word(in, end) || !take_word(in, operations) || !take_word(in, failed) ||
-          !take_word(in, reads.warm) || !take_word(in, reads.cold) ||
-          !take_word(in, reads.refused) || !take_word(in, reads.by_owners) ||
-          !take_word(in, edits) || !merged.result.measured.deserialize(in) ||
-          !take_word(in, error_bytes) || error_bytes > in.size()) {
+          !std::all_of(words.begin(), words.end(),
+                       [&](std::uint64_t* word) { return take_word(in, *word); }) ||
+          !merged.result.measured.deserialize(in) || !take_word(in, error_bytes) ||
+          error_bytes > in.size()) {
         merged.error = "a rank's measurements did not arrive whole: run it again";
         return merged;
       }
       merged.end = std::max(merged.end, static_cast<PhaseEnd>(end));
       merged.result.operations += operations;
       merged.result.failed += failed;
-      merged.remote_reads += reads;
-      merged.edits_by_owners += edits;
+      merged.remote += remote;
       if (merged.error.empty()) merged.error = in.substr(0, error_bytes);
       if (merged.trouble.empty()) merged.trouble = in.substr(error_bytes);
     }

@@ -94,13 +94,17 @@ ordered_json phase_json(const PhaseOutcome& outcome, const workloads::Spec& spec
   out["failures"] = result.measured.failures();
   out["throughput_per_s"] = result.throughput_per_s();
   out["metrics"] = metrics;
-  if (const auto& reads = outcome.remote_reads; reads.all() != 0) {
+  if (const auto& reads = outcome.remote.reads; reads.all() != 0) {
     out["remote_reads"] = {{"warm", reads.warm},
                            {"cold", reads.cold},
                            {"locked", reads.refused},
                            {"by_owner", reads.by_owners}};
   }
-  if (outcome.edits_by_owners != 0) out["edits_by_owners"] = outcome.edits_by_owners;
+  if (outcome.remote.edits_by_owners != 0) out["edits_by_owners"] = outcome.remote.edits_by_owners;
+  if (outcome.remote.messages != 0) {
+    out["remote_messages"] = outcome.remote.messages;
+    out["remote_round_trips"] = outcome.remote.round_trips;
+  }
   return out;
 }
 
@@ -169,14 +173,23 @@ void Output::add(const Phase& phase, PhaseOutcome outcome) {
       print(fmt::format("{}# {}\n", outcomes_.empty() ? "" : "\n", phase.title()));
     }
     print(workloads::text_report(outcome.result, phase.spec));
-    if (const auto& reads = outcome.remote_reads; reads.all() != 0) {
+    if (const auto& reads = outcome.remote.reads; reads.all() != 0) {
       print(
           fmt::format("[REMOTE-READ], Warm, {}\n[REMOTE-READ], Cold, {}\n"
                       "[REMOTE-READ], Locked, {}\n[REMOTE-READ], ByOwner, {}\n",
                       reads.warm, reads.cold, reads.refused, reads.by_owners));
     }
-    if (outcome.edits_by_owners != 0) {
-      print(fmt::format("[REMOTE-EDIT], ByOwner, {}\n", outcome.edits_by_owners));
+    if (outcome.remote.edits_by_owners != 0) {
+      print(fmt::format("[REMOTE-EDIT], ByOwner, {}\n", outcome.remote.edits_by_owners));
+    }
+    if (outcome.remote.messages != 0 && outcome.result.operations != 0) {
+      const auto per_operation = [&](std::uint64_t count) {
+        return static_cast<double>(count) / static_cast<double>(outcome.result.operations);
+      };
+      print(fmt::format(
+          "[NETWORK], MessagesPerOperation, {:.2f}\n"
+          "[NETWORK], RoundTripsPerOperation, {:.2f}\n",
+          per_operation(outcome.remote.messages), per_operation(outcome.remote.round_trips)));
     }
     warn_of(phase, outcome);
   }

@@ -23,8 +23,7 @@ struct PhaseOutcome {
   std::string error;     // why a rank or thread could not take part; empty if all did
   std::string trouble;   // the first failed operation in words, if the store has some
   bool forgets = false;  // as StoreTraits::forgets
-  store::OptimisticReads remote_reads;
-  std::uint64_t edits_by_owners = 0;  // edits of other nodes' keys
+  store::RemoteWork remote;
 
   std::uint64_t failures() const {
     const workloads::Measurements& measured = result.measured;

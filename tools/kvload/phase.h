@@ -43,8 +43,7 @@ struct alignas(64) WorkerSlot {
   std::atomic<std::uint64_t> unserved{0};  // it did not
   std::uint64_t end_ns = 0;
   workloads::Measurements measured;
-  store::OptimisticReads remote_reads;
-  std::uint64_t edits_by_owners = 0;
+  store::RemoteWork remote;
   std::string error;    // why it could not take part
   std::string trouble;  // its first failed operation, in words
 

@@ -23,8 +23,7 @@
 //   Code scan(key, count, sink);                         // sink(key, value) for each record
 //   void get_many(span<const string_view> keys, span<std::string> out, span<Code>);
 //   std::string trouble() const;                         // the first failure in words, or nothing
-//   OptimisticReads optimistic_reads();                  // if the store has such; for the report
-//   std::uint64_t edits_by_owners();                     // with it
+//   RemoteWork remote_work();                            // if the store has such; for the report
 #pragma once
 
 #include <cstdint>

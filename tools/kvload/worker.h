@@ -97,10 +97,7 @@ class Worker {
     flush_batch();
     slot_.end_ns = steady_ns();
     slot_.trouble = session_.trouble();
-    if constexpr (requires { session_.optimistic_reads(); }) {
-      slot_.remote_reads = session_.optimistic_reads();
-      slot_.edits_by_owners = session_.edits_by_owners();
-    }
+    if constexpr (requires { session_.remote_work(); }) slot_.remote = session_.remote_work();
   }
 
  private:

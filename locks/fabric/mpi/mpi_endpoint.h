@@ -144,6 +144,9 @@ class MpiEndpoint {
   std::optional<Flushed> flush_idle(std::uint32_t rank, Deadline deadline) {
     return channel_ == nullptr ? Flushed(rank, 0) : channel_->flush_idle(rank, deadline);
   }
+  std::optional<Flushed> flush_until(std::uint32_t rank, Deadline deadline) {
+    return channel_ == nullptr ? Flushed(rank, 0) : channel_->flush_until(rank, deadline);
+  }
   void keep(std::uint32_t rank, const std::shared_ptr<void>& buffer) {
     if (channel_ != nullptr) channel_->keep(rank, buffer);
   }
@@ -168,6 +171,7 @@ class MpiEndpoint {
     if (channel_ != nullptr) channel_->push(rank);
   }
 
+  Traffic traffic() const { return channel_ == nullptr ? Traffic() : channel_->traffic(); }
   void overlap(std::size_t n, Overlap::Body body) {
     if (channel_ != nullptr) return channel_->overlap(n, body);
     for (std::size_t i = 0; i < n; ++i) body(i);

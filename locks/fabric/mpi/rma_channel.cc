@@ -57,6 +57,7 @@ void RmaChannel::expect(std::uint32_t rank, const Slot& slot) {
 /// Whether all is complete; else the deadline has come, and it is given up.
 bool RmaChannel::complete(std::uint32_t rank, const RankService* service, Deadline deadline) {
   Peer& peer = peers_[rank];
+  ++round_trips_;
   const CompletionWait wait{
       .crowded = crowded_, .answers = answers_, .service = service, .deadline = deadline};
   if (!mpi_->complete(*window_, rank, peer.in_flight, wait)) {

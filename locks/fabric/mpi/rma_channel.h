@@ -62,9 +62,10 @@ class RmaChannel {
   }
   /// As Endpoint::flush_idle(). With Open MPI it waits as long as flush() does.
   std::optional<Flushed> flush_idle(std::uint32_t rank, Deadline deadline) {
-    const Peer& peer = peers_[rank];
-    if (peer.flushed < peer.issued && !complete(rank, service_, deadline)) return std::nullopt;
-    return Flushed(rank, issued_);
+    return flush_by(rank, service_, deadline);
+  }
+  std::optional<Flushed> flush_until(std::uint32_t rank, Deadline deadline) {
+    return flush_by(rank, nullptr, deadline);
   }
   /// As Endpoint::keep().
   void keep(std::uint32_t rank, const std::shared_ptr<void>& buffer);
@@ -72,6 +73,7 @@ class RmaChannel {
   bool answers(std::uint32_t rank, Deadline deadline);
   /// All that is not given up.
   void flush_all();
+  Traffic traffic() const { return {issued_, round_trips_}; }
   /// As Endpoint::overlap().
   void overlap(std::size_t n, Overlap::Body body) {
     overlap_.run(n, body, {[this](std::uint32_t rank) { flush(rank); }, [this] { flush_all(); }});
@@ -110,6 +112,12 @@ class RmaChannel {
   void issue(std::uint32_t rank);
   void expect(std::uint32_t rank, const Slot& slot);
   bool complete(std::uint32_t rank, const RankService* service, Deadline deadline);
+  std::optional<Flushed> flush_by(std::uint32_t rank, const RankService* service,
+                                  Deadline deadline) {
+    const Peer& peer = peers_[rank];
+    if (peer.flushed < peer.issued && !complete(rank, service, deadline)) return std::nullopt;
+    return Flushed(rank, issued_);
+  }
 
   std::shared_ptr<MpiInterface> mpi_;
   const MpiWindow* window_;
@@ -117,6 +125,7 @@ class RmaChannel {
   LastAnswers* answers_;
   bool crowded_;
   std::uint64_t issued_ = 0;  // operations so far: the sequence of the last one
+  std::uint64_t round_trips_ = 0;
   std::uint64_t posted_ = 0;  // slots handed out so far
   std::vector<Slot> slots_;
   std::vector<Peer> peers_;

@@ -157,9 +157,11 @@ class ShmEndpoint {
   void order(std::uint32_t) { fence(); }
   void push(std::uint32_t) {}
   std::optional<Flushed> flush_idle(std::uint32_t rank, Deadline) { return flush(rank); }
+  std::optional<Flushed> flush_until(std::uint32_t rank, Deadline) { return flush(rank); }
   /// Every rank answers, and a flush gives nothing up.
   void keep(std::uint32_t, const std::shared_ptr<void>&) {}
   bool answers(std::uint32_t, Deadline) { return true; }
+  Traffic traffic() const { return {}; }
   /// No flush takes time.
   void overlap(std::size_t n, Overlap::Body body) {
     for (std::size_t i = 0; i < n; ++i) body(i);

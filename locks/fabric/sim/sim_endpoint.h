@@ -6,6 +6,7 @@
 // *Thread safety.* As engine.h says.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -109,24 +110,26 @@ class SimEndpoint {
     if (overlap_.in_body()) {
       overlap_.flush(rank);
     } else {
-      engine_->flush(agent_, rank);
+      complete(rank);
     }
     return {rank, sequence_};
   }
   std::optional<Flushed> flush_idle(std::uint32_t rank, Deadline) { return flush(rank); }
+  std::optional<Flushed> flush_until(std::uint32_t rank, Deadline) { return flush(rank); }
   /// Every rank answers, and a flush gives nothing up.
   void keep(std::uint32_t, const std::shared_ptr<void>&) {}
   bool answers(std::uint32_t, Deadline) { return true; }
   void flush_all() {
     if (overlap_.in_body()) return overlap_.flush_all();
-    engine_->flush_all(agent_);
+    complete_all();
   }
+  Traffic traffic() const { return traffic_; }
   void fence() {
     flush_all();
     on_agent([&] { engine_->fence(agent_); });
   }
   void order(std::uint32_t rank) {
-    if (overlap_.in_body() && engine_->orders_by_flush()) return overlap_.flush(rank);
+    if (engine_->orders_by_flush()) return static_cast<void>(flush(rank));
     on_agent([&] { engine_->order(agent_, rank); });
   }
   /// A posted operation happens by itself.
@@ -137,8 +140,7 @@ class SimEndpoint {
       results_ = std::vector<ResultSlot>(Overlap::kMost * kResultSlots);
     }
     overlap_.run(n, body,
-                 {[this](std::uint32_t rank) { engine_->flush(agent_, rank); },
-                  [this] { engine_->flush_all(agent_); }});
+                 {[this](std::uint32_t rank) { complete(rank); }, [this] { complete_all(); }});
   }
 
   // --- waiting
@@ -197,6 +199,29 @@ class SimEndpoint {
   const Topology& topology() const { return *topology_; }
 
  private:
+  void complete(std::uint32_t rank) {
+    if (const auto at = std::find(awaited_.begin(), awaited_.end(), rank); at != awaited_.end()) {
+      awaited_.erase(at);
+      ++traffic_.round_trips;
+    }
+    engine_->flush(agent_, rank);
+  }
+  void complete_all() {
+    traffic_.round_trips += awaited_.empty() ? 0 : 1;
+    awaited_.clear();
+    engine_->flush_all(agent_);
+  }
+  /// Counts an operation that goes to another node, if it does. `waits`: it is complete on return.
+  void sends(const sim::Operation& op, bool waits) {
+    const std::uint32_t rank = op.at.rank();
+    if (op.access != sim::OpClass::kRma || is_local(rank)) return;
+    ++traffic_.messages;
+    if (waits) {
+      ++traffic_.round_trips;
+    } else if (std::find(awaited_.begin(), awaited_.end(), rank) == awaited_.end()) {
+      awaited_.push_back(rank);
+    }
+  }
   /// An operation of class C; its operands are for the caller to fill in.
   template <class C>
   sim::Operation operation(sim::OpKind kind, Address a) const {
@@ -233,8 +258,10 @@ class SimEndpoint {
       const Pending pending = post<C>(kind, a, operand, expected);
       return pending.value(flush(a.rank()));
     }
+    const sim::Operation op = word<C>(kind, a, operand, expected);
+    sends(op, /*waits=*/true);
     std::uint64_t value = 0;
-    on_agent([&] { value = engine_->perform(agent_, word<C>(kind, a, operand, expected)); });
+    on_agent([&] { value = engine_->perform(agent_, op); });
     return value;
   }
   template <class C>
@@ -243,10 +270,12 @@ class SimEndpoint {
       post(op, nullptr);
       flush(op.at.rank());
     } else {
+      sends(op, /*waits=*/true);
       on_agent([&] { engine_->perform(agent_, op); });
     }
   }
   void post(const sim::Operation& op, ResultSlot* result) {
+    sends(op, /*waits=*/false);
     on_agent([&] { engine_->post(agent_, op, result); });
   }
   /// Engines suspend the agent on its own stack.
@@ -278,6 +307,8 @@ class SimEndpoint {
   const Topology* topology_;
   std::uint64_t sequence_ = 0;
   std::vector<ResultSlot> results_;
+  Traffic traffic_;
+  std::vector<std::uint32_t> awaited_;  // ranks to which something is under way
   mutable Overlap overlap_;
   SlotHold hold_;
   // Last, so that what was posted has happened before the results' place goes.

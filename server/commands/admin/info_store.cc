@@ -43,6 +43,8 @@ void write_fabric(const Call& call, InfoWriter& out) {
   out.field("remote_reads_locked", remote.refused);
   out.field("remote_reads_by_owners", remote.reads_by_owners);
   out.field("remote_edits_by_owners", remote.edits_by_owners);
+  out.field("remote_messages", remote.messages);
+  out.field("remote_round_trips", remote.round_trips);
 }
 
 /// Writes the figures of each rank with memory in this process: elements as they are now, bytes as

@@ -68,7 +68,7 @@ void check_histories(const std::string& lock, std::uint64_t i, const std::string
       if (wrong.empty()) wrong = recorder.round(round, [] { return steady_ns(); }).value_or("");
     }
     mine = recorder.history();
-    made = session.inspector().edits_by_owners();
+    made = session.inspector().remote_work().edits_by_owners;
   }
   require_all_well(store, wrong);
   check_path(store, more, made);
@@ -186,7 +186,7 @@ void check_counters(const std::string& more) {
           done.fetch_add(s.increment(named("counter ", (i + t) % 4)).ok(),
                          std::memory_order_relaxed);
         }
-        by_owners.fetch_add(s.inspector().edits_by_owners(), std::memory_order_relaxed);
+        by_owners.fetch_add(s.inspector().remote_work().edits_by_owners, std::memory_order_relaxed);
       });
     }
   }

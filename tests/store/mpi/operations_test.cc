@@ -37,6 +37,37 @@ TEST_CASE(
   }
 }
 
+// As many as a simulated network sees (tests/store/sim/read_costs_test.cc).
+TEST_CASE("store over mpi: messages and round trips to other nodes are counted") {
+  Store store =
+      open_job_store("memory=8MiB&sessions=2&path=onesided&lock=gbh:lockall=off,versions=on");
+  only_on(store, 0, [&](Session& s) {
+    std::string key = "key";
+    while (s.inspector().stripe_of(key).rank + 1 != store.ranks()) key += '.';
+    const std::string value(100, 'v');
+    std::string out;
+    // The least of several: now and then a permit is renewed.
+    const auto least = [&](const auto& operation) {
+      RemoteWork fewest{.messages = ~0ULL, .round_trips = ~0ULL};
+      for (int i = 0; i < 10; ++i) {
+        const RemoteWork before = s.inspector().remote_work();
+        REQUIRE(operation().ok());
+        const RemoteWork after = s.inspector().remote_work();
+        fewest.messages = std::min(fewest.messages, after.messages - before.messages);
+        fewest.round_trips = std::min(fewest.round_trips, after.round_trips - before.round_trips);
+      }
+      return fewest;
+    };
+    const RemoteWork put = least([&] { return s.put(key, value); });
+    const RemoteWork get = least([&] { return s.get(key, out); });
+    if (s.inspector().remote_work().reads.all() == 0) return;  // the key is of this node
+    CHECK(get.messages == 1);
+    CHECK(get.round_trips == 1);
+    CHECK(put.messages == 6);
+    CHECK(put.round_trips == 2);
+  });
+}
+
 TEST_CASE("store over mpi: a model in heaps that fill up") {
   const std::string shape =
       "memory=1MiB&sessions=2&locks_per_session=64&buckets=16&stripes=4&lock=d-mcs";

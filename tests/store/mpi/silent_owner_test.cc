@@ -71,7 +71,7 @@ struct Silence {
     bool made = false;
     if (store.process() == 0) {
       REQUIRE(session.put(key, kBefore).ok());
-      made = session.inspector().edits_by_owners() == 1;
+      made = session.inspector().remote_work().edits_by_owners == 1;
     }
     travels = !store.gather_everywhere(made ? "travels" : "")[0].empty();
   }
@@ -92,13 +92,13 @@ struct Silence {
   /// The slots of calls that had no answer come back, and nothing is made late.
   void check_settled() {
     if (store.process() == 0) {
-      const std::uint64_t before = session.inspector().edits_by_owners();
+      const std::uint64_t before = session.inspector().remote_work().edits_by_owners;
       const std::uint64_t until = steady_ns() + 60'000'000'000;
       std::uint64_t made = 0;
       while (made < 2 * kSlots && steady_ns() < until) {
         REQUIRE(session.put(key, kAgain).ok());
         CHECK(*session.get(key) == kAgain);
-        made = session.inspector().edits_by_owners() - before;
+        made = session.inspector().remote_work().edits_by_owners - before;
       }
       CHECK(made >= 2 * kSlots);
     }
@@ -198,20 +198,20 @@ TEST_CASE("store over mpi: an edit of a rank in a blocking call is taken back") 
   if (!silence.travels) return;
   // It takes part in one-sided operations, but answers nobody.
   constexpr int kTag = 17;
-  silence.run([] { MPI_Recv(nullptr, 0, MPI_BYTE, 0, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE); },
-              [&] {
-                const std::uint64_t before = silence.session.inspector().edits_by_owners();
-                for (std::uint64_t i = 0; i < Silence::kSlots + 1; ++i) {
-                  CHECK(silence.session.put(silence.key, kAfter).ok());
-                  CHECK(*silence.session.get(silence.key) == kAfter);
-                }
-                CHECK(silence.session.inspector().edits_by_owners() == before);
-                const auto mpi = fabric::MpiInterface::acquire();
-                REQUIRE(mpi.ok());
-                (*mpi)->call([&] {
-                  MPI_Send(nullptr, 0, MPI_BYTE, static_cast<int>(silence.last), kTag,
-                           MPI_COMM_WORLD);
-                });
-              });
+  silence.run(
+      [] { MPI_Recv(nullptr, 0, MPI_BYTE, 0, kTag, MPI_COMM_WORLD, MPI_STATUS_IGNORE); },
+      [&] {
+        const std::uint64_t before = silence.session.inspector().remote_work().edits_by_owners;
+        for (std::uint64_t i = 0; i < Silence::kSlots + 1; ++i) {
+          CHECK(silence.session.put(silence.key, kAfter).ok());
+          CHECK(*silence.session.get(silence.key) == kAfter);
+        }
+        CHECK(silence.session.inspector().remote_work().edits_by_owners == before);
+        const auto mpi = fabric::MpiInterface::acquire();
+        REQUIRE(mpi.ok());
+        (*mpi)->call([&] {
+          MPI_Send(nullptr, 0, MPI_BYTE, static_cast<int>(silence.last), kTag, MPI_COMM_WORLD);
+        });
+      });
   silence.check_settled();
 }

@@ -53,9 +53,15 @@ struct FarSessions {
   Cost cost(const std::function<bool()>& operation) {
     const std::uint64_t began = now();
     const std::uint64_t before = messages();
+    const store::RemoteWork counted = session->remote_work();
     REQUIRE(operation());
-    return {static_cast<std::int64_t>((now() - began + round_trip_ns / 2) / round_trip_ns),
-            messages() - before};
+    const Cost cost{static_cast<std::int64_t>((now() - began + round_trip_ns / 2) / round_trip_ns),
+                    messages() - before};
+    // The session's counters say the same.
+    CHECK(session->remote_work().messages - counted.messages == cost.messages);
+    CHECK(static_cast<std::int64_t>(session->remote_work().round_trips - counted.round_trips) ==
+          cost.round_trips);
+    return cost;
   }
   Cost get() {
     return cost([this] { return session->get(keys[0], value).ok() && !value.empty(); });

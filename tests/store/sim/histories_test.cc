@@ -102,6 +102,15 @@ TEST_CASE("store in simulation: transfers keep the sum, and flags stay equal") {
   }
 }
 
+TEST_CASE("store in simulation: transfers, where reads of several keys take no locks") {
+  for (const Size& size : kSmall) {
+    for_each_run(size, 1, [&](SimPlan plan) {
+      plan.address_bytes = 1 << 16;
+      check_transfers(plan, size);
+    });
+  }
+}
+
 TEST_CASE("store in simulation: 64 ranks") {
   for_each_run(kLarge, 1, [](const SimPlan& plan) {
     check_history(plan, kLarge);

@@ -37,8 +37,8 @@ struct Caller {
   }
   /// Whether edit() is one that the owner makes.
   bool by_owner(const std::function<bool()>& edit) {
-    const std::uint64_t before = session->edits_by_owners();
-    return edit() && session->edits_by_owners() == before + 1;
+    const std::uint64_t before = session->remote_work().edits_by_owners;
+    return edit() && session->remote_work().edits_by_owners == before + 1;
   }
   void rest(std::uint64_t ns) {
     auto& ep = session->endpoint();
@@ -164,7 +164,7 @@ TEST_CASE("owner: an edit answers as it does at home") {
     CHECK(session.set_range(key, 0, "", store::PutIf::kAbsent).code() == Code::kExists);
     CHECK(session.erase(key).ok());
     CHECK(caller.get(key) == "NOT_FOUND");
-    CHECK(session.edits_by_owners() == 12);
+    CHECK(session.remote_work().edits_by_owners == 12);
   });
 }
 
@@ -178,7 +178,7 @@ TEST_CASE("owner: an expiry goes with a put, and may be kept") {
     CHECK(session.info(key)->expires_at_ms == 1'000'000);
     REQUIRE(session.put(key, "c", {}).ok());
     CHECK(session.info(key)->expires_at_ms == store::kNoExpiry);
-    CHECK(session.edits_by_owners() == 3);
+    CHECK(session.remote_work().edits_by_owners == 3);
   });
 }
 
@@ -222,7 +222,7 @@ TEST_CASE("owner: a large value is the caller's to make and to free") {
     CHECK(caller.by_owner([&] { return session.set_range(key, 60'000, part).ok(); }));
     CHECK_FALSE(caller.by_owner([&] { return session.set_range(key, 70'000, part).ok(); }));
     CHECK(*session.append(key, part) == 70'008);
-    CHECK(session.edits_by_owners() == 1);
+    CHECK(session.remote_work().edits_by_owners == 1);
     // It does not grow here.
     CHECK(caller.by_owner([&] { return session.set_range(key, 60'000, "PART").ok(); }));
     std::string there(70'008, '\0');
@@ -248,7 +248,7 @@ TEST_CASE("owner: what does not fit a slot is one-sided") {
     const std::string long_key = "{" + caller.keys[0] + "}" + large;
     REQUIRE(session.put(long_key, "v", {}).ok());
     CHECK(caller.get(long_key) == "v");
-    CHECK(session.edits_by_owners() == 0);
+    CHECK(session.remote_work().edits_by_owners == 0);
   });
 }
 
@@ -265,7 +265,7 @@ TEST_CASE("owner: a full heap is the caller's to say") {
     CHECK(status == Code::kOutOfSpace);
     CHECK(status.message().size() > 20);
     CHECK(puts > 1000);
-    CHECK(caller.session->edits_by_owners() > 1000);
+    CHECK(caller.session->remote_work().edits_by_owners > 1000);
   });
 }
 

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "keyway/locks/fabric/sim/explorer.h"
 #include "keyway/locks/fabric/sim/explorer_hash.h"
 #include "keyway/locks/fabric/sim/sim_endpoint.h"
+#include "tests/store/sim/sim_store.h"
 
 using namespace keyway;
 
@@ -68,7 +70,8 @@ class Visits final : public fabric::sim::Program {
       locations.push_back({.stripe = stripe, .rank = 0});
     }
     store::StripeSet<E> set(seats_[i]->gate, locations);
-    if (!set.acquire(visits_[i].mode).ok()) execution_->fail(i, "an acquire failed");
+    if (!set.acquire(visits_[i].mode, seats_[i]->gate.begun()).ok())
+      execution_->fail(i, "an acquire failed");
     standings_[i] = Standing::kInside;
     for (const std::uint64_t stripe : visits_[i].stripes) {
       const std::uint64_t seen = ep.load(fabric::rma, record(stripe));
@@ -178,4 +181,26 @@ TEST_CASE("stripe set: agents that want each other's stripes, of every kind, by 
     some.require_clean(some.explorer.random(1, 3000));
     some.require_clean(some.explorer.pct(1, 3000, 4));
   }
+}
+
+// The nodes of waiters that gave up; confirming that they are free is a wait, at which bodies
+// change places.
+TEST_CASE("stripe set: nodes that have come back are taken once, by whichever body") {
+  test::SimStore<E> store({.ranks = 1});
+  const test::SimTeam team(store.fabric());
+  team.run([&](std::uint32_t) {
+    E ep = *store.fabric().endpoint(0);
+    locks::NodePool<E> pool(ep, store.geometry().nodes());
+    const std::size_t all = pool.free_nodes().size();
+    for (std::size_t i = 0; i < all; ++i) pool.abandon(*pool.take());
+    std::set<std::uint32_t> taken;
+    ep.overlap(4, [&](std::size_t) {
+      for (int i = 0; i < 3; ++i) {
+        const auto node = pool.take();
+        if (node.ok()) CHECK(taken.insert(*node).second);
+      }
+    });
+    CHECK(taken.size() > 0);
+    CHECK(taken.size() + pool.free_nodes().size() + pool.nodes_in_limbo().size() == all);
+  });
 }

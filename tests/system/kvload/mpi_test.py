@@ -98,8 +98,17 @@ class Job(unittest.TestCase):
                        "--store", f"mpi:{place}")
             self.assertEqual(done.returncode, 0, done.stderr)
             with open(path, encoding="utf8") as file:
-                ways[place] = json.load(file)["phases"][1].get("remote_reads")
+                phase = json.load(file)["phases"][1]
+            ways[place] = phase.get("remote_reads")
             self.assertEqual("[REMOTE-READ], Warm" in done.stdout, ways[place] is not None)
+            self.assertEqual("[NETWORK], RoundTripsPerOperation" in done.stdout,
+                             "remote_round_trips" in phase)
+            if ways[place] is not None and int(RANKS) > 1:
+                # Nearly all reads of the others' keys are warm: a message and a round trip each.
+                others = 1 - 1 / int(RANKS)
+                for count in ("remote_messages", "remote_round_trips"):
+                    self.assertGreater(phase[count], 0.8 * others * 4000)
+                    self.assertLess(phase[count], 3 * others * 4000)
         self.assertIsNone(ways[""])  # one node
         if int(RANKS) > 1 and len(places) > 1:
             far = ways["?ranks_per_node=1"]

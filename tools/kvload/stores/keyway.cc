@@ -49,8 +49,7 @@ class KeywaySession {
     session_.get_many(keys, out, codes);
   }
   const std::string& trouble() const { return trouble_; }
-  OptimisticReads optimistic_reads() { return session_.inspector().optimistic_reads(); }
-  std::uint64_t edits_by_owners() { return session_.inspector().edits_by_owners(); }
+  RemoteWork remote_work() { return session_.inspector().remote_work(); }
 
  private:
   /// Keeps the sentence of the first failure that has one.
