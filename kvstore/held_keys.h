@@ -103,12 +103,18 @@ class HeldKeys {
   Code for_each(std::size_t keys, Use&& use);
   std::optional<Code> draft_one(std::size_t i, Lane<E>& lane, bool in_turn, std::string_view key,
                                 const KeyVersion* version, ElementDraft& draft);
-  Code show_one(Lane<E>& lane, std::size_t i, const Found& found, Code code, ElementsReader reader);
+  /// Shows what find() has found with this lane.
+  static Code show_one(Lane<E>& lane, E& ep, std::uint32_t rank, const Found& found,
+                       FunctionRef<void(const ElementState*)> show);
+  /// The result of prepare().
+  struct Prepared {
+    std::size_t lanes = 1;
+    bool surveyed = false;  // lines and elements of all keys are at hand
+  };
   /// Before the first change: room in the lanes for all that is read and composed (K3), and marks
-  /// on the elements (K8). Returns how many lanes take part. key_at(i) is the i-th key.
+  /// on the elements (K8). key_at(i) is the i-th key.
   template <class KeyAt>
-  std::size_t prepare(std::span<const Location> locations, std::size_t remote_stripes,
-                      KeyAt&& key_at);
+  Prepared prepare(std::span<const Location> locations, std::size_t remote_stripes, KeyAt&& key_at);
   bool is_remote(std::size_t i) const { return !core_.ep.is_local(locations_[i].rank); }
 
   SessionCore<E>& core_;
@@ -150,12 +156,9 @@ Status HeldKeys<E>::change(std::span<const Location> locations, const Items& ite
                            Mutate&& mutate) {
   core_.freed.reserve(locations.size() * FreedBlocks<E>::kMaxOfWrite);
   const RemoteKeys remote(core_, locations);
-  // One key fails before it changes.
-  const bool several = locations.size() > 1;
-  const bool surveyed =
-      several && !core_.ep.one_class() && locations.size() <= KeySurvey<E>::kAtOnce;
   const auto key_at = [&](std::size_t i) { return std::invoke(key_of, items[i]); };
-  const std::size_t lanes = several ? prepare(locations, remote.stripes(), key_at) : 1;
+  Prepared ready;  // one key fails before it changes
+  if (locations.size() > 1) ready = prepare(locations, remote.stripes(), key_at);
   std::size_t done = 0;
   Status failed;
   const auto change_one = [&](std::size_t i, Lane<E>& lane, bool at_hand) {
@@ -166,24 +169,26 @@ Status HeldKeys<E>::change(std::span<const Location> locations, const Items& ite
       return core_.change_locked(
           lane, access, location, key_at(i), ValueRange::none(),
           [&](const ElementPart* old) { return mutate(i, old); },
-          at_hand ? &core_.survey.first_line(i) : nullptr, block.entry, block.bytes);
+          at_hand ? &core_.survey.first_line(i) : nullptr, block);
     });
     if (status == Code::kOutOfSpace) status = half_done(done, locations.size());
     if (!status.ok()) failed = std::move(status);
     ++done;
     core_.ep.flush(location.rank);  // the buffers of a posted write are used again by the next
   };
-  fabric::overlap_steps(core_.ep, remote.stripes(), lanes, [&](std::size_t n, std::size_t lane) {
-    const std::span<const std::size_t> keys = remote.of(n);
-    for (std::size_t k = 0; k < keys.size() && failed.ok(); ++k) {
-      const auto before = keys.first(k);
-      const std::uint64_t bucket = locations[keys[k]].bucket;
-      const bool changed = std::any_of(before.begin(), before.end(), [&](std::size_t i) {
-        return locations[i].bucket == bucket;
+  fabric::overlap_steps(
+      core_.ep, remote.stripes(), ready.lanes, [&](std::size_t n, std::size_t lane) {
+        const std::span<const std::size_t> keys = remote.of(n);
+        for (std::size_t k = 0; k < keys.size() && failed.ok(); ++k) {
+          const auto shares_bucket = [&](std::size_t earlier) {
+            return locations[earlier].bucket == locations[keys[k]].bucket;
+          };
+          const auto before = keys.first(k);
+          const bool at_hand =
+              ready.surveyed && std::none_of(before.begin(), before.end(), shares_bucket);
+          change_one(keys[k], core_.lane_at(lane), at_hand);
+        }
       });
-      change_one(keys[k], core_.lane_at(lane), surveyed && !changed);
-    }
-  });
   for (std::size_t i = 0; i < locations.size() && failed.ok(); ++i) {
     if (!core_.ep.is_local(locations[i].rank)) continue;
     fabric::this_fiber::yield_if_due(i);
@@ -194,12 +199,12 @@ Status HeldKeys<E>::change(std::span<const Location> locations, const Items& ite
 
 template <fabric::Endpoint E>
 template <class KeyAt>
-std::size_t HeldKeys<E>::prepare(std::span<const Location> locations, std::size_t remote_stripes,
-                                 KeyAt&& key_at) {
+auto HeldKeys<E>::prepare(std::span<const Location> locations, std::size_t remote_stripes,
+                          KeyAt&& key_at) -> Prepared {
   if (core_.ep.one_class()) {  // there are no readers without locks
     core_.reserve.local_reads(locations);
     core_.reserve.give(core_.lane);
-    return 1;
+    return {};
   }
   constexpr std::size_t kAtOnce = KeySurvey<E>::kAtOnce;
   const auto survey = [&](auto&& use) {
@@ -214,15 +219,16 @@ std::size_t HeldKeys<E>::prepare(std::span<const Location> locations, std::size_
   survey(note);
   const std::size_t most = std::min(core_.reserve.lanes(), fabric::Overlap::kMost);
   const std::size_t lanes = std::clamp<std::size_t>(remote_stripes, 1, most);
+  const bool surveyed = locations.size() <= kAtOnce;
   core_.make_lanes(lanes);
   for (std::size_t i = 0; i < lanes; ++i) core_.reserve.give(core_.lane_at(i));
-  if (locations.size() <= kAtOnce) {
+  if (surveyed) {
     mark(locations);
   } else {
     survey(mark);
   }
   core_.marks.complete();
-  return lanes;
+  return {lanes, surveyed};
 }
 
 template <fabric::Endpoint E>
@@ -230,10 +236,10 @@ template <class Use>
 Code HeldKeys<E>::for_each(std::size_t keys, Use&& use) {
   Code first = Code::kOk;
   std::vector<std::size_t> remote;
-  std::vector<bool> done(keys);
   for (std::size_t i = 0; i < keys; ++i) {
     if (is_remote(i)) remote.push_back(i);
   }
+  std::vector<bool> done(remote.empty() ? 0 : keys);
   const std::size_t lanes = std::min(remote.size(), fabric::Overlap::kMost);
   core_.make_lanes(lanes);
   fabric::overlap_steps(core_.ep, remote.size(), lanes, [&](std::size_t n, std::size_t lane) {
@@ -243,7 +249,7 @@ Code HeldKeys<E>::for_each(std::size_t keys, Use&& use) {
     if (code && *code != Code::kOk) first = *code;
   });
   for (std::size_t i = 0; i < keys && first == Code::kOk; ++i) {
-    if (done[i]) continue;
+    if (!done.empty() && done[i]) continue;
     fabric::this_fiber::yield_if_due(i);
     first = *use(i, core_.lane, true);
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -39,7 +40,11 @@ Status HeldKeys<E>::read(std::span<const std::string_view> keys, ElementsReader 
       fabric::this_fiber::yield_if_due(i);
       Lane<E>& lane = is_remote(i) ? core_.lane_at(1 + r++) : core_.lane;
       if (!is_remote(i)) find(fabric::cpu, i, lane);
-      const Code code = show_one(lane, i, found[i - from], codes[i - from], reader);
+      Code code = codes[i - from];
+      if (code == Code::kOk) {
+        code = show_one(lane, core_.ep, locations_[i].rank, found[i - from],
+                        [&](const ElementState* element) { reader(i, element); });
+      }
       if (code != Code::kOk) return Status(code);
     }
   }
@@ -51,51 +56,52 @@ std::optional<Status> HeldKeys<E>::read_together(SessionCore<E>& core,
                                                  std::span<const Location> locations,
                                                  std::span<const std::string_view> keys,
                                                  ElementsReader reader, Deadline until) {
-  std::vector<Location> local;
-  for (const Location& location : locations) {
-    if (core.ep.is_local(location.rank)) local.push_back(location);
-  }
+  const auto is_local = [&](const Location& location) { return core.ep.is_local(location.rank); };
   // More keys than a batch has are rare, and their copies would be large.
-  if (local.size() == keys.size() || keys.size() > kBatchWindow || core.gate.holds_all()) return {};
+  if (keys.size() > kBatchWindow || core.gate.holds_all()) return {};
+  if (std::all_of(locations.begin(), locations.end(), is_local)) return {};
   const auto late_or_locks = [&]() -> std::optional<Status> {
     if (core.optimistic.late().empty()) return {};
     return core.gate.no_answer(core.optimistic.late().front());
   };
   if (!core.optimistic.begin_together(locations, keys, until)) return late_or_locks();
+  std::vector<Location> local;
+  std::copy_if(locations.begin(), locations.end(), std::back_inserter(local), is_local);
   HeldKeys<E> held(core, local);
   if (Status status = held.acquire(locks::Mode::kRead, until); !status.ok()) return status;
   if (!core.optimistic.end_together(until)) return late_or_locks();
-  for (std::size_t i = 0, l = 0; i < keys.size(); ++i) {
+  for (std::size_t i = 0; i < keys.size(); ++i) {
     fabric::this_fiber::yield_if_due(i);
-    if (!core.ep.is_local(locations[i].rank)) {
+    if (!is_local(locations[i])) {
       const ElementState state{core.optimistic.value_of(i), kNoExpiry};
       reader(i, &state);
       continue;
     }
     Found found;
     Code code = core.chain.find(fabric::cpu, locations[i], nullptr, keys[i], found);
-    const auto show = [&](std::size_t, const ElementState* element) { reader(i, element); };
-    code = held.show_one(core.lane, l++, found, code, show);
+    if (code == Code::kOk) {
+      code = show_one(core.lane, core.ep, locations[i].rank, found,
+                      [&](const ElementState* element) { reader(i, element); });
+    }
     if (code != Code::kOk) return Status(code);
   }
   return Status();
 }
 
 template <fabric::Endpoint E>
-Code HeldKeys<E>::show_one(Lane<E>& lane, std::size_t i, const Found& found, Code code,
-                           ElementsReader reader) {
-  if (code != Code::kOk) return code;
+Code HeldKeys<E>::show_one(Lane<E>& lane, E& ep, std::uint32_t rank, const Found& found,
+                           FunctionRef<void(const ElementState*)> show) {
   if (!found.live()) {
-    reader(i, nullptr);
+    show(nullptr);
     return Code::kOk;
   }
   ElementPart part;
-  code = fabric::with_access(core_.ep, locations_[i].rank, [&](auto access) {
-    return lane.reader.show(access, locations_[i].rank, found, ValueRange::whole(), part);
+  const Code code = fabric::with_access(ep, rank, [&](auto access) {
+    return lane.reader.show(access, rank, found, ValueRange::whole(), part);
   });
   if (code != Code::kOk) return code;
   const ElementState state{part.bytes, part.expires_at_ms};
-  reader(i, &state);
+  show(&state);
   if (state.value.size() > fabric::kSliceBytes) fabric::this_fiber::yield_if_due();
   return Code::kOk;
 }

@@ -112,12 +112,12 @@ struct SessionCore {
   template <class Mutate>
   void try_change(const Location& location, std::string_view key, ValueRange range, bool waited,
                   Status& status, Mutate&& mutate);
-  /// The same with the stripe locked, and once. `first`, `expected` and `block` as for
+  /// The same with the stripe locked, and once. `first` and `expected` as for
   /// BucketChain::locate().
   template <class Access, class Mutate>
   Status change_locked(Lane<E>& with, Access access, const Location& location, std::string_view key,
                        ValueRange range, Mutate&& mutate, const Bucket* first = nullptr,
-                       EntryWord expected = {}, std::span<const std::byte> block = {});
+                       const BlockAtHand& expected = {});
   /// Makes lanes for an operation on several keys, one for each body, and the session's own, which
   /// is the first.
   void make_lanes(std::size_t n) {
@@ -324,8 +324,8 @@ Status SessionCore<E>::change(const Location& location, std::string_view key, Va
       Status status;
       {
         const StripeGuard<E> held(gate, location.rank, location.stripe, *grant);
-        status =
-            change_locked(lane, access, location, key, range, mutate, line_of(*grant), expected);
+        status = change_locked(lane, access, location, key, range, mutate, line_of(*grant),
+                               BlockAtHand{expected, {}});
       }
       freed.collect();
       leave(location);
@@ -375,10 +375,9 @@ template <fabric::Endpoint E>
 template <class Access, class Mutate>
 Status SessionCore<E>::change_locked(Lane<E>& with, Access access, const Location& location,
                                      std::string_view key, ValueRange range, Mutate&& mutate,
-                                     const Bucket* first, EntryWord expected,
-                                     std::span<const std::byte> block) {
+                                     const Bucket* first, const BlockAtHand& expected) {
   Found found;
-  const Code located = with.chain.locate(access, location, key, found, first, expected, block);
+  const Code located = with.chain.locate(access, location, key, found, first, expected);
   if (located != Code::kOk) return Status(located);
   ElementPart part;
   if (found.live()) {

@@ -68,21 +68,21 @@ class StripeSet {
 
  private:
   bool is_remote(const Stripe& stripe) const { return !ep_.is_local(stripe.rank); }
-  /// Calls step(stripe) for the stripes from this one on: at the same time for those of other
-  /// nodes.
-  template <class Step>
-  void for_each_from(std::size_t from, Step&& step) {
+  std::size_t remote_from(std::size_t from) const {
     const auto rest = std::span(stripes_).subspan(from);
-    std::size_t remote = 0;
+    return static_cast<std::size_t>(std::count_if(
+        rest.begin(), rest.end(), [&](const Stripe& stripe) { return is_remote(stripe); }));
+  }
+  /// Calls step(stripe) for the stripes from this one on: at the same time for the `remote`
+  /// ones of other nodes.
+  template <class Step>
+  void for_each_from(std::size_t from, std::size_t remote, Step&& step) {
+    const auto rest = std::span(stripes_).subspan(from);
     for (Stripe& stripe : rest) {
-      if (is_remote(stripe)) {
-        ++remote;
-      } else {
-        step(stripe);
-      }
+      if (!is_remote(stripe)) step(stripe);
     }
-    fabric::overlap_steps(ep_, remote == 0 ? 0 : rest.size(),
-                          std::min(remote, fabric::Overlap::kMost),
+    if (remote == 0) return;
+    fabric::overlap_steps(ep_, rest.size(), std::min(remote, fabric::Overlap::kMost),
                           [&](std::size_t i, std::size_t) {
                             if (is_remote(rest[i])) step(rest[i]);
                           });
@@ -90,20 +90,18 @@ class StripeSet {
   /// Tries the stripes from this one on, if several are of other nodes. Returns the first that is
   /// not held; none behind it is.
   std::size_t try_from(std::size_t from, locks::Mode mode) {
-    const auto rest = std::span(stripes_).subspan(from);
     if (gate_.holds_all()) return from;
-    const auto remote = std::count_if(rest.begin(), rest.end(),
-                                      [&](const Stripe& stripe) { return is_remote(stripe); });
+    const std::size_t remote = remote_from(from);
     if (remote < 2) return from;
-    for_each_from(from, [&](Stripe& stripe) {
+    for_each_from(from, remote, [&](Stripe& stripe) {
       auto grant = gate_.try_acquire(stripe.rank, stripe.stripe, mode);
       if (!grant.ok()) return;
       stripe.grant = *grant;
       stripe.held = true;
     });
-    const auto taken =
-        std::find_if(rest.begin(), rest.end(), [](const Stripe& stripe) { return !stripe.held; });
-    const std::size_t first = from + static_cast<std::size_t>(taken - rest.begin());
+    const auto taken = std::find_if(stripes_.begin() + static_cast<std::ptrdiff_t>(from),
+                                    stripes_.end(), [](const Stripe& each) { return !each.held; });
+    const auto first = static_cast<std::size_t>(taken - stripes_.begin());
     release_from(first);
     return first;
   }
@@ -112,7 +110,7 @@ class StripeSet {
       if (std::exchange(stripe.held, false))
         gate_.release(stripe.rank, stripe.stripe, stripe.grant);
     };
-    for_each_from(from, release);
+    for_each_from(from, remote_from(from), release);
   }
 
   StripeGate<E>& gate_;

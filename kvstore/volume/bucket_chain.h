@@ -79,12 +79,11 @@ class BucketChain {
   Code find(Access access, const Location& location, const Bucket* first, std::string_view key,
             Found& found);
   /// The same; copies the lines up to the one that holds the key, or to the end. A remote element
-  /// is read together with the first line if it is in the block of the entry `expected`;
-  /// post_first() has read that, too, if it has read `first`, or somebody else, to `block`.
+  /// is read together with the first line if it is in the block of the entry `expected`. With
+  /// `first`, that has been done already: by post_first(), or the bytes are there.
   template <class Access>
   Code locate(Access access, const Location& location, std::string_view key, Found& found,
-              const Bucket* first = nullptr, EntryWord expected = {},
-              std::span<const std::byte> block = {});
+              const Bucket* first = nullptr, const BlockAtHand& expected = {});
   /// Makes of a key that locate() has looked for what was decided of it. K3.
   template <class Access>
   Status apply(Access access, const Location& location, std::string_view key,

@@ -56,8 +56,7 @@ void BucketChain<E>::post_expected(std::uint32_t rank, EntryWord expected) {
 template <fabric::Endpoint E>
 template <class Access>
 Code BucketChain<E>::locate(Access access, const Location& location, std::string_view key,
-                            Found& found, const Bucket* first, EntryWord expected,
-                            std::span<const std::byte> block) {
+                            Found& found, const Bucket* first, const BlockAtHand& expected) {
   lines_.clear();
   fabric::Address at = geometry_.bucket(location.rank, location.bucket);
   while (true) {
@@ -67,9 +66,11 @@ Code BucketChain<E>::locate(Access access, const Location& location, std::string
     if (first != nullptr) {
       line.bucket = *std::exchange(first, nullptr);
     } else {
-      read_line(access, location, line, expected);
+      read_line(access, location, line, expected.entry);
     }
-    const BlockAtHand at_hand{expected, block.empty() ? std::span(expected_) : block};
+    const BlockAtHand at_hand{expected.entry, expected.bytes.empty()
+                                                  ? std::span<const std::byte>(expected_)
+                                                  : expected.bytes};
     const Code code = reader_.match(access, location, line.bucket, key, found, at_hand);
     if (code != Code::kOk || found.at != 0 || line.bucket.link() == 0) return code;
     at = {location.rank, line.bucket.link()};

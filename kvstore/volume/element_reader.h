@@ -27,7 +27,7 @@ namespace keyway::store {
 /// A buffer that grew beyond this is freed after the operation.
 inline constexpr std::size_t kMaxKept = 1 << 20;
 
-/// A block that was read together with the line that may refer to it.
+/// A block that was read together with the line that may refer to it, or is to be.
 struct BlockAtHand {
   EntryWord entry;  // empty: none
   std::span<const std::byte> bytes;

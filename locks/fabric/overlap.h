@@ -47,11 +47,16 @@ class Overlap {
   /// From a body: returns when the agent has flushed the rank, or all ranks.
   void flush(std::uint32_t rank);
   void flush_all();
-  /// From a body: make(), which waits for no other agent, on the agent's stack.
-  void make(FunctionRef<void()> make) { leave_to_agent(make, /*waits=*/false); }
+  /// make(), which waits for no other agent: from a body, on the agent's stack.
+  template <class Make>
+  void make(Make&& make) {
+    if (!in_body()) return make();
+    leave_to_agent(make, /*waits=*/false);
+  }
   /// The same for what waits (OV3); its result.
   template <class Wait>
   auto wait(Wait&& wait) {
+    if (!in_body()) return wait();
     decltype(wait()) result{};
     leave_to_agent([&] { result = wait(); }, /*waits=*/true);
     return result;

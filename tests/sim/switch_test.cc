@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <string_view>
+#include <utility>
 
 #include "keyway/tools/lockcheck/switch_program.h"
 #include "tests/sim/explored.h"
@@ -137,21 +138,15 @@ TEST_CASE("versions: with deadlines that pass, every order") {
 
 // Two visits of all three did not end within half an hour and 4 GB.
 TEST_CASE("versions: three agents, two of whom visit twice, every order", "[.long][switch]") {
-  const std::uint32_t once = 0b100;
-  require_reads_beside({.readers = 1,
-                        .writers = 2,
-                        .switchers = 0,
-                        .rounds = 2,
-                        .ranks = 3,
-                        .first = 1,
-                        .once = once});
-  require_reads_beside({.readers = 0,
-                        .writers = 3,
-                        .switchers = 0,
-                        .rounds = 2,
-                        .ranks = 4,
-                        .first = 1,
-                        .once = once});
+  for (const auto& [readers, ranks] : {std::pair(1u, 3u), std::pair(0u, 4u)}) {
+    require_reads_beside({.readers = readers,
+                          .writers = 3 - readers,
+                          .switchers = 0,
+                          .rounds = 2,
+                          .ranks = ranks,
+                          .first = 1,
+                          .once = 0b100});
+  }
 }
 
 TEST_CASE("switch: a reader, a writer and a switcher, the kinds of the papers, every order",

@@ -81,7 +81,7 @@ class RmaChannel {
   /// A wait of the endpoint: on the agent's stack.
   template <class Wait>
   auto wait(Wait&& wait) {
-    return overlap_.in_body() ? overlap_.wait(wait) : wait();
+    return overlap_.wait(wait);
   }
   /// MPICH sends an operation when it is posted, and the target carries it out when it comes; Open
   /// MPI may hold it back until the flush.

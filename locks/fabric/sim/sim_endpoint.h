@@ -126,11 +126,11 @@ class SimEndpoint {
   Traffic traffic() const { return traffic_; }
   void fence() {
     flush_all();
-    on_agent([&] { engine_->fence(agent_); });
+    overlap_.make([&] { engine_->fence(agent_); });
   }
   void order(std::uint32_t rank) {
     if (engine_->orders_by_flush()) return static_cast<void>(flush(rank));
-    on_agent([&] { engine_->order(agent_, rank); });
+    overlap_.make([&] { engine_->order(agent_, rank); });
   }
   /// A posted operation happens by itself.
   void push(std::uint32_t) {}
@@ -147,7 +147,7 @@ class SimEndpoint {
   template <class P>
   WaitResult wait_until(Address own_word, P&& predicate, Deadline deadline) {
     KW_DCHECK(own_word.rank() == rank());
-    return waiting([&] {
+    return overlap_.wait([&] {
       return engine_->wait(agent_, own_word, sim::PredicateRef::to(predicate), deadline);
     });
   }
@@ -155,14 +155,14 @@ class SimEndpoint {
   WaitResult wait_until_remote(Address word, P&& predicate, const Backoff& backoff,
                                Deadline deadline) {
     BackoffSteps steps(backoff, id_.word() ^ engine_->salt());
-    return waiting([&] {
+    return overlap_.wait([&] {
       return engine_->wait_remote(agent_, word, sim::PredicateRef::to(predicate), steps, deadline);
     });
   }
   template <class A>
   bool retry_until(A&& attempt, const Backoff& backoff, Deadline deadline) {
     BackoffSteps steps(backoff, id_.word() ^ engine_->salt());
-    return waiting([&] {
+    return overlap_.wait([&] {
       while (true) {
         engine_->attempt_begins(agent_);
         if (attempt()) {
@@ -190,7 +190,7 @@ class SimEndpoint {
   /// through the pointer until this agent's next operation happen at that instant (ORDERING.md).
   std::byte* view(Address a) const {
     const Address word(a.rank(), a.offset() / 8 * 8);
-    on_agent([&] { engine_->perform(agent_, operation<CpuClass>(sim::OpKind::kLoad, word)); });
+    overlap_.make([&] { engine_->perform(agent_, operation<CpuClass>(sim::OpKind::kLoad, word)); });
     return engine_->memory().view(a);
   }
   std::uint32_t rank() const { return id_.rank; }
@@ -261,7 +261,7 @@ class SimEndpoint {
     const sim::Operation op = word<C>(kind, a, operand, expected);
     sends(op, /*waits=*/true);
     std::uint64_t value = 0;
-    on_agent([&] { value = engine_->perform(agent_, op); });
+    overlap_.make([&] { value = engine_->perform(agent_, op); });
     return value;
   }
   template <class C>
@@ -271,22 +271,12 @@ class SimEndpoint {
       flush(op.at.rank());
     } else {
       sends(op, /*waits=*/true);
-      on_agent([&] { engine_->perform(agent_, op); });
+      overlap_.make([&] { engine_->perform(agent_, op); });
     }
   }
   void post(const sim::Operation& op, ResultSlot* result) {
     sends(op, /*waits=*/false);
-    on_agent([&] { engine_->post(agent_, op, result); });
-  }
-  /// Engines suspend the agent on its own stack.
-  template <class Call>
-  void on_agent(Call&& call) const {
-    if (!overlap_.in_body()) return call();
-    overlap_.make(call);
-  }
-  template <class Wait>
-  auto waiting(Wait&& wait) {
-    return overlap_.in_body() ? overlap_.wait(wait) : wait();
+    overlap_.make([&] { engine_->post(agent_, op, result); });
   }
   template <class C>
   Pending post(sim::OpKind kind, Address a, std::uint64_t operand, std::uint64_t expected = 0) {
@@ -309,7 +299,7 @@ class SimEndpoint {
   std::vector<ResultSlot> results_;
   Traffic traffic_;
   std::vector<std::uint32_t> awaited_;  // ranks to which something is under way
-  mutable Overlap overlap_;
+  mutable Overlap overlap_;             // engines suspend the agent on its own stack
   SlotHold hold_;
   // Last, so that what was posted has happened before the results' place goes.
   std::unique_ptr<sim::Engine, FlushAll> unfinished_;
