@@ -1,6 +1,7 @@
 // One process executes every operation, on all ranks, and compares with a model, while the others
 // wait: remote operations are one-sided.
 #include "job_store.h"
+#include "keyway/locks/fabric/mpi/mpi_library.h"
 #include "tests/store/model.h"
 
 using namespace keyway;
@@ -64,7 +65,8 @@ TEST_CASE("store over mpi: messages and round trips to other nodes are counted")
     CHECK(get.messages == 1);
     CHECK(get.round_trips == 1);
     CHECK(put.messages == 6);
-    CHECK(put.round_trips == 2);
+    // Open MPI completes an unlock with a flush; MPICH answers it while the caller continues.
+    CHECK(put.round_trips == (fabric::kOpenMpi ? 3 : 2));
   });
 }
 
