@@ -313,10 +313,7 @@ const OptimisticReads& Session<E>::optimistic_reads() const {
 template <fabric::Endpoint E>
 RemoteWork Session<E>::remote_work() const {
   const fabric::Traffic traffic = core_->ep.traffic();
-  const std::uint64_t edits = core_->owners.calls();
-  const OptimisticReads& reads = core_->optimistic.counts();
-  // The answer of an owner comes by itself: it is no operation that is waited for.
-  return {reads, edits, traffic.messages, traffic.round_trips + edits + reads.by_owners};
+  return {core_->optimistic.counts(), core_->owners.calls(), traffic.messages, traffic.round_trips};
 }
 
 template <fabric::Endpoint E>

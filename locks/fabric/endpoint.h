@@ -53,7 +53,7 @@ struct WaitResult {
   bool expired = false;
 };
 
-/// What an agent has sent since its endpoint was made, but for what the processor does.
+/// What an agent has sent to other nodes since its endpoint was made.
 struct Traffic {
   std::uint64_t messages = 0;     // operations on words and bytes
   std::uint64_t round_trips = 0;  // waits for them: one if several are under way

@@ -7,17 +7,19 @@
 
 namespace keyway::fabric {
 
-RmaChannel::RmaChannel(std::shared_ptr<MpiInterface> mpi, const MpiWindow& window,
-                       const RankService& service, LastAnswers& answers, std::uint32_t ranks,
-                       bool crowded)
+RmaChannel::RmaChannel(std::shared_ptr<MpiInterface> mpi, const MpiMemory& memory,
+                       const RankService& service, LastAnswers& answers, bool crowded)
     : mpi_(std::move(mpi)),
-      window_(&window),
+      window_(&memory.window()),
       service_(&service),
       answers_(&answers),
       crowded_(crowded),
       slots_(kResultSlots),
-      peers_(ranks) {
-  dirty_.reserve(ranks);  // what is posted is listed, also at the end of memory
+      peers_(memory.bases().size()) {
+  dirty_.reserve(peers_.size());  // what is posted is listed, also at the end of memory
+  for (std::size_t rank = 0; rank < peers_.size(); ++rank) {
+    peers_[rank].is_remote = memory.bases()[rank] == nullptr;
+  }
 }
 
 RmaChannel::~RmaChannel() {
@@ -43,6 +45,7 @@ RmaChannel::Slot& RmaChannel::next_slot(Address a) {
 void RmaChannel::issue(std::uint32_t rank) {
   Peer& peer = peers_[rank];
   peer.issued = ++issued_;
+  traffic_.messages += peer.is_remote;
   if (!peer.listed) {
     peer.listed = true;
     dirty_.push_back(rank);
@@ -57,7 +60,7 @@ void RmaChannel::expect(std::uint32_t rank, const Slot& slot) {
 /// Whether all is complete; else the deadline has come, and it is given up.
 bool RmaChannel::complete(std::uint32_t rank, const RankService* service, Deadline deadline) {
   Peer& peer = peers_[rank];
-  ++round_trips_;
+  traffic_.round_trips += peer.is_remote;
   const CompletionWait wait{
       .crowded = crowded_, .answers = answers_, .service = service, .deadline = deadline};
   if (!mpi_->complete(*window_, rank, peer.in_flight, wait)) {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "keyway/locks/fabric/mpi/mpi_interface.h"
+#include "keyway/locks/fabric/mpi/mpi_memory.h"
 #include "keyway/locks/fabric/overlap.h"
 #include "keyway/locks/fabric/pending.h"
 
@@ -31,9 +32,9 @@ inline constexpr std::size_t kMaxWrite = 16 << 20;
 
 class RmaChannel {
  public:
-  /// Window, service and answers outlive the channel. `crowded` as in mpi_wait.h.
-  RmaChannel(std::shared_ptr<MpiInterface> mpi, const MpiWindow& window, const RankService& service,
-             LastAnswers& answers, std::uint32_t ranks, bool crowded);
+  /// Memory, service and answers outlive the channel. `crowded` as in mpi_wait.h.
+  RmaChannel(std::shared_ptr<MpiInterface> mpi, const MpiMemory& memory, const RankService& service,
+             LastAnswers& answers, bool crowded);
   /// Completes the operations in flight: MPI still writes to our slots and the caller's buffers.
   ~RmaChannel();
   RmaChannel(const RmaChannel&) = delete;
@@ -73,7 +74,7 @@ class RmaChannel {
   bool answers(std::uint32_t rank, Deadline deadline);
   /// All that is not given up.
   void flush_all();
-  Traffic traffic() const { return {issued_, round_trips_}; }
+  Traffic traffic() const { return traffic_; }
   /// As Endpoint::overlap().
   void overlap(std::size_t n, Overlap::Body body) {
     overlap_.run(n, body, {[this](std::uint32_t rank) { flush(rank); }, [this] { flush_all(); }});
@@ -106,6 +107,7 @@ class RmaChannel {
     InFlight in_flight;
     std::vector<std::shared_ptr<void>> kept;  // buffers of what is given up
     bool listed = false;                      // in dirty_
+    bool is_remote = false;                   // on another node
   };
 
   Slot& next_slot(Address a);
@@ -125,7 +127,7 @@ class RmaChannel {
   LastAnswers* answers_;
   bool crowded_;
   std::uint64_t issued_ = 0;  // operations so far: the sequence of the last one
-  std::uint64_t round_trips_ = 0;
+  Traffic traffic_;
   std::uint64_t posted_ = 0;  // slots handed out so far
   std::vector<Slot> slots_;
   std::vector<Peer> peers_;

@@ -70,6 +70,22 @@ TEST_CASE("store over mpi: messages and round trips to other nodes are counted")
   });
 }
 
+TEST_CASE("store over mpi: an edit by the owner is one message and one round trip") {
+  Store store = open_job_store("memory=8MiB&sessions=2&path=owner");
+  only_on(store, 0, [&](Session& s) {
+    std::string key = "key";
+    while (s.inspector().stripe_of(key).rank + 1 != store.ranks()) key += '.';
+    for (int i = 0; i < 10; ++i) {
+      const RemoteWork before = s.inspector().remote_work();
+      REQUIRE(s.increment(key).ok());
+      const RemoteWork after = s.inspector().remote_work();
+      if (after.edits_by_owners == before.edits_by_owners) continue;  // of this node, or late
+      CHECK(after.messages - before.messages == 1);
+      CHECK(after.round_trips - before.round_trips == 1);
+    }
+  });
+}
+
 TEST_CASE("store over mpi: a model in heaps that fill up") {
   const std::string shape =
       "memory=1MiB&sessions=2&locks_per_session=64&buckets=16&stripes=4&lock=d-mcs";

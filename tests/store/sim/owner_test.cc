@@ -35,6 +35,7 @@ struct Caller {
     for (std::size_t i = 0; i + 1 < levels.size(); ++i) all += levels[i].counts.operations();
     return all;
   }
+  store::RemoteWork counted() const { return session->remote_work(); }
   /// Whether edit() is one that the owner makes.
   bool by_owner(const std::function<bool()>& edit) {
     const std::uint64_t before = session->remote_work().edits_by_owners;
@@ -99,9 +100,12 @@ TEST_CASE("owner: a read under the lock is one message each way") {
     const auto costs = [&](const std::string& expected) {
       const std::uint64_t began = caller.session->endpoint().now_ns();
       const std::uint64_t before = caller.messages();
+      const store::RemoteWork counted = caller.counted();
       CHECK(caller.get(key) == expected);
       CHECK(caller.messages() - before == 2);
       CHECK(caller.session->endpoint().now_ns() - began < kRoundTripNs + kRoundTripNs / 10);
+      CHECK(caller.counted().messages - counted.messages == 1);
+      CHECK(caller.counted().round_trips - counted.round_trips == 1);
     };
     costs("NOT_FOUND");
     REQUIRE(session.put(key, "short", {}).ok());
@@ -127,9 +131,12 @@ TEST_CASE("owner: an edit is one message each way") {
     const auto costs = [&](const std::function<bool()>& edit) {
       const std::uint64_t began = caller.session->endpoint().now_ns();
       const std::uint64_t before = caller.messages();
+      const store::RemoteWork counted = caller.counted();
       REQUIRE(edit());
       CHECK(caller.messages() - before == 2);
       CHECK(caller.session->endpoint().now_ns() - began < kRoundTripNs + kRoundTripNs / 10);
+      CHECK(caller.counted().messages - counted.messages == 1);
+      CHECK(caller.counted().round_trips - counted.round_trips == 1);
     };
     auto& session = *caller.session;
     const std::string& key = caller.keys[0];
