@@ -166,8 +166,8 @@ class Session {
   Status compare_and_set(std::string_view key, std::string_view expected, std::string_view value);
   /// kNotFound.
   Status erase(std::string_view key);
-  /// Adds to a value that is a decimal 64-bit integer, or to 0 when the key is not there; returns
-  /// the sum. kNotANumber, also on overflow.
+  /// Adds to a value that is a 64-bit integer as this writes it, or to 0 when the key is not there;
+  /// returns the sum. kNotANumber; kOverflow.
   Result<std::int64_t> increment(std::string_view key, std::int64_t delta = 1);
   /// Adds to the end of the value; returns its new length in bytes.
   Result<std::uint64_t> append(std::string_view key, std::string_view suffix);

@@ -21,18 +21,19 @@ namespace keyway::workloads {
 /// A store's code, or what the load generator itself found wrong with an answer.
 enum class Return : std::uint8_t {
   kOk = 0,
-  // 1 to 12 are those of keyway::Code
-  kUnexpectedState = 13,  // the value read is not one that was written
-  kError = 14,            // a value that must be there is empty
+  // 1 to 13 are those of keyway::Code
+  kUnexpectedState = 14,  // the value read is not one that was written
+  kError = 15,            // a value that must be there is empty
 };
-inline constexpr std::size_t kReturns = 15;
+inline constexpr std::size_t kReturns = 16;
 constexpr Return return_of(Code code) { return static_cast<Return>(code); }
 /// Whether the store answered about the record, if not as expected. The others are failures of the
 /// store itself: it cannot be reached, is full, times out, refuses.
 constexpr bool is_answer(Return value) {
-  for (const Return answer : {Return::kOk, return_of(Code::kNotFound), return_of(Code::kExists),
-                              return_of(Code::kMismatch), return_of(Code::kNotANumber),
-                              Return::kUnexpectedState, Return::kError}) {
+  for (const Return answer :
+       {Return::kOk, return_of(Code::kNotFound), return_of(Code::kExists),
+        return_of(Code::kMismatch), return_of(Code::kNotANumber), return_of(Code::kOverflow),
+        Return::kUnexpectedState, Return::kError}) {
     if (value == answer) return true;
   }
   return false;

@@ -17,7 +17,7 @@ struct Meaning {
 constexpr Meaning kMeanings[] = {
     {"OOM ", Code::kOutOfSpace, ""},
     {"ERR value is not an integer", Code::kNotANumber, ""},
-    {"ERR increment or decrement would overflow", Code::kNotANumber, ""},
+    {"ERR increment or decrement would overflow", Code::kOverflow, ""},
     {"WRONGTYPE ", Code::kInvalidArgument, "the key holds something other than a string"},
     {"CROSSSLOT ", Code::kUnsupported,
      "on this server the keys of one atomic operation must be of one slot: give them one {tag}"},

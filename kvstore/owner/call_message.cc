@@ -147,6 +147,7 @@ std::uint8_t answer_code(const Status& status) {
     case Code::kExists:
     case Code::kMismatch:
     case Code::kNotANumber:
+    case Code::kOverflow:
     case Code::kBusy: return static_cast<std::uint8_t>(status.code());
     // A failure changes nothing (K3). The caller makes room, or gets the sentence, by itself.
     default: return CallAnswer::kDeclined;

@@ -13,6 +13,7 @@
 
 #include "keyway/kvstore/types/decisions.h"
 #include "keyway/kvstore/types/types.h"
+#include "keyway/locks/base/text_values.h"
 
 namespace keyway::store {
 
@@ -75,15 +76,19 @@ struct IncrementEdit {
   Decision decide(const ElementPart* old) {
     std::int64_t before = 0;
     if (old != nullptr) {
-      const char* end = old->bytes.data() + old->bytes.size();
-      const auto [stop, error] = std::from_chars(old->bytes.data(), end, before);
-      if (error != std::errc() || stop != end) return Decision::fail(Code::kNotANumber);
+      const auto number = whole_number<std::int64_t>(old->bytes);
+      // As Redis: "007" and "-0" are texts.
+      if (!number || written(*number) != old->bytes) return Decision::fail(Code::kNotANumber);
+      before = *number;
     }
     std::int64_t sum = 0;
-    if (__builtin_add_overflow(before, delta, &sum)) return Decision::fail(Code::kNotANumber);
+    if (__builtin_add_overflow(before, delta, &sum)) return Decision::fail(Code::kOverflow);
     result = static_cast<std::uint64_t>(sum);
-    const char* end = std::to_chars(digits.data(), digits.data() + digits.size(), sum).ptr;
-    return Decision::write({digits.data(), end}, expiry_of(old));
+    return Decision::write(written(sum), expiry_of(old));
+  }
+  std::string_view written(std::int64_t number) {
+    const char* end = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+    return {digits.data(), end};
   }
   EditArguments arguments() const {
     return {.kind = EditKind::kIncrement, .number = static_cast<std::uint64_t>(delta)};

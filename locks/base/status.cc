@@ -10,6 +10,7 @@ std::string_view code_name(Code code) {
     case Code::kMismatch: return "MISMATCH";
     case Code::kInvalidArgument: return "INVALID_ARGUMENT";
     case Code::kNotANumber: return "NOT_A_NUMBER";
+    case Code::kOverflow: return "OVERFLOW";
     case Code::kOutOfSpace: return "OUT_OF_SPACE";
     case Code::kTimeout: return "TIMEOUT";
     case Code::kBusy: return "BUSY";

@@ -22,13 +22,14 @@ enum class Code : std::uint8_t {
   kExists,           // insert-if-absent found an element
   kMismatch,         // compare-and-set found another value
   kInvalidArgument,  // the caller's input is out of range or malformed
-  kNotANumber,       // increment found a value that is not a 64-bit integer, or would overflow
+  kNotANumber,       // increment found a value that is not a 64-bit integer
   kOutOfSpace,       // the volume's heap cannot hold the element
   kTimeout,          // the deadline passed; the message names the holder
   kBusy,             // a try-operation found the lock taken
   kUnavailable,      // a peer, a library or a file cannot be reached
   kCorruption,       // a checksum does not match
   kUnsupported,      // this build or this store does not support the call
+  kOverflow,         // the sum of an increment needs more than 64 bits
   kInDoubt,          // no answer came: the operation may have taken effect, or may do so later
 };
 

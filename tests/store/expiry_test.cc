@@ -31,6 +31,7 @@ TEST_CASE("expiry: what may keep it keeps it, what may drop it drops it", "[memo
       CHECK(expiry_of(s, key) == kFuture);
       CHECK(s.compare_and_set(key, value + "1", value).ok());
       CHECK(expiry_of(s, key) == kFuture);
+      CHECK(s.put(key, "5", {.keep_expiry = true}).ok());
       CHECK(*s.increment(key) == 6);
       CHECK(expiry_of(s, key) == kFuture);
       CHECK(*s.append(key, "0") == 2);

@@ -253,12 +253,13 @@ class Modelled {
     if (entry) {
       const char* end = entry->value.data() + entry->value.size();
       const auto [stop, error] = std::from_chars(entry->value.data(), end, before);
-      number = error == std::errc() && stop == end;
+      number = error == std::errc() && stop == end && std::to_string(before) == entry->value;
     }
     std::int64_t sum = 0;
-    number = number && !__builtin_add_overflow(before, delta, &sum);
+    const bool overflows = number && __builtin_add_overflow(before, delta, &sum);
+    const Code expected = !number ? Code::kNotANumber : overflows ? Code::kOverflow : Code::kOk;
     const auto got = s_.increment(key, delta);
-    if (!took(got.ok() ? Status() : got.status(), number ? Code::kOk : Code::kNotANumber)) return;
+    if (!took(got.ok() ? Status() : got.status(), expected)) return;
     REQUIRE(*got == sum);
     set(key, std::to_string(sum), entry ? entry->expires_at_ms : store::kNoExpiry);
   }

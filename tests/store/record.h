@@ -236,6 +236,7 @@ class Recorder {
       case Op::kIncrement: {
         e.argument = 1;
         auto sum = session_.increment(key, 1);
+        if (sum.code() == Code::kNotANumber) sum = increment_padded(key);
         if (!sum.ok()) return sum.status();
         seen_[e.key] = e.result = *sum;
         return {};
@@ -245,6 +246,19 @@ class Recorder {
       case Op::kTouch: return set_expiry(session_, key, some_expiry());
     }
     return Status(Code::kUnsupported);
+  }
+
+  /// What increment() does not take: a number with zeros before it.
+  Result<std::int64_t> increment_padded(const std::string& key) {
+    std::int64_t sum = 0;
+    std::string text;
+    const Status status = session_.modify(key, [&](const store::ElementState* old) {
+      sum = 1 + (old == nullptr ? 0 : std::stoll(std::string(old->value)));
+      text = std::to_string(sum);
+      return store::Decision::write(text, old == nullptr ? store::kNoExpiry : old->expires_at_ms);
+    });
+    if (!status.ok()) return status;
+    return sum;
   }
 
   // Each way of reading a key takes part in the same order.

@@ -32,6 +32,9 @@ class Restless {
   Result<std::int64_t> increment(std::string_view key, std::int64_t delta) {
     return stirred().increment(key, delta);
   }
+  Status modify(std::string_view key, store::Mutator mutate) {
+    return stirred().modify(key, mutate);
+  }
   template <class... Arguments>
   auto get_all(std::span<const std::string_view> keys, Arguments&&... arguments)
       -> decltype(std::declval<S&>().get_all(keys, std::forward<Arguments>(arguments)...)) {

@@ -142,12 +142,12 @@ TEST_CASE("store: increment") {
     CHECK(*s.get(e.key) == "-58");
     CHECK(s.put(e.key, "9223372036854775806").ok());
     CHECK(*s.increment(e.key) == std::numeric_limits<std::int64_t>::max());
-    CHECK(s.increment(e.key).code() == Code::kNotANumber);  // would overflow
+    CHECK(s.increment(e.key).code() == Code::kOverflow);
     CHECK(*s.get(e.key) == "9223372036854775807");
     CHECK(s.increment(e.key, std::numeric_limits<std::int64_t>::min()).ok());
     CHECK(*s.increment(e.key, 1) == 0);
     for (const char* bad :
-         {"", " 1", "1 ", "+1", "0x1", "1.0", "one", "9223372036854775808", "-"}) {
+         {"", " 1", "1 ", "+1", "0x1", "1.0", "one", "9223372036854775808", "-", "007", "-0"}) {
       CAPTURE(bad);
       CHECK(s.put(e.key, bad).ok());
       CHECK(s.increment(e.key).code() == Code::kNotANumber);

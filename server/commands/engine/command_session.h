@@ -57,6 +57,9 @@ class CommandSession {
   Status erase(std::string_view key) {
     return outside(key) ? session_.erase(key) : inside_->erase(key);
   }
+  Result<std::int64_t> increment(std::string_view key, std::int64_t delta) {
+    return outside(key) ? session_.increment(key, delta) : inside_->increment(key, delta);
+  }
   Result<std::uint64_t> append(std::string_view key, std::string_view suffix) {
     return outside(key) ? session_.append(key, suffix) : inside_->append(key, suffix);
   }

@@ -1,12 +1,8 @@
 // INCR, DECR, INCRBY, DECRBY, INCRBYFLOAT.
 
-#include <fmt/core.h>
-
 #include <cmath>
-#include <iterator>
 #include <limits>
 
-#include "keyway/kvstore/resp/numbers.h"
 #include "keyway/server/commands/engine/arguments.h"
 #include "keyway/server/commands/engine/command.h"
 
@@ -15,20 +11,13 @@ namespace {
 
 /// The sum becomes the value; the expiry stays.
 void add(const Call& call, std::int64_t delta) {
-  std::int64_t sum = 0;
-  const Status status = call.session.modify(call.key(), [&](const ElementState* old) -> Decision {
-    const auto before = old == nullptr ? 0 : resp::parse_integer(old->value);
-    if (!before) return Decision::fail(Code::kNotANumber);
-    if (__builtin_add_overflow(*before, delta, &sum)) return Decision::fail(Code::kMismatch);
-    call.client.value.clear();
-    fmt::format_to(std::back_inserter(call.client.value), "{}", sum);
-    return Decision::write(call.client.value,
-                           old == nullptr ? store::kNoExpiry : old->expires_at_ms);
-  });
-  if (status.ok()) return call.out.integer(sum);
-  if (status == Code::kNotANumber) return call.error(kNoInteger);
-  if (status == Code::kMismatch) return call.error("ERR increment or decrement would overflow");
-  call.failed(status);
+  const auto sum = call.session.increment(call.key(), delta);
+  if (sum.ok()) return call.out.integer(*sum);
+  if (sum.code() == Code::kNotANumber) return call.error(kNoInteger);
+  if (sum.code() == Code::kOverflow) {
+    return call.error("ERR increment or decrement would overflow");
+  }
+  call.failed(sum.status());
 }
 
 void run_incr(const Call& call) { add(call, 1); }

@@ -20,6 +20,7 @@ TEST_CASE("errors: each has its code, and names the server") {
       {"EXECABORT Transaction discarded because of previous errors.", Code::kInvalidArgument},
       {"LOADING Redis is loading the dataset in memory", Code::kUnavailable},
       {"ERR value is not an integer or out of range", Code::kNotANumber},
+      {"ERR increment or decrement would overflow", Code::kOverflow},
       {"ERR something else", Code::kInvalidArgument}};
   for (const Case& one : cases) {
     INFO(one.error);
