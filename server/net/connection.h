@@ -76,8 +76,8 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   void look_again(std::uint64_t now_ns);
   /// The event that the client's request waits for may have happened.
   void wake();
-  /// On a fiber with its own session and batch: executes complete requests. The worker calls it.
-  void run_on_fiber(Session& session, Batch& batch);
+  /// On a fiber with its own executor and batch: executes complete requests. The worker calls it.
+  void run_on_fiber(Executor& executor, Batch& batch);
   /// After run_on_fiber(), on the worker's own stack.
   void on_fiber_done();
 
@@ -103,8 +103,8 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   resp::RequestLimits request_limits() const;
   resp::RequestParser::Step parse(Batch& batch);
   bool is_stranger() const;
-  bool run_batch(Session& session, const Batch& batch);
-  void run_requests(Session& session, Batch& batch);
+  bool run_batch(Executor& executor, const Batch& batch);
+  void run_requests(Executor& executor, Batch& batch);
   void schedule_more();
 
   // connection_output.cc

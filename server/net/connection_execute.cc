@@ -15,7 +15,7 @@ resp::RequestLimits Connection::request_limits() const {
   return {.word_bytes = worker_.service().settings.word_bytes, .trusted = !is_stranger()};
 }
 
-void Connection::run_on_fiber(Session& session, Batch& batch) {
+void Connection::run_on_fiber(Executor& executor, Batch& batch) {
   if (state_.phase() == ConnectionState::Phase::kLeaving) return leave(client_, worker_.service());
   state_.begin_execution();
   made_before_ = out_.size();
@@ -27,18 +27,18 @@ void Connection::run_on_fiber(Session& session, Batch& batch) {
       resp::ReplyWriter replies = writer();
       if (server::resume(client_, worker_.service(), replies) == Outcome::kParked) return;
     }
-    run_requests(session, batch);
+    run_requests(executor, batch);
   } catch (const std::bad_alloc&) {  // not even the refusal of a request has room (C5)
     client_.closing = true;
   }
 }
 
-void Connection::run_requests(Session& session, Batch& batch) {
+void Connection::run_requests(Executor& executor, Batch& batch) {
   while (socket_.is_open() && !client_.closing && !state_.stopped_early() && !client_.locks.wait &&
          client_.paused_until_ns == 0) {
     const auto step = parse(batch);
-    batch.prefetch(session);
-    const bool all = run_batch(session, batch);
+    batch.prefetch(executor.session);
+    const bool all = run_batch(executor, batch);
     if (!all || step == resp::RequestParser::Step::kRequest) continue;
     if (step == resp::RequestParser::Step::kError) {
       writer().error("ERR " + parser_.error());
@@ -63,12 +63,12 @@ resp::RequestParser::Step Connection::parse(Batch& batch) {
 }
 
 /// False if it has stopped before the end: then the remaining requests are parsed again, later.
-bool Connection::run_batch(Session& session, const Batch& batch) {
+bool Connection::run_batch(Executor& executor, const Batch& batch) {
   resp::ReplyWriter replies = writer();
   const std::size_t part = is_stranger() ? kStrangersPart : kOutputHighWater;
   for (std::size_t i = 0; i < batch.size(); ++i) {
     const Batch::Request request = batch[i];
-    const Outcome outcome = server::execute(client_, session, worker_.service(), request.command,
+    const Outcome outcome = server::execute(client_, executor, worker_.service(), request.command,
                                             request.words, replies);
     if (outcome == Outcome::kPaused) {  // it is parsed and executed again
       if (i != 0) begin_ = batch[i - 1].end;

@@ -11,6 +11,15 @@
 #include "keyway/server/net/process_memory.h"
 
 namespace keyway::server {
+namespace {
+
+std::vector<Executor> executors_of(std::vector<Session> sessions) {
+  std::vector<Executor> made;
+  for (Session& session : sessions) made.push_back({std::move(session), {}});
+  return made;
+}
+
+}  // namespace
 
 Worker::Worker(std::vector<Session> sessions, Service& service, std::uint32_t poll_us,
                std::atomic<std::uint32_t>& clients, OutputMemory& output)
@@ -18,25 +27,25 @@ Worker::Worker(std::vector<Session> sessions, Service& service, std::uint32_t po
       open_(asio::make_work_guard(events_)),
       patience_(events_),
       times_(events_),
-      sessions_(std::move(sessions)),
-      batches_(sessions_.size()),
+      executors_(executors_of(std::move(sessions))),
+      batches_(executors_.size()),
       service_(service),
-      statistics_(service.statistics.add_worker(sessions_.size())),
+      statistics_(service.statistics.add_worker(executors_.size())),
       poll_us_(poll_us),
       clients_(clients),
       output_(output),
-      on_fiber_(sessions_.size()),
-      fibers_(sessions_.size(),
+      on_fiber_(executors_.size()),
+      fibers_(executors_.size(),
               [this](std::size_t fiber) {
-                if (on_fiber_[fiber] == nullptr) return sweep_turn(sessions_[fiber]);
-                on_fiber_[fiber]->run_on_fiber(sessions_[fiber], batches_[fiber]);
+                if (on_fiber_[fiber] == nullptr) return sweep_turn(executors_[fiber].session);
+                on_fiber_[fiber]->run_on_fiber(executors_[fiber], batches_[fiber]);
                 tell_locks(fiber);
                 done_.push_back(std::move(on_fiber_[fiber]));
               }),
       rest_(events_),
       again_(events_),
       until_sweep_(events_) {
-  done_.reserve(sessions_.size());
+  done_.reserve(executors_.size());
 }
 
 void Worker::run() {
@@ -118,7 +127,7 @@ void Worker::drain(std::chrono::milliseconds patience) {
 
 /// Publishes the counts of the locks of a fiber's session, and of operations without.
 void Worker::tell_locks(std::size_t fiber) {
-  Inspector inspector = sessions_[fiber].inspector();
+  Inspector inspector = executors_[fiber].session.inspector();
   const LockCounts counts = inspector.lock_counts();
   LockCounters& reported = statistics_.locks[fiber];
   reported.shared.set(counts.shared);

@@ -5,7 +5,7 @@
 // connection that finds every fiber busy waits its turn.
 // *Thread safety.* take(), drain() and wake() may be called by any thread; the rest by its own.
 // *Invariants.*
-//   W1  A session and a batch are used by one fiber only, that of their number.
+//   W1  An executor and a batch are used by one fiber only, that of their number.
 //   W2  run() returns when the worker drains and its last connection has gone.
 //   W3  While its fibers only wait, a worker does not keep its processor: it rests between polls.
 //   W4  Events and fibers take turns of a slice (time_slice.h): neither delays the other for
@@ -100,7 +100,7 @@ class Worker final : public Waker {
   asio::steady_timer times_;  // one for all connections: checks each, once a second
   std::chrono::steady_clock::time_point made_ = std::chrono::steady_clock::now();
   std::uint32_t now_s_ = 0;
-  std::vector<Session> sessions_;
+  std::vector<Executor> executors_;
   std::vector<Batch> batches_;
   Service& service_;
   WorkerStatistics& statistics_;

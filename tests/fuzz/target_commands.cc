@@ -13,7 +13,7 @@ namespace {
 
 struct Fixture {
   Store store = Store::open("local:?memory=2MiB&stripes=4&buckets=64&sessions=1").value();
-  Session session = store.session().value();
+  server::Executor executor{store.session().value(), {}};
   server::Service service;
 };
 
@@ -28,7 +28,7 @@ void check_reply(const std::string& reply) {
 
 void run_one(std::string_view input) {
   static Fixture fixture;
-  KW_CHECK(fixture.session.clear().ok());
+  KW_CHECK(fixture.executor.session.clear().ok());
   server::Client client;
   resp::RequestParser parser;
   resp::RequestLimits limits;
@@ -36,7 +36,7 @@ void run_one(std::string_view input) {
     if (parser.parse(input, limits) != resp::RequestParser::Step::kRequest) return;
     std::string reply;
     resp::ReplyWriter out(reply, client.version);
-    server::execute(client, fixture.session, fixture.service, parser.words(), out);
+    server::execute(client, fixture.executor, fixture.service, parser.words(), out);
     if (!client.closing || !reply.empty()) check_reply(reply);
     input.remove_prefix(parser.consumed());
   }

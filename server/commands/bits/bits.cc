@@ -239,7 +239,7 @@ void run_setbit(const Call& call) {
 void run_getbit(const Call& call) {
   const auto offset = bit_offset_or_error(call, 2);
   if (!offset) return;
-  std::string& byte = call.client.value;
+  std::string& byte = call.session.value();
   const Status status = call.session.get_range(call.key(), *offset / 8, 1, byte);
   if (!status.ok() && !is_absent(status)) return call.failed(status);
   call.looked_up(status.ok());

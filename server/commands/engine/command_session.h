@@ -26,9 +26,10 @@ namespace keyway::server {
 
 class CommandSession {
  public:
-  /// `inside`: the keys of the transaction in which the commands run; null outside.
-  explicit CommandSession(Session& session, TransactionKeys* inside = nullptr)
-      : session_(session), inside_(inside) {}
+  /// `value`: see value(). `inside`: the keys of the transaction in which the commands run; null
+  /// outside.
+  CommandSession(Session& session, std::string& value, TransactionKeys* inside = nullptr)
+      : session_(session), value_(value), inside_(inside) {}
 
   Status get(std::string_view key, std::string& out) {
     return outside(key) ? session_.get(key, out) : inside_->get(key, out);
@@ -105,6 +106,8 @@ class CommandSession {
   /// For what is about the whole store, or about no key: a transaction with such a command has no
   /// drafts, but all locks of the store, and this session is alone in it.
   Session& whole() { return session_; }
+  /// For a value that a command reads or builds: used again, so that reads do not allocate.
+  std::string& value() { return value_; }
 
  private:
   /// The session refuses a key that cannot be in the store, without reading it.
@@ -113,6 +116,7 @@ class CommandSession {
   }
 
   Session& session_;
+  std::string& value_;
   TransactionKeys* inside_;
   std::uint64_t now_ms_ = 0;  // 0: not read yet
 };

@@ -14,7 +14,7 @@
 namespace keyway::server {
 namespace {
 
-constexpr std::size_t kMaxKept = 1 << 20;  // bytes that a connection keeps for the next value
+constexpr std::size_t kMaxKept = 1 << 20;  // bytes that an executor keeps for the next value
 constexpr std::size_t kMaxShown = 128;     // bytes of a wrong name, and of its arguments
 
 /// As printf's "%.*s" shows bytes: up to a zero.
@@ -68,13 +68,13 @@ const Command* command_or_error(Client& client, const Command* command,
 
 /// E4: the only place that handles a request's lack of memory. False if memory was lacking.
 template <class Body>
-bool has_memory(Client& client, resp::ReplyWriter& out, Body&& body) {
+bool has_memory(Executor& executor, resp::ReplyWriter& out, Body&& body) {
   const std::size_t before = out.mark();
   try {
     body();
     return true;
   } catch (const std::bad_alloc&) {
-    clear_and_shrink(client.value, 0);
+    clear_and_shrink(executor.value, 0);
     out.back_to(before);
     out.error(kOutOfMemory);
     return false;
@@ -146,7 +146,7 @@ bool must_pause(Client& client, Service& service, const Command& command) {
 }
 
 /// Runs a request, queues it, or says why not. False where call_command() has not counted it.
-bool run_or_reject(Client& client, Session& session, Service& service, const Command* named,
+bool run_or_reject(Client& client, Executor& executor, Service& service, const Command* named,
                    std::span<const std::string_view> words, resp::ReplyWriter& out) {
   const Command* command = command_or_error(client, named, words, out);
   if (command == nullptr) {
@@ -161,15 +161,15 @@ bool run_or_reject(Client& client, Session& session, Service& service, const Com
   if (must_pause(client, service, *command)) return true;
   if (after_multi(client) && (command->flags & kUnqueued) == 0) {
     const auto body = [&] { queue(client, service, *command, words, out); };
-    if (!has_memory(client, out, body)) client.transaction->mark_aborted();
+    if (!has_memory(executor, out, body)) client.transaction->mark_aborted();
     return false;
   }
-  CommandSession outside(session);
-  const bool ran = has_memory(client, out, [&] {
+  CommandSession outside(executor.session, executor.value);
+  const bool ran = has_memory(executor, out, [&] {
     call_command({client, outside, service, *command, words, out});
   });
   if (!ran) stop_waiting(client, service);
-  if (client.value.capacity() > kMaxKept) clear_and_shrink(client.value, 0);
+  if (executor.value.capacity() > kMaxKept) clear_and_shrink(executor.value, 0);
   return ran;
 }
 
@@ -190,17 +190,17 @@ void apply_reply_mode(Client& client, resp::ReplyWriter& out, std::size_t mark) 
   if (client.replies == Replies::kSkipNext) client.replies = Replies::kSkip;
 }
 
-Outcome execute(Client& client, Session& session, Service& service,
+Outcome execute(Client& client, Executor& executor, Service& service,
                 std::span<const std::string_view> words, resp::ReplyWriter& out) {
   KW_DCHECK(!words.empty());
-  return execute(client, session, service, find_command(words[0]), words, out);
+  return execute(client, executor, service, find_command(words[0]), words, out);
 }
 
-Outcome execute(Client& client, Session& session, Service& service, const Command* named,
+Outcome execute(Client& client, Executor& executor, Service& service, const Command* named,
                 std::span<const std::string_view> words, resp::ReplyWriter& out) {
   KW_DCHECK(!client.locks.wait);
   const std::size_t mark = out.mark();
-  if (!run_or_reject(client, session, service, named, words, out)) count_error(client, out, mark);
+  if (!run_or_reject(client, executor, service, named, words, out)) count_error(client, out, mark);
   if (client.locks.wait) return Outcome::kParked;
   if (client.paused_until_ns != 0) return Outcome::kPaused;
   apply_reply_mode(client, out, mark);

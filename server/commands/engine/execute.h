@@ -3,7 +3,7 @@
 // *What.* A request is words, the first of them the command's name in any case. The reply is
 // appended through a writer: exactly one per request, at once, or by resume() if the request waits
 // for something (KW.LOCK). While a client's request waits, no other request of it is executed.
-// *Thread safety.* A Client and its Session belong to one thread or fiber at a time. In a Service,
+// *Thread safety.* A Client and an Executor belong to one thread or fiber at a time. In a Service,
 // any thread may use settings, clients and all figures; the rest is only read, and is changed only
 // while no request executes.
 // *Invariants.*
@@ -12,8 +12,8 @@
 //       turn replies off.
 //   E2  A write of one key is one atomic step on the store, and so is a transaction. A command
 //       that failed has changed nothing.
-//   E3  What a connection keeps from one request to the next is bounded: its name, memory for one
-//       value of moderate length, and its transaction (X3).
+//   E3  What a connection keeps from one request to the next is bounded: its name, and its
+//       transaction (X3). So is what an executor keeps: memory for one value of moderate length.
 //   E4  If the process has no memory left for a request, its reply is an OOM error, no lock is
 //       kept, and the connection continues. Only the reply of a completed write may be lost this
 //       way.
@@ -63,8 +63,6 @@ struct Client {
   ClientLocks locks;                         // named locks that it holds, or waits for
   std::uint64_t paused_until_ns = 0;         // its next request waits until then; 0: it does not
 
-  std::string value;        // for values that are read or built: used again, so that reads do not
-                            // allocate
   std::uint64_t drawn = 0;  // state of RANDOMKEY's draws
 
   /// CLIENT REPLY. kSkipNext: the next request has no reply either.
@@ -112,11 +110,17 @@ struct Command;
 /// of a pause (Client::paused_until_ns), and must be executed later.
 enum class Outcome : std::uint8_t { kReplied, kParked, kPaused };
 
+/// What requests are executed with, one after the other.
+struct Executor {
+  Session session;
+  std::string value;  // CommandSession::value()
+};
+
 /// Executes one request. `words` has at least one word.
-Outcome execute(Client& client, Session& session, Service& service,
+Outcome execute(Client& client, Executor& executor, Service& service,
                 std::span<const std::string_view> words, resp::ReplyWriter& out);
 /// The same, with the command that the first word names, or null if it names none.
-Outcome execute(Client& client, Session& session, Service& service, const Command* named,
+Outcome execute(Client& client, Executor& executor, Service& service, const Command* named,
                 std::span<const std::string_view> words, resp::ReplyWriter& out);
 
 // For a client with a parked request: the latest time of its resumption, by the steady clock;

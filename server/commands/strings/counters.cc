@@ -45,11 +45,11 @@ void run_incrbyfloat(const Call& call) {
     if (!before || !delta) return Decision::fail(Code::kNotANumber);
     const long double sum = *before + *delta;
     if (!std::isfinite(sum)) return Decision::fail(Code::kMismatch);
-    format_long_real(sum, call.client.value);
-    return Decision::write(call.client.value,
+    format_long_real(sum, call.session.value());
+    return Decision::write(call.session.value(),
                            old == nullptr ? store::kNoExpiry : old->expires_at_ms);
   });
-  if (status.ok()) return call.out.bulk(call.client.value);
+  if (status.ok()) return call.out.bulk(call.session.value());
   if (status == Code::kNotANumber) return call.error(kNoFloat);
   if (status == Code::kMismatch) return call.error("ERR increment would produce NaN or Infinity");
   call.failed(status);

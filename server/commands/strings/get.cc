@@ -13,7 +13,7 @@ void reply_old(const Call& call, const Status& status) {
   if (!status.ok() && !is_absent(status)) return call.failed(status);
   call.looked_up(status.ok());
   if (!status.ok()) return call.out.null();
-  call.value(call.client.value);
+  call.value(call.session.value());
 }
 
 struct ExpiryOptions {
@@ -52,7 +52,7 @@ void run_get(const Call& call) {
 void run_getdel(const Call& call) {
   reply_old(call, call.session.modify(call.key(), [&](const ElementState* old) -> Decision {
     if (old == nullptr) return Decision::fail(Code::kNotFound);
-    call.client.value = old->value;
+    call.session.value() = old->value;
     return Decision::erase();
   }));
 }
@@ -75,7 +75,7 @@ void run_getex(const Call& call) {
   const bool past = options->unit && expires_at_ms <= call.session.now_ms(call.key());
   reply_old(call, call.session.modify(call.key(), [&](const ElementState* old) -> Decision {
     if (old == nullptr) return Decision::fail(Code::kNotFound);
-    call.client.value = old->value;
+    call.session.value() = old->value;
     if (past) return Decision::erase();
     if (old->expires_at_ms == expires_at_ms) return {};
     return Decision::expire(expires_at_ms);
@@ -86,13 +86,13 @@ void run_getset(const Call& call) {
   bool there = false;
   const Status status = call.session.modify(call.key(), [&](const ElementState* old) {
     there = old != nullptr;
-    if (there) call.client.value = old->value;
+    if (there) call.session.value() = old->value;
     return Decision::write(call.word(2), store::kNoExpiry);
   });
   if (!status.ok()) return call.failed(status);
   call.looked_up(there);
   if (!there) return call.out.null();
-  call.value(call.client.value);
+  call.value(call.session.value());
 }
 
 void run_strlen(const Call& call) {

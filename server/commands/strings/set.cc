@@ -55,14 +55,14 @@ void set_with_look(const Call& call, const SetOptions& options, std::uint64_t ex
   bool there = false;
   const Status status = call.session.modify(call.key(), [&](const ElementState* old) -> Decision {
     there = old != nullptr;
-    if (there && options.gets) call.client.value = old->value;
+    if (there && options.gets) call.session.value() = old->value;
     if (!allows(options, old)) return Decision::fail(Code::kMismatch);
     const bool keeps = options.keeps_expiry && there;
     return Decision::write(call.word(2), keeps ? old->expires_at_ms : expires_at_ms);
   });
   if (!status.ok() && status.code() != Code::kMismatch) return call.failed(status);
   if (options.gets) call.looked_up(there);
-  if (options.gets && there) return call.value(call.client.value);
+  if (options.gets && there) return call.value(call.session.value());
   if (options.gets || !status.ok()) return call.out.null();
   call.ok();
 }

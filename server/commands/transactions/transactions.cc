@@ -109,7 +109,7 @@ void run_all(const Call& exec, CommandSession& session, Queue queue) {
 Status run_on_keys(const Call& exec, const Plan& plan, Queue queue) {
   Session& store = exec.session.whole();
   if (plan.keys.empty()) {
-    CommandSession outside(store);
+    CommandSession outside(store, exec.session.value());
     run_all(exec, outside, queue);
     return {};
   }
@@ -118,7 +118,7 @@ Status run_on_keys(const Call& exec, const Plan& plan, Queue queue) {
   const auto body = [&](std::span<ElementDraft> drafts) {
     rollback.restore();  // it may be the second time, after a sweep for room
     TransactionKeys keys(plan.keys, drafts, store);
-    CommandSession inside(store, &keys);
+    CommandSession inside(store, exec.session.value(), &keys);
     const StatsPause pause(exec.client, std::exchange(ran, true));
     run_all(exec, inside, queue);
     return true;
@@ -145,7 +145,7 @@ Status run_exclusively(const Call& exec, const Plan& plan, Queue queue) {
       }
     }
     if (!changed.ok()) return;
-    CommandSession outside(store);
+    CommandSession outside(store, exec.session.value());
     run_all(exec, outside, queue);
   });
   return status.ok() ? changed : status;

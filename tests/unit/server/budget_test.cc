@@ -31,7 +31,7 @@ class BoundedPeer : public Peer {
   bool drops(const std::vector<std::string_view>& words) {
     reply.clear();
     resp::ReplyWriter out(reply, client.version, budget_, 0);
-    execute(client, session(), service, words, out);
+    execute(client, executor(), service, words, out);
     CHECK(reply.size() <= kLimit);
     return out.is_dropped();
   }

@@ -57,10 +57,10 @@ TEST_CASE("full store: a value that was too large leaves no memory with the conn
   Store store = small_store();
   Peer peer(store);
   CHECK(peer.ask("setbit k 400000000 1") == kFull);
-  CHECK(peer.client.value.capacity() <= 1 << 20);
+  CHECK(peer.executor().value.capacity() <= 1 << 20);
   CHECK(peer.ask({"set", "k", std::string(5'000'000, 'v')}) == "+OK\r\n");
   CHECK(peer.ask("bitcount k") == ":25000000\r\n");
-  CHECK(peer.client.value.capacity() <= 1 << 20);
+  CHECK(peer.executor().value.capacity() <= 1 << 20);
 }
 
 // Every round leaves an expired element in the space that the last one freed; so the next write

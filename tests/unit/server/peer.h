@@ -23,7 +23,7 @@ inline Store small_store() {
 
 class Peer {
  public:
-  explicit Peer(Store& store) : session_(store.session().value()) {
+  explicit Peer(Store& store) : executor_{store.session().value(), {}} {
     client.id = 7;
     client.address = "127.0.0.1:1234";
     client.local_address = "127.0.0.1:6379";
@@ -39,17 +39,18 @@ class Peer {
   std::string ask(const std::vector<std::string_view>& words) {
     std::string reply;
     resp::ReplyWriter out(reply, client.version);
-    execute(client, session_, service, words, out);
+    execute(client, executor_, service, words, out);
     return reply;
   }
 
-  Session& session() { return session_; }
+  Executor& executor() { return executor_; }
+  Session& session() { return executor_.session; }
 
   Client client;
   Service service;
 
  private:
-  Session session_;
+  Executor executor_;
 };
 
 }  // namespace keyway::server

@@ -23,7 +23,7 @@ struct Fixture {
   // One secret, so that the keys of all fixtures have one order.
   Store store = test::open_local(
       "local:?memory=16MiB&timeout=2s&hash_secret=000102030405060708090a0b0c0d0e0f");
-  Session session = test::session_of(store);
+  Executor executor{test::session_of(store), {}};
   Client client;
   Service service;
 
@@ -40,7 +40,7 @@ struct Fixture {
   std::string ask(const std::vector<std::string_view>& words) {
     std::string reply;
     resp::ReplyWriter out(reply, client.version);
-    execute(client, session, service, words, out);
+    execute(client, executor, service, words, out);
     return reply;
   }
   std::string ask_line(std::string_view line) {
@@ -63,7 +63,7 @@ struct Fixture {
     resp::ReplyWriter out(reply, client.version);
     const FailingMemory fails(at);
     try {
-      execute(client, session, service, words, out);
+      execute(client, executor, service, words, out);
     } catch (const std::bad_alloc&) {
       FailingMemory::stop();
       reply.clear();
@@ -95,7 +95,7 @@ Attempt attempt(const std::vector<std::string_view>& words, const std::vector<st
   // No lock is kept: another session may write everywhere.
   Session writer = test::session_of(fixture.store);
   CHECK(writer.clear().ok());
-  Session* const sessions[] = {&fixture.session, &writer};
+  Session* const sessions[] = {&fixture.executor.session, &writer};
   test::check_heap(fixture.store, writer, sessions);
   return made;
 }
@@ -157,7 +157,7 @@ TEST_CASE("Q1: what a long request took is given back with the next one") {
   }
 }
 
-TEST_CASE("E3: what one long value took, a session and a client give back") {
+TEST_CASE("E3: what one long value took, an executor gives back") {
   constexpr std::size_t kLong = 4 << 20;
   constexpr std::size_t kModerate = 2 << 20;
   Fixture fixture;
