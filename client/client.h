@@ -199,8 +199,8 @@ class Session {
   void get_many(std::span<const std::string_view> keys, std::span<std::string> out,
                 std::span<Code> codes);
   /// Asks for what operations on these keys will touch of this process's memory, so that the misses
-  /// of all overlap. Takes no lock, and changes nothing.
-  void prefetch(std::span<const std::string_view> keys);
+  /// of all overlap; returns how many are on other nodes. Takes no lock, and changes nothing.
+  std::size_t prefetch(std::span<const std::string_view> keys);
   /// Shows the elements in the order of `keys`, all as they are at one instant. After a failure
   /// some may have been shown.
   Status read_all(std::span<const std::string_view> keys, ElementsReader reader);

@@ -106,8 +106,8 @@ void Session::get_many(std::span<const std::string_view> keys, std::span<std::st
   impl_->with([&](auto& s) { s.get_many(keys, out, codes); });
 }
 
-void Session::prefetch(std::span<const std::string_view> keys) {
-  impl_->with([&](auto& s) { s.prefetch(keys); });
+std::size_t Session::prefetch(std::span<const std::string_view> keys) {
+  return impl_->with([&](auto& s) { return s.prefetch(keys); });
 }
 
 Status Session::read_all(std::span<const std::string_view> keys, ElementsReader reader) {

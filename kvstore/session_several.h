@@ -115,7 +115,8 @@ void Session<E>::get_many(std::span<const std::string_view> keys, std::span<std:
 }
 
 template <fabric::Endpoint E>
-void Session<E>::prefetch(std::span<const std::string_view> keys) {
+std::size_t Session<E>::prefetch(std::span<const std::string_view> keys) {
+  std::size_t far = 0;
   for (std::size_t at = 0; at < keys.size(); at += kPrefetchWindow) {
     std::array<Location, kPrefetchWindow> window;
     std::size_t placed = 0;
@@ -123,11 +124,15 @@ void Session<E>::prefetch(std::span<const std::string_view> keys) {
          keys.subspan(at, std::min(kPrefetchWindow, keys.size() - at))) {
       if (key.empty() || key.size() > kMaxKeyBytes) continue;
       window[placed] = core_->place(key);
-      if (!core_->ep.is_local(window[placed].rank)) continue;
-      core_->prefetch(window[placed++]);
+      if (core_->ep.is_local(window[placed].rank)) {
+        core_->prefetch(window[placed++]);
+      } else {
+        ++far;
+      }
     }
     core_->prefetch_elements(std::span(window).first(placed));
   }
+  return far;
 }
 
 /// One key, as get() reads it.

@@ -157,6 +157,7 @@ void fill_service(Service& service, const Options& options, const Store& store,
   service.settings.most_clients = options.listener.most_clients;
   service.settings.clients_limit = options.clients_limit;
   const ConnectionLimits& limits = options.limits;
+  service.settings.strict_pipelines = options.pipeline_order == "strict";
   service.settings.word_bytes = limits.word_bytes;
   service.settings.query_bytes = limits.query_bytes;
   service.settings.output_bytes = limits.output_bytes;

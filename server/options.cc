@@ -189,6 +189,12 @@ void declare_rest(CLI::App& app, Options& options, Texts& texts) {
                      "requests of each worker that can wait for locks at one time"),
       "KEYWAYD_FIBERS")
       ->check(CLI::Range(1, 1024));
+  env(app.add_option("--pipeline-order", options.pipeline_order,
+                     "slot: requests of one pipeline for keys of different slots may be executed "
+                     "in another order, or at the same time, if some of these keys are on other "
+                     "hosts; strict: one after the other"),
+      "KEYWAYD_PIPELINE_ORDER")
+      ->check(CLI::IsMember({"slot", "strict"}));
   env(app.add_option("--poll-us", options.poll_us,
                      "us that a worker polls for requests before it sleeps, if its last wait was "
                      "shorter than this; 0: it sleeps at once"),

@@ -37,7 +37,8 @@ struct Options {
   std::string unix_socket;  // "": none
   std::string password;     // "": none is required
   std::uint32_t workers = 1;
-  std::uint32_t fibers = 32;   // per worker: requests that can wait at one time
+  std::uint32_t fibers = 32;            // per worker: requests that can wait at one time
+  std::string pipeline_order = "slot";  // or "strict"
   std::uint32_t poll_us = 20;  // how long a busy worker polls for requests before it sleeps
   ListenerOptions listener;
   ConnectionLimits limits;

@@ -12,7 +12,8 @@
 //   C1  Reads, executions and writes are each one at a time. While a fiber executes, requests are
 //       only added behind those that have come (no read begins, one may end), replies are made by
 //       the fiber alone, and a write sends from the queue.
-//   C2  Requests are executed in the order in which they came, and replies leave in it.
+//   C2  Requests are executed in the order in which they came, except that independent ones may
+//       overlap (PipelineRun), and replies leave in it.
 //   C3  What has come before a connection drains is executed, and answered, before it closes.
 //   C4  A wait for the client ends: the worker checks how long each has taken (net_options.h). A
 //       stranger, which has not given the password, has login_s from its beginning on; requests do
@@ -104,6 +105,8 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   resp::RequestParser::Step parse(Batch& batch);
   bool is_stranger() const;
   bool run_batch(Executor& executor, const Batch& batch);
+  std::size_t overlapping_from(const Batch& batch, std::size_t i) const;
+  bool run_together(Executor& executor, const Batch& batch, std::size_t first, std::size_t n);
   void run_requests(Executor& executor, Batch& batch);
   void schedule_more();
 

@@ -5,6 +5,7 @@
 #include "keyway/locks/base/clear_and_shrink.h"
 #include "keyway/locks/fabric/time_slice.h"
 #include "keyway/server/net/connection.h"
+#include "keyway/server/net/pipeline_run.h"
 #include "keyway/server/net/worker.h"
 
 namespace keyway::server {
@@ -66,10 +67,17 @@ resp::RequestParser::Step Connection::parse(Batch& batch) {
 bool Connection::run_batch(Executor& executor, const Batch& batch) {
   resp::ReplyWriter replies = writer();
   const std::size_t part = is_stranger() ? kStrangersPart : kOutputHighWater;
+  bool dropped = false;
   for (std::size_t i = 0; i < batch.size(); ++i) {
-    const Batch::Request request = batch[i];
-    const Outcome outcome = server::execute(client_, executor, worker_.service(), request.command,
-                                            request.words, replies);
+    Outcome outcome = Outcome::kReplied;
+    if (const std::size_t n = overlapping_from(batch, i); n > 1) {
+      dropped = !run_together(executor, batch, i, n);
+      i += n - 1;
+    } else {
+      outcome = server::execute(client_, executor, worker_.service(), batch[i].command,
+                                batch[i].words, replies);
+      dropped = replies.is_dropped();
+    }
     if (outcome == Outcome::kPaused) {  // it is parsed and executed again
       if (i != 0) begin_ = batch[i - 1].end;
       parser_.rewind();
@@ -81,18 +89,35 @@ bool Connection::run_batch(Executor& executor, const Batch& batch) {
     const bool enough = !parked && (out_.size() - made_before_ >= part ||
                                     client_.statistics->now_ns() >= slice_ends_ns_);
     if (enough) state_.stop_early();
-    if (replies.is_dropped()) {
+    if (dropped) {
       clear_and_shrink(out_, 0);  // as Redis does: no word about it
       client_.closing = true;
       state_.cut_off();
     }
     if (!enough && !parked && !client_.closing) continue;
-    begin_ = request.end;
+    begin_ = batch[i].end;
     parser_.rewind();
     return false;
   }
   begin_ = parsed_;
   return true;
+}
+
+/// How many requests from `i` on are executed at the same time.
+std::size_t Connection::overlapping_from(const Batch& batch, std::size_t i) const {
+  const Service& service = worker_.service();
+  if (service.settings.strict_pipelines || !may_execute_beside(client_, service)) return 1;
+  return batch.independent_from(i);
+}
+
+/// False if a reply was dropped.
+bool Connection::run_together(Executor& executor, const Batch& batch, std::size_t first,
+                              std::size_t n) {
+  PipelineRun run(client_, worker_.service(), batch, first, n, out_, *this);
+  worker_.offer(run);
+  run.work(executor);
+  worker_.await_end(run);
+  return run.append_replies();
 }
 
 /// Others first: this client may have sent a million requests.

@@ -8,6 +8,7 @@
 
 #include "keyway/locks/fabric/fiber_time.h"
 #include "keyway/locks/fabric/time_slice.h"
+#include "keyway/server/net/pipeline_run.h"
 #include "keyway/server/net/process_memory.h"
 
 namespace keyway::server {
@@ -35,12 +36,19 @@ Worker::Worker(std::vector<Session> sessions, Service& service, std::uint32_t po
       clients_(clients),
       output_(output),
       on_fiber_(executors_.size()),
+      helps_(executors_.size()),
       fibers_(executors_.size(),
               [this](std::size_t fiber) {
-                if (on_fiber_[fiber] == nullptr) return sweep_turn(executors_[fiber].session);
-                on_fiber_[fiber]->run_on_fiber(executors_[fiber], batches_[fiber]);
+                Executor& executor = executors_[fiber];
+                if (PipelineRun* run = std::exchange(helps_[fiber], nullptr)) {
+                  run->work(executor);
+                } else if (on_fiber_[fiber] == nullptr) {
+                  sweep_turn(executor.session);
+                } else {
+                  on_fiber_[fiber]->run_on_fiber(executor, batches_[fiber]);
+                  done_.push_back(std::move(on_fiber_[fiber]));
+                }
                 tell_locks(fiber);
-                done_.push_back(std::move(on_fiber_[fiber]));
               }),
       rest_(events_),
       again_(events_),
@@ -83,6 +91,7 @@ std::size_t Worker::poll_for_a_slice() {
 void Worker::step_fibers() {
   constexpr std::uint32_t kMaxIdleRounds = 32;  // more than a reply over a network takes
   constexpr std::chrono::microseconds kRest{50};
+  begin_helping();
   if (poll_for_a_slice() != 0) idle_rounds_ = stalled_rounds_ = 0;
   ++idle_rounds_;
   ++stalled_rounds_;
@@ -252,6 +261,23 @@ void Worker::begin_waiting() {
   auto next = std::move(waiting_.front());
   waiting_.pop_front();
   start_fiber(std::move(next));
+}
+
+void Worker::begin_helping() {
+  const std::size_t most = fibers_.size() - fibers_.size() / 4;
+  while (!offered_.empty() && fibers_.busy() < most) {
+    PipelineRun* const run = offered_.front();
+    if (run->left() <= 1) offered_.pop_front();
+    if (run->left() == 0) continue;
+    helps_[fibers_.next()] = run;
+    fibers_.run();
+  }
+}
+
+void Worker::await_end(PipelineRun& run) {
+  std::erase(offered_, &run);
+  const fabric::this_fiber::NetworkWait network;
+  while (!run.is_over()) fabric::this_fiber::yield();
 }
 
 void Worker::sweep(std::uint32_t rank, std::uint32_t percent) {

@@ -5,7 +5,8 @@
 // connection that finds every fiber busy waits its turn.
 // *Thread safety.* take(), drain() and wake() may be called by any thread; the rest by its own.
 // *Invariants.*
-//   W1  An executor and a batch are used by one fiber only, that of their number.
+//   W1  An executor and a batch are used by one fiber only, that of their number; its batch is also
+//       read by fibers that help it.
 //   W2  run() returns when the worker drains and its last connection has gone.
 //   W3  While its fibers only wait, a worker does not keep its processor: it rests between polls.
 //   W4  Events and fibers take turns of a slice (time_slice.h): neither delays the other for
@@ -32,6 +33,8 @@
 #include "keyway/server/net/sweeper.h"
 
 namespace keyway::server {
+
+class PipelineRun;
 
 class Worker final : public Waker {
  public:
@@ -68,6 +71,11 @@ class Worker final : public Waker {
   void left(Connection& connection);
   /// connection->run_on_fiber(), now or when a fiber is free; then connection->on_fiber_done().
   void schedule(std::shared_ptr<Connection> connection);
+  /// On a fiber: others that are idle work() on the run as well, but a quarter of all stays free
+  /// for other clients.
+  void offer(PipelineRun& run) { offered_.push_back(&run); }
+  /// On the fiber that has offered it, when no request of the run is left.
+  void await_end(PipelineRun& run);
   /// After a read that did not fill its buffer, a client is looked at again.
   static constexpr std::uint64_t kLookAgainNs = 5'000'000;
   /// connection->look_again() after kLookAgainNs, if it is still there.
@@ -90,6 +98,7 @@ class Worker final : public Waker {
   void tell_load(std::size_t more);
   std::size_t poll_for_a_slice();
   void begin_waiting();
+  void begin_helping();
   void sweep_later();
   void begin_sweep();
   void sweep_turn(Session& session);
@@ -109,8 +118,10 @@ class Worker final : public Waker {
   std::atomic<std::uint32_t> given_{0};     // clients that it was given and that have not left
   std::atomic<std::uint32_t> requests_{0};  // connections that execute, or wait for a fiber
   OutputMemory& output_;
-  // Which each of them executes; a fiber that is busy without one sweeps.
+  // What each of them executes, or helps with; a fiber that is busy without either sweeps.
   std::vector<std::shared_ptr<Connection>> on_fiber_;
+  std::vector<PipelineRun*> helps_;
+  std::deque<PipelineRun*> offered_;
   fabric::FiberPool fibers_;
   std::unordered_map<std::uint64_t, Connection*> connections_;  // by the numbers of their clients
   std::deque<std::shared_ptr<Connection>> waiting_;             // for a fiber

@@ -29,6 +29,10 @@ struct Settings {
   /// Limited by the number of files that may be open. Set before any request is executed.
   std::uint32_t clients_limit = 1'000'000;
 
+  /// A client's requests on keys of other nodes are executed one after the other, too
+  /// (--pipeline-order). Set before any request is executed.
+  bool strict_pipelines = false;
+
   // Bytes, of one connection.
   Setting<std::uint64_t> word_bytes = 512ULL << 20;  // of one word of a request
   Setting<std::uint64_t> query_bytes = 1ULL << 30;   // received and not executed: more is not read

@@ -1,5 +1,10 @@
 #include "keyway/server/commands/engine/batch.h"
 
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "keyway/kvstore/layout/key_hash.h"
 #include "keyway/locks/base/clear_and_shrink.h"
 #include "keyway/server/commands/engine/command.h"
 #include "keyway/server/commands/engine/table.h"
@@ -8,6 +13,7 @@ namespace keyway::server {
 
 void Batch::clear() {
   rows_.clear();
+  far_ = 0;
   clear_and_shrink(words_, kKeptWords);  // T2
 }
 
@@ -40,7 +46,42 @@ void Batch::prefetch(Session& session) {
   for (const Row& row : rows_) {
     if (keys_.size() < kMaxKeys && row.command != nullptr) collect_keys(row);
   }
-  session.prefetch(keys_);
+  far_ = session.prefetch(keys_);
+}
+
+namespace {
+
+/// The slot of the only key of a request, if it reads or writes one and nothing else.
+std::optional<std::uint32_t> slot_of_only_key(const Batch::Request& request) {
+  if (request.command == nullptr) return std::nullopt;
+  const Command& command = *request.command;
+  constexpr std::uint32_t kElse = kBlocking | kWholeStore | kNoMulti | kRunsQueue | kUnqueued;
+  if ((command.flags & (kWrite | kReadOnly)) == 0 || (command.flags & kElse) != 0 ||
+      !command.subcommands.empty()) {
+    return std::nullopt;
+  }
+  std::size_t keys = 0;
+  std::uint32_t slot = 0;
+  for_each_key(command, request.words, [&](std::string_view key) {
+    slot = store::slot_of(key);
+    return ++keys < 2;
+  });
+  if (keys != 1) return std::nullopt;
+  return slot;
+}
+
+}  // namespace
+
+std::size_t Batch::independent_from(std::size_t i) const {
+  if (far_ < 2) return 1;
+  std::array<std::uint32_t, kMaxRequests> slots;
+  std::size_t n = 0;
+  for (; i + n < size(); ++n) {
+    const auto slot = slot_of_only_key((*this)[i + n]);
+    if (!slot || std::find(slots.begin(), slots.begin() + n, *slot) != slots.begin() + n) break;
+    slots[n] = *slot;
+  }
+  return std::max<std::size_t>(n, 1);
 }
 
 }  // namespace keyway::server

@@ -3,7 +3,7 @@
 // *What.* The words of a pipeline's received requests, up to a bound. Their commands are looked up
 // once, and the memory of their keys is prefetched before the first of them runs: so the misses of
 // all overlap.
-// *Thread safety.* One fiber's.
+// *Thread safety.* One fiber's; any fiber of its thread may read it.
 // *Invariants.*
 //   T1  A request that may change the meaning of the next one (whether the client is trusted,
 //       whether it continues at all) is the last of its batch.
@@ -22,6 +22,9 @@ namespace keyway::server {
 
 class Batch {
  public:
+  // Prefetched lines must stay in the first cache until they are used.
+  static constexpr std::size_t kMaxRequests = 32;
+
   struct Request {
     std::span<const std::string_view> words;
     const Command* command;  // null: the first word names none
@@ -34,6 +37,10 @@ class Batch {
   bool add(std::span<const std::string_view> words, std::size_t end);
   /// Prefetches the memory of the keys of all requests, if there are several.
   void prefetch(Session& session);
+  /// How many requests from `i` on, at least 1, may be executed at the same time: each reads or
+  /// writes one key, all of different slots, and at least two of the batch's keys are on other
+  /// nodes. Else there is nothing to wait for.
+  std::size_t independent_from(std::size_t i) const;
 
   std::size_t size() const { return rows_.size(); }
   Request operator[](std::size_t i) const;
@@ -47,14 +54,13 @@ class Batch {
   };
   void collect_keys(const Row& row);
 
-  // Prefetched lines must stay in the first cache until they are used.
-  static constexpr std::size_t kMaxRequests = 32;
   static constexpr std::size_t kMaxKeys = 64;
   static constexpr std::size_t kKeptWords = 1024;
 
   std::vector<Row> rows_;
   std::vector<std::string_view> words_;
   std::vector<std::string_view> keys_;
+  std::size_t far_ = 0;  // keys on other nodes
 };
 
 }  // namespace keyway::server

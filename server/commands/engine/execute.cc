@@ -145,6 +145,17 @@ bool must_pause(Client& client, Service& service, const Command& command) {
   return true;
 }
 
+/// Runs a command outside of a transaction. False if memory was lacking.
+bool run(Client& client, Executor& executor, Service& service, const Command& command,
+         std::span<const std::string_view> words, resp::ReplyWriter& out) {
+  CommandSession outside(executor.session, executor.value);
+  const bool ran = has_memory(executor, out, [&] {
+    call_command({client, outside, service, command, words, out});
+  });
+  if (executor.value.capacity() > kMaxKept) clear_and_shrink(executor.value, 0);
+  return ran;
+}
+
 /// Runs a request, queues it, or says why not. False where call_command() has not counted it.
 bool run_or_reject(Client& client, Executor& executor, Service& service, const Command* named,
                    std::span<const std::string_view> words, resp::ReplyWriter& out) {
@@ -164,12 +175,8 @@ bool run_or_reject(Client& client, Executor& executor, Service& service, const C
     if (!has_memory(executor, out, body)) client.transaction->mark_aborted();
     return false;
   }
-  CommandSession outside(executor.session, executor.value);
-  const bool ran = has_memory(executor, out, [&] {
-    call_command({client, outside, service, *command, words, out});
-  });
+  const bool ran = run(client, executor, service, *command, words, out);
   if (!ran) stop_waiting(client, service);
-  if (executor.value.capacity() > kMaxKept) clear_and_shrink(executor.value, 0);
   return ran;
 }
 
@@ -205,6 +212,23 @@ Outcome execute(Client& client, Executor& executor, Service& service, const Comm
   if (client.paused_until_ns != 0) return Outcome::kPaused;
   apply_reply_mode(client, out, mark);
   return Outcome::kReplied;
+}
+
+bool may_execute_beside(const Client& client, const Service& service) {
+  return !after_multi(client) && client.replies == Client::Replies::kOn &&
+         service.pause.kind() == Pause::Kind::kNone;
+}
+
+void execute_beside(Client& client, Executor& executor, Service& service, const Command& command,
+                    std::span<const std::string_view> words, resp::ReplyWriter& out) {
+  const std::size_t mark = out.mark();
+  if (const auto why = reason_against(client, service, command, words)) {
+    count_rejected(client, command);
+    reject_command(client, command, *why, out);
+  } else if (run(client, executor, service, command, words, out)) {
+    return;
+  }
+  count_error(client, out, mark);
 }
 
 }  // namespace keyway::server

@@ -123,7 +123,14 @@ Outcome execute(Client& client, Executor& executor, Service& service,
 Outcome execute(Client& client, Executor& executor, Service& service, const Command* named,
                 std::span<const std::string_view> words, resp::ReplyWriter& out);
 
-// For a client with a parked request: the latest time of its resumption, by the steady clock;
+/// Whether requests of the client may be executed at the same time, if they are independent: not in
+/// a transaction, nor without replies, nor while clients are paused.
+bool may_execute_beside(const Client& client, const Service& service);
+/// Executes one of them, on its own executor and writer.
+void execute_beside(Client& client, Executor& executor, Service& service, const Command& command,
+                    std::span<const std::string_view> words, resp::ReplyWriter& out);
+
+/// For a client with a parked request: the latest time of its resumption, by the steady clock;
 /// sooner if Waker::wake() says so.
 inline std::uint64_t resume_at_ns(const Client& client) {
   return client.locks.wait ? client.locks.wait->look_ns : client.paused_until_ns;

@@ -12,10 +12,9 @@ import unittest
 from case import Program, main
 from job import Job, ranks_below
 from peer import ATTEMPTS, CLUSTER_PORT, END_S, START_S, Peer, free_port
+from started import Started, stop
 from wire import CLOSED, DEADLINE_S, Wire, decode, encode
 
-# Of the store, in the tests of a rank that stands still.
-TIMEOUT_S = 1
 PONG = b"+PONG\r\n"
 USAGE, NOT_POSSIBLE = 2, 3
 
@@ -25,46 +24,9 @@ def launched(*words):
     return [*Program.mpirun, "-n", str(Program.ranks), *words]
 
 
-def thread_named(name, pid):
-    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
-        try:
-            if (task / "comm").read_text() == f"{name}\n":
-                return task
-        except OSError:
-            pass  # it has ended
-    raise AssertionError(f"no thread is named {name}")
-
-
 def has_begun(pid):
     """Whether a rank is in MPI_Init, which makes additional threads."""
     return len(os.listdir(f"/proc/{pid}/task")) > 1
-
-
-def stop(pid):
-    """And waits until each of its threads is stopped."""
-    os.kill(pid, signal.SIGSTOP)
-    until = time.monotonic() + DEADLINE_S
-    while any(task.joinpath("stat").read_text().rpartition(")")[2].split()[0] != "T"
-              for task in pathlib.Path(f"/proc/{pid}/task").iterdir()):
-        assert time.monotonic() < until, f"{pid} goes on"
-
-
-class Started(unittest.TestCase):
-    """Each test starts its own job."""
-
-    def start(self, *options):
-        job = Job(Program.keywayd, Program.mpirun, Program.ranks, *options)
-        self.addCleanup(job.end)
-        return job
-
-    def connect(self, job, rank):
-        wire = job.connect(rank)
-        self.addCleanup(wire.close)
-        return wire
-
-    def ends_well(self, job):
-        self.assertEqual(job.exit_code(), 0, job.said())
-        self.assertTrue(job.all_have_ended())
 
 
 class Ending(Started):
@@ -147,86 +109,6 @@ class Forced(Started):
                 self.assertNotEqual(job.exit_code(), 0, job.said())
                 self.assertRegex(job.said(), "keywayd: (requests still run|all requests are answered)")
                 self.assertTrue(job.all_have_ended())
-
-
-class Waiting(Started):
-    def test_a_rank_that_stands_still_holds_up_no_other_client(self):
-        if "openmpi" in Program.mpirun[0]:
-            self.skipTest("a flush of Open MPI keeps its thread: locks/fabric/ORDERING.md")
-        job = self.start("--store-options", "ranks_per_node=1")
-        near, far = "b", "a"  # owners of slots 3300 and 15495
-        last = job.ranks - 1
-        asks, writes, others = (self.connect(job, 0) for _ in range(3))
-        for wire in (asks, others):
-            self.assertEqual(wire.request("MSET", near, "1", far, "2"), b"+OK\r\n")
-        stop(job.pids[last])
-        try:
-            asks.send(encode(["GET", far]))
-            writes.send(encode(["SET", far, "v" * 100_000]))  # not sent to the owner
-            # For longer than a wait keeps its thread at any time (mpi_interface.h).
-            until = time.monotonic() + 0.2
-            while time.monotonic() < until:
-                self.assertEqual(others.request("GET", near), b"$1\r\n1\r\n")
-        finally:
-            os.kill(job.pids[last], signal.SIGCONT)
-        self.assertIn(len(asks.reply()), (len(b"$1\r\n2\r\n"), len(b"$100000\r\n") + 100_002))
-        self.assertEqual(writes.reply(), b"+OK\r\n")
-
-    def test_requests_for_a_rank_that_stands_still_end_at_their_deadline(self):
-        if "openmpi" in Program.mpirun[0]:
-            self.skipTest("a flush of Open MPI knows no deadline: locks/fabric/ORDERING.md")
-        job = self.start("--store-options", "ranks_per_node=1&buckets=256&stripes=16&"
-                         f"timeout={TIMEOUT_S}s")
-        near, far = "b", "a"  # owners of slots 3300 and 15495
-        last = job.ranks - 1
-        with self.connect(job, 0) as wire:
-            self.assertEqual(wire.request("MSET", near, "1", far, "v" * 100), b"+OK\r\n")
-        requests = (["GET", far], ["SET", far, "w" * 100], ["SET", far, "v" * 100_000], ["DEL", far],
-                    ["INCR", far], ["APPEND", far, "x"], ["EXPIRE", far, "100"], ["TTL", far],
-                    ["MGET", near, far, far], ["MSET", near, "1", far, "2"], ["EXISTS", far, near],
-                    ["RENAME", far, near], ["GETRANGE", far, "0", "1"], ["KEYS", "*"], ["DBSIZE"])
-        wires = [self.connect(job, 0) for _ in requests]
-        stop(job.pids[last])
-        try:
-            for again in (False, True):
-                begun = time.monotonic()
-                for wire, request in zip(wires, requests):
-                    wire.send(encode(request))
-                for wire, request in zip(wires, requests):
-                    with self.subTest(request=request, again=again):
-                        self.assertRegex(wire.reply(), rb"^-(TIMEOUT|INDOUBT|.*in time|.*in doubt)")
-                took = time.monotonic() - begun
-                self.assertLess(took, 1.5 * TIMEOUT_S)
-            with self.connect(job, 0) as wire:
-                self.assertEqual(wire.request("GET", near), b"$1\r\n1\r\n")
-        finally:
-            os.kill(job.pids[last], signal.SIGCONT)
-        for wire in wires:
-            self.assertEqual(wire.request("SET", far, "1"), b"+OK\r\n")
-            self.assertEqual(wire.request("MGET", near, far), b"*2\r\n$1\r\n1\r\n$1\r\n1\r\n")
-
-    def test_a_worker_whose_fibers_wait_does_not_keep_its_processor(self):
-        """W3. Without it, ranks on few processors kept each other from running for seconds."""
-        if "openmpi" in Program.mpirun[0]:
-            self.skipTest("a flush of Open MPI keeps its thread: locks/fabric/ORDERING.md")
-        job = self.start("--store-options", "ranks_per_node=1")
-        wire, last = self.connect(job, 0), job.ranks - 1
-        self.assertEqual(wire.request("PING"), b"+PONG\r\n")  # so the thread has its name
-        worker = thread_named("worker", job.pids[0])
-
-        def rests():
-            return int(re.search(r"^voluntary_ctxt_switches:\s(\d+)$",
-                                 (worker / "status").read_text(), re.M)[1])
-        stop(job.pids[last])
-        try:
-            wire.send(encode(["GET", "a"]))  # slot 15495, of the last rank
-            until, before = time.monotonic() + DEADLINE_S, rests()
-            while rests() < before + 1000:
-                self.assertFalse(wire.has_come())
-                self.assertLess(time.monotonic(), until, f"rested {rests() - before} times")
-        finally:
-            os.kill(job.pids[last], signal.SIGCONT)
-        self.assertEqual(wire.reply(), b"$-1\r\n")
 
 
 class Listening(Started):

@@ -1,0 +1,71 @@
+"""Requests of one pipeline for keys of several ranks, which a rank executes at the same time: each
+client sees what it would see if they were executed one after the other, as Redis does."""
+
+import random
+
+from case import Case, main
+from wire import encode
+
+PIPELINES = 30
+REQUESTS = 150
+
+
+class Pipelines(Case):
+    OWN = ("--cluster", "off")  # several ranks, too, say what one server says
+
+    def request(self, draw):
+        # Some keys have one slot: "{3}" of key3 and of the two with tags.
+        number = draw.randrange(24)
+        key = draw.choice((f"key{number}", f"{{{number % 4}}}a", f"{{{number % 4}}}b"))
+        text = str(draw.randrange(1000)) * draw.choice((1, 1, 1, 30, 800))
+        return draw.choice((
+            ["GET", key], ["GET", key], ["GET", key], ["SET", key, text], ["SET", key, text],
+            ["SET", key, text, "NX"], ["SET", key, "7"], ["SET", key, text, "GET"], ["INCR", key],
+            ["DECRBY", key, "3"], ["APPEND", key, "x"], ["STRLEN", key], ["GETRANGE", key, "1", "3"],
+            ["SETRANGE", key, "4", "range"], ["DEL", key], ["GETDEL", key], ["GETSET", key, text],
+            ["EXISTS", key], ["TTL", key], ["EXPIRE", key, "1000"], ["PERSIST", key], ["GET"],
+            ["INCRBYFLOAT", key, "1.5"], ["SETBIT", key, "9", "1"], ["GETBIT", key, "9"],
+            ["MGET", key, "key1", "{2}a"], ["MSET", key, text, "key2", text], ["PING"], ["NOTHING"],
+            ["TYPE", key], ["MULTI"], ["EXEC"], ["WATCH", key], ["RENAME", key, "key3"]))
+
+    def test_replies_are_those_of_requests_one_by_one(self):
+        for seed in range(PIPELINES):
+            draw = random.Random(seed)
+            requests = [self.request(draw) for _ in range(REQUESTS)]
+            self.flush_both()
+            wires = self.connect_both()
+            for wire in wires:
+                wire.send_aside([b"".join(encode(request) for request in requests)])
+            for number, request in enumerate(requests):
+                ours, theirs = (wire.reply() for wire in wires)
+                self.assertEqual(ours[:300], theirs[:300],
+                                 f"seed {seed}, request {number}: {request}")
+
+    def test_replies_that_are_long(self):
+        """Of a run together more than one execution makes at once."""
+        self.flush_both()
+        wires = self.connect_both()
+        values = [str(i) * 100_000 for i in range(10)]
+        for wire in wires:
+            wire.send_aside([b"".join([encode(["SET", f"key{i}", value])
+                                       for i, value in enumerate(values)] +
+                                      [encode(["GET", f"key{i % 10}"]) for i in range(100)])])
+        for _ in range(110):
+            ours, theirs = (wire.reply() for wire in wires)
+            self.assertTrue(ours == theirs)
+
+    def test_replies_that_are_off(self):
+        wires = self.connect_both()
+        requests = [["CLIENT", "REPLY", "SKIP"], ["SET", "key1", "1"], ["SET", "key2", "1"],
+                    ["CLIENT", "REPLY", "OFF"], *(["INCR", f"key{i}"] for i in range(30)),
+                    ["CLIENT", "REPLY", "ON"], *(["GETDEL", f"key{i}"] for i in range(30))]
+        self.flush_both()
+        for wire in wires:
+            wire.send(b"".join(encode(request) for request in requests))
+        for _ in range(32):
+            ours, theirs = (wire.reply() for wire in wires)
+            self.assertEqual(ours, theirs)
+
+
+if __name__ == "__main__":
+    main()
