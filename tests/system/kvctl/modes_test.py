@@ -127,7 +127,8 @@ class Modes(Case):
 
     def test_the_ranks_of_a_cluster(self):
         info = ("# Stats\r\nused_memory:2048\r\ninstantaneous_ops_per_sec:7\r\n"
-                "connected_clients:2\r\ndb0:keys=5,expires=0\r\n")
+                "connected_clients:2\r\ntotal_commands_processed:4\r\nremote_messages:6\r\n"
+                "remote_round_trips:3\r\nremote_edits_by_owners:2\r\ndb0:keys=5,expires=0\r\n")
         second = self.stand_in({"INFO": info})
         shards = []
         first = self.stand_in({"INFO": info, "CLUSTER SHARDS": shards})
@@ -139,12 +140,17 @@ class Modes(Case):
             shards.append({"slots": slots, "nodes": [node, {**node, "role": "replica"}]})
         lines = [line.split() for line in self.kvctl(first, "cluster").out.decode().splitlines()]
         self.assertEqual(lines[1:], [
-            ["0", f"127.0.0.1:{first.port}", "0-8191", "5", "2.00K", "7", "2", "online"],
-            ["1", f"127.0.0.1:{second.port}", "8192-12287", "5", "2.00K", "7", "2", "online"],
-            ["2", f"127.0.0.1:{gone}", "12288-16383", "0", "0B", "0", "0", "cannot", "be", "reached"],
-            ["all", "10", "4.00K", "14", "4"]])
+            ["0", f"127.0.0.1:{first.port}", "0-8191", "5", "2.00K", "7", "2", "1.50", "0.75",
+             "online"],
+            ["1", f"127.0.0.1:{second.port}", "8192-12287", "5", "2.00K", "7", "2", "1.50", "0.75",
+             "online"],
+            ["2", f"127.0.0.1:{gone}", "12288-16383", "0", "0B", "0", "0", "0.00", "0.00", "cannot",
+             "be", "reached"],
+            ["all", "10", "4.00K", "14", "4", "1.50", "0.75"]])
         rows = json.loads(self.kvctl(first, "--json", "-2", "cluster").out)
         self.assertEqual([row["state"] for row in rows], ["online", "online", "cannot be reached"])
+        self.assertEqual([(row["requests"], row["remote_messages"], row["remote_edits_by_owners"])
+                          for row in rows], [(4, 6, 2), (4, 6, 2), (0, 0, 0)])
 
     def test_the_locks_of_a_cluster(self):
         def row(rank, others):

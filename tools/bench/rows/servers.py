@@ -26,7 +26,8 @@ def running(command, port, ranks=1):
     """A server until the block ends; the kernel ends it should this process be killed."""
     with tempfile.TemporaryDirectory() as folder:
         server = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *map(str, command)],
-                                  cwd=folder, stdout=subprocess.PIPE, text=True)
+                                  cwd=folder, stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.PIPE, text=True)
         try:
             ready = 0
             while ready < ranks:
@@ -52,6 +53,18 @@ def keywayd_ranks(ranks, *options):
     port = free_port(ranks)
     return running(["mpirun.mpich", "-launcher", "fork", "-n", ranks, KEYWAYD, "--port", port,
                     "--workers", 1, *options], port, ranks)
+
+
+@contextlib.contextmanager
+def keywayd_hosts(*options):
+    """Two ranks, each in a network namespace. socket(rank) is the path of a Unix socket."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "keywayd.sock"
+        command = [common.ROOT / "tests/support/netns_mpirun.sh", 2, 1, KEYWAYD, "--port", 0,
+                   "--unixsocket", path, "--workers", 1, *options]
+        with running(command, None, ranks=2) as server:
+            server.socket = lambda rank: f"{path}.{rank}" if rank else str(path)
+            yield server
 
 
 @contextlib.contextmanager

@@ -1,7 +1,10 @@
 // `cluster`: the ranks, and what each holds and does.
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
+#include <iterator>
 
 #include "keyway/client/wire/uri.h"
 #include "modes/info.h"
@@ -13,11 +16,24 @@
 namespace keyway::kvctl {
 namespace {
 
+// The figures of a rank's requests about keys of other nodes, since its start: fields of INFO.
+constexpr std::string_view kRemote[] = {
+    "remote_messages",     "remote_round_trips",     "remote_reads_warm",     "remote_reads_cold",
+    "remote_reads_locked", "remote_reads_by_owners", "remote_edits_by_owners"};
+enum : std::size_t { kMessages, kRoundTrips };
+
 struct Row {
   std::string address;
   std::string slots;
-  std::uint64_t keys = 0, memory = 0, ops_per_s = 0, clients = 0;
+  std::uint64_t keys = 0, memory = 0, ops_per_s = 0, clients = 0, requests = 0;
+  std::array<std::uint64_t, std::size(kRemote)> remote{};
   std::string state;
+
+  /// Of all requests, also those about keys of this node.
+  std::string of_each(std::size_t figure) const {
+    const auto all = static_cast<double>(std::max<std::uint64_t>(requests, 1));
+    return fmt::format("{:.2f}", static_cast<double>(remote[figure]) / all);
+  }
 };
 
 /// A rank that cannot be reached is a row that says so.
@@ -39,26 +55,32 @@ Row row_of(const Rank& rank, const Link& link) {
   row.memory = info->number("used_memory");
   row.ops_per_s = info->number("instantaneous_ops_per_sec");
   row.clients = info->number("connected_clients");
+  row.requests = info->number("total_commands_processed");
+  for (std::size_t i = 0; i < row.remote.size(); ++i) row.remote[i] = info->number(kRemote[i]);
   return row;
 }
 
 void print_table(const std::vector<Row>& rows) {
-  fmt::print("{:<4} {:<22} {:<13} {:>12} {:>10} {:>10} {:>8}  {}\n", "rank", "address", "slots",
-             "keys", "memory", "ops/s", "clients", "state");
+  constexpr std::string_view kLine =
+      "{:<4} {:<22} {:<13} {:>12} {:>10} {:>10} {:>8} {:>8} {:>8}  {}\n";
+  fmt::print(kLine, "rank", "address", "slots", "keys", "memory", "ops/s", "clients", "msgs/op",
+             "trips/op", "state");
   Row sum;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Row& row = rows[i];
-    fmt::print("{:<4} {:<22} {:<13} {:>12} {:>10} {:>10} {:>8}  {}\n", i, row.address,
-               row.slots.empty() ? "all" : row.slots, row.keys, human_bytes(row.memory),
-               row.ops_per_s, row.clients, row.state);
+    fmt::print(kLine, i, row.address, row.slots.empty() ? "all" : row.slots, row.keys,
+               human_bytes(row.memory), row.ops_per_s, row.clients, row.of_each(kMessages),
+               row.of_each(kRoundTrips), row.state);
     sum.keys += row.keys;
     sum.memory += row.memory;
     sum.ops_per_s += row.ops_per_s;
     sum.clients += row.clients;
+    sum.requests += row.requests;
+    for (std::size_t f = 0; f < sum.remote.size(); ++f) sum.remote[f] += row.remote[f];
   }
   if (rows.size() < 2) return;
-  fmt::print("{:<4} {:<22} {:<13} {:>12} {:>10} {:>10} {:>8}\n", "all", "", "", sum.keys,
-             human_bytes(sum.memory), sum.ops_per_s, sum.clients);
+  fmt::print(kLine, "all", "", "", sum.keys, human_bytes(sum.memory), sum.ops_per_s, sum.clients,
+             sum.of_each(kMessages), sum.of_each(kRoundTrips), "");
 }
 
 void print_json(const std::vector<Row>& rows) {
@@ -74,6 +96,10 @@ void print_json(const std::vector<Row>& rows) {
     string("slots", row.slots);
     text += fmt::format(",\"keys\":{},\"memory_bytes\":{},\"ops_per_s\":{},\"clients\":{}",
                         row.keys, row.memory, row.ops_per_s, row.clients);
+    text += fmt::format(",\"requests\":{}", row.requests);
+    for (std::size_t f = 0; f < row.remote.size(); ++f) {
+      text += fmt::format(",\"{}\":{}", kRemote[f], row.remote[f]);
+    }
     string("state", row.state);
     text += '}';
   }
