@@ -36,7 +36,7 @@ namespace keyway::client {
 inline std::uint32_t call_slots_of(const StoreOptions& options, std::uint32_t ranks) {
   constexpr std::uint64_t kMost = 32;
   constexpr std::uint64_t kLeast = 4;
-  constexpr std::uint64_t kOfAll = 256;
+  constexpr std::uint64_t kOfAll = 64;  // OwnerService::kLooks
   constexpr std::uint64_t kShare = 16;
   if (options.path != EditPath::kOwner || ranks == 1) return 0;
   const std::uint64_t wanted =

@@ -103,7 +103,7 @@ struct StoreOptions {
   // which one message reads then. 0: every read of another node takes its lock
   std::uint64_t address_bytes = 32 << 20;
   EditPath path = EditPath::kAuto;        // path=auto  mpi: only: or onesided, owner (types.h)
-  std::chrono::milliseconds patience{5};  // patience=5ms  for the owner to begin; see types.h
+  std::chrono::milliseconds patience{25};  // patience=25ms  for the owner to begin; see types.h
 };
 
 /// Locks that a session has taken, or could not have.
@@ -199,8 +199,8 @@ class Session {
   void get_many(std::span<const std::string_view> keys, std::span<std::string> out,
                 std::span<Code> codes);
   /// Asks for what operations on these keys will touch of this process's memory, so that the misses
-  /// of all overlap; returns how many are on other nodes. Takes no lock, and changes nothing.
-  std::size_t prefetch(std::span<const std::string_view> keys);
+  /// of all overlap. Returns a bit for each of the first 64: it is on another node. Takes no lock.
+  std::uint64_t prefetch(std::span<const std::string_view> keys);
   /// Shows the elements in the order of `keys`, all as they are at one instant. After a failure
   /// some may have been shown.
   Status read_all(std::span<const std::string_view> keys, ElementsReader reader);

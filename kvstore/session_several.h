@@ -115,19 +115,19 @@ void Session<E>::get_many(std::span<const std::string_view> keys, std::span<std:
 }
 
 template <fabric::Endpoint E>
-std::size_t Session<E>::prefetch(std::span<const std::string_view> keys) {
-  std::size_t far = 0;
-  for (std::size_t at = 0; at < keys.size(); at += kPrefetchWindow) {
+std::uint64_t Session<E>::prefetch(std::span<const std::string_view> keys) {
+  std::uint64_t far = 0;
+  for (std::size_t at = 0; at < keys.size();) {
     std::array<Location, kPrefetchWindow> window;
     std::size_t placed = 0;
-    for (const std::string_view key :
-         keys.subspan(at, std::min(kPrefetchWindow, keys.size() - at))) {
+    for (const std::size_t end = std::min(keys.size(), at + kPrefetchWindow); at < end; ++at) {
+      const std::string_view key = keys[at];
       if (key.empty() || key.size() > kMaxKeyBytes) continue;
-      window[placed] = core_->place(key);
-      if (core_->ep.is_local(window[placed].rank)) {
-        core_->prefetch(window[placed++]);
-      } else {
-        ++far;
+      const Location location = core_->place(key);
+      if (core_->ep.is_local(location.rank)) {
+        core_->prefetch(window[placed++] = location);
+      } else if (at < 64) {
+        far |= std::uint64_t{1} << at;
       }
     }
     core_->prefetch_elements(std::span(window).first(placed));

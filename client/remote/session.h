@@ -53,7 +53,7 @@ class Session : public store::KeyOperations<Session> {
   // --- several keys: session_multi.cc, session_watch.cc
   void get_many(std::span<const std::string_view> keys, std::span<std::string> out,
                 std::span<Code> codes);
-  std::size_t prefetch(std::span<const std::string_view>) { return 0; }
+  std::uint64_t prefetch(std::span<const std::string_view>) { return 0; }
   Status read_all(std::span<const std::string_view> keys, store::ElementsReader reader);
   Status get_all(std::span<const std::string_view> keys,
                  std::vector<std::optional<std::string>>& out);

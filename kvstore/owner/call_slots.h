@@ -3,8 +3,8 @@
 // *What.* A slot is a place for one request at the owner, and one for its answer here. A session
 // claims a slot for each call. The number of slots bounds what a process can ask of an owner at one
 // time. A call that ends without its answer keeps its slot until the answer comes, with the buffer
-// that the fabric may still read. So while an owner does not answer, few wait for it: edits without
-// a slot are one-sided at once.
+// that the fabric may still read. So an owner that does not answer holds up as many calls as it has
+// slots: edits without a slot are one-sided at once.
 // *Thread safety.* Any thread.
 // *Invariants.* CS1: a call begins after the answer to the last call in its slot has come, and has
 // the next number.

@@ -76,8 +76,12 @@ class OwnerCaller {
   std::uint64_t calls() const { return calls_; }
 
  private:
-  /// The owner only tries the lock: where it is taken for this long, the caller queues by itself.
-  static constexpr std::uint64_t kLockTriesNs = 1'000'000;
+  /// The owner only tries the lock. If it is taken for most of the patience, the caller queues by
+  /// itself, with another timeout. Not much sooner: callers that queue keep the lock from the
+  /// owner, and the fewer of them there are, the sooner it has the lock again.
+  std::uint64_t lock_tries_ns() const {
+    return static_cast<std::uint64_t>(std::min(patience_ * 4 / 5, timeout_ / 20).count());
+  }
   /// After a read that the owner has declined, so many are not sent: many keys are long, or expire.
   static constexpr std::uint32_t kReadRest = 16;
 
@@ -118,8 +122,7 @@ class OwnerCaller {
 template <fabric::Endpoint E>
 std::optional<CallSlots::Claim> OwnerCaller<E>::send(std::uint32_t owner, std::string_view key,
                                                      const EditArguments& arguments) {
-  const auto span_ns = static_cast<std::uint64_t>(timeout_.count());
-  Call call{.patience_ns = std::min(span_ns / 2, kLockTriesNs), .key = key, .arguments = arguments};
+  Call call{.patience_ns = lock_tries_ns(), .key = key, .arguments = arguments};
   if (encoded_bytes(call) > kCallBytes) return std::nullopt;
   message_.resize(kCallBytes);  // from the claim to the post nothing fails
   const auto claim = slots_->claim(owner, [&](std::uint32_t slot, std::uint64_t number) {

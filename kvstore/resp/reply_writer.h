@@ -21,8 +21,8 @@ namespace keyway::resp {
 
 enum class Version : std::uint8_t { kResp2 = 2, kResp3 = 3 };
 
-/// How large the buffer of replies may grow. A writer asks rarely: once for each step of a long
-/// reply, and never for short ones.
+/// How large the buffer of replies may grow. A writer asks once for each step of a long
+/// reply.
 class ReplyBudget {
  public:
   /// The size to which the buffer may grow if a reply needs `needed`. Less than `needed`: it may

@@ -76,6 +76,7 @@ struct IncrementEdit {
   Decision decide(const ElementPart* old) {
     std::int64_t before = 0;
     if (old != nullptr) {
+      if (old->bytes.size() > digits.size()) return Decision::fail(Code::kNotANumber);
       const auto number = whole_number<std::int64_t>(old->bytes);
       // As Redis: "007" and "-0" are texts.
       if (!number || written(*number) != old->bytes) return Decision::fail(Code::kNotANumber);

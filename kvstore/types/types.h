@@ -303,7 +303,7 @@ struct SessionOptions {
   AddressCache* addresses = nullptr;   // of the process; null: each read takes its lock
   CallSlots* calls = nullptr;          // of the process; null: every edit is one-sided
   // For the owner of a key to begin an edit; at most half of the timeout.
-  std::chrono::nanoseconds patience = std::chrono::milliseconds(5);
+  std::chrono::nanoseconds patience = std::chrono::milliseconds(25);
 };
 
 }  // namespace keyway::store

@@ -10,7 +10,7 @@
 // *Thread safety.* Belongs to its worker's thread.
 // *Invariants.*
 //   C1  Reads, executions and writes are each one at a time. While a fiber executes, requests are
-//       only added behind those that have come (no read begins, one may end), replies are made by
+//       only added behind those that have come (no read begins, one may end), out_ is written by
 //       the fiber alone, and a write sends from the queue.
 //   C2  Requests are executed in the order in which they came, except that independent ones may
 //       overlap (PipelineRun), and replies leave in it.
@@ -105,8 +105,9 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   resp::RequestParser::Step parse(Batch& batch);
   bool is_stranger() const;
   bool run_batch(Executor& executor, const Batch& batch);
-  std::size_t overlapping_from(const Batch& batch, std::size_t i) const;
-  bool run_together(Executor& executor, const Batch& batch, std::size_t first, std::size_t n);
+  std::size_t overlapping_from(const Batch& batch, std::size_t i);
+  std::size_t run_together(Executor& executor, const Batch& batch, std::size_t first,
+                           std::size_t n);
   void run_requests(Executor& executor, Batch& batch);
   void schedule_more();
 
@@ -142,6 +143,8 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   static constexpr std::size_t kMaxWanted = 32 << 10;
   /// A buffer larger than this is freed when it is empty.
   static constexpr std::size_t kKept = 64 << 10;
+  /// Requests that are executed one after the other, behind a value that was too long for a run.
+  static constexpr std::uint32_t kInTurn = 64;
   /// Bytes to read ahead from a parked client.
   static constexpr std::size_t kMaxAhead = 1 << 20;
 
@@ -159,6 +162,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   std::size_t made_before_ = 0;      // size of out_ when the execution began
   std::uint64_t slice_ends_ns_ = 0;  // end of the execution's slice: then others have their turn
   ReplyQueue queue_;                 // replies that wait for the client
+  std::uint32_t in_turn_ = 0;        // requests that are executed without a run
   std::size_t reported_ = 0;         // bytes reported to OutputMemory
   std::size_t allowed_ = 0;          // during execution: the maximum size of out_ within the
                                      // reported bytes

@@ -1,4 +1,5 @@
 // Connection: requests, from received bytes to replies.
+#include <algorithm>
 #include <asio/post.hpp>
 #include <new>
 
@@ -67,17 +68,17 @@ resp::RequestParser::Step Connection::parse(Batch& batch) {
 bool Connection::run_batch(Executor& executor, const Batch& batch) {
   resp::ReplyWriter replies = writer();
   const std::size_t part = is_stranger() ? kStrangersPart : kOutputHighWater;
-  bool dropped = false;
   for (std::size_t i = 0; i < batch.size(); ++i) {
     Outcome outcome = Outcome::kReplied;
-    if (const std::size_t n = overlapping_from(batch, i); n > 1) {
-      dropped = !run_together(executor, batch, i, n);
-      i += n - 1;
+    const std::size_t n = overlapping_from(batch, i);
+    const std::size_t executed = n > 1 ? run_together(executor, batch, i, n) : 0;
+    if (executed > 0) {
+      i += executed - 1;
     } else {
       outcome = server::execute(client_, executor, worker_.service(), batch[i].command,
                                 batch[i].words, replies);
-      dropped = replies.is_dropped();
     }
+    const bool dropped = replies.is_dropped();
     if (outcome == Outcome::kPaused) {  // it is parsed and executed again
       if (i != 0) begin_ = batch[i - 1].end;
       parser_.rewind();
@@ -104,20 +105,32 @@ bool Connection::run_batch(Executor& executor, const Batch& batch) {
 }
 
 /// How many requests from `i` on are executed at the same time.
-std::size_t Connection::overlapping_from(const Batch& batch, std::size_t i) const {
+std::size_t Connection::overlapping_from(const Batch& batch, std::size_t i) {
   const Service& service = worker_.service();
   if (service.settings.strict_pipelines || !may_execute_beside(client_, service)) return 1;
+  if (in_turn_ > 0) {
+    --in_turn_;
+    return 1;
+  }
   return batch.independent_from(i);
 }
 
-/// False if a reply was dropped.
-bool Connection::run_together(Executor& executor, const Batch& batch, std::size_t first,
-                              std::size_t n) {
-  PipelineRun run(client_, worker_.service(), batch, first, n, out_, *this);
-  worker_.offer(run);
-  run.work(executor);
-  worker_.await_end(run);
-  return run.append_replies();
+/// How many requests it has executed. If none, the first one is to be executed alone.
+std::size_t Connection::run_together(Executor& executor, const Batch& batch, std::size_t first,
+                                     std::size_t n) {
+  // Not the slice: a run is short, but for its waits, and reads behind a write that is not made any
+  // more would be for nothing.
+  const auto more = [this] {
+    return socket_.is_open() && !client_.closing && may_execute_beside(client_, worker_.service());
+  };
+  const std::size_t made = out_.size() - made_before_;
+  const std::size_t room = std::min(kOutputHighWater - std::min(made, kOutputHighWater),
+                                    most() - std::min(out_.size(), most()));
+  PipelineRun run(client_, worker_.service(), batch, first, n, room, more);
+  worker_.work_together(run, executor);
+  if (run.begin_writes()) worker_.work_together(run, executor);
+  if (run.has_long_reply()) in_turn_ = kInTurn;
+  return run.append_replies(out_);
 }
 
 /// Others first: this client may have sent a million requests.

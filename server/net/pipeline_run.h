@@ -2,12 +2,16 @@
 //
 // *What.* A request for a key of another node waits for the network. So requests of a pipeline that
 // follow each other, and are independent (Batch::independent_from()), are executed by several
-// fibers of the worker: each takes the next request when it is done with one. Their replies are
-// made apart, and leave in the order of the requests.
-// *Thread safety.* One worker's fibers. The fiber that made it ends it, when all requests are
-// executed; then no other fiber is in it.
+// fibers of the worker: first all that read, then all that write. Each fiber takes the next request
+// when it is done with one. Replies are made apart, and leave in the order of the requests.
+// *Thread safety.* One worker's fibers. The fiber that made it ends it, when all requests that were
+// taken are executed; then no other fiber is in it.
 // *Invariants.*
-//   PR1  What is made apart counts for the budget of the connection's replies (C8).
+//   PR1  Replies that are made apart take at most the room that the run was given, beside
+//        kShortReply of each.
+//   PR2  A run may be cut: at a read whose reply does not fit, or at a request that was not taken
+//        because more() was false or the room was used up. No write behind the cut has been
+//        executed, and reads behind it count as not executed. The pipeline continues at the cut.
 // *Source.* Ours; docs/decisions/018.
 #pragma once
 
@@ -16,6 +20,7 @@
 #include <string>
 
 #include "keyway/kvstore/resp/reply_writer.h"
+#include "keyway/locks/base/function_ref.h"
 #include "keyway/server/commands/engine/batch.h"
 #include "keyway/server/commands/engine/execute.h"
 
@@ -23,50 +28,58 @@ namespace keyway::server {
 
 class PipelineRun {
  public:
-  /// Requests [first, first + n) of the batch. The replies will be appended to `out`, which
-  /// `budget` bounds. All outlive the run.
+  /// Requests [first, first + n) of the batch. All outlive the run.
   PipelineRun(Client& client, Service& service, const Batch& batch, std::size_t first,
-              std::size_t n, std::string& out, resp::ReplyBudget& budget)
-      : client_(client),
-        service_(service),
-        batch_(batch),
-        first_(first),
-        n_(n),
-        out_(out),
-        budget_(budget) {}
+              std::size_t n, std::size_t room, FunctionRef<bool()> more);
   PipelineRun(const PipelineRun&) = delete;
   PipelineRun& operator=(const PipelineRun&) = delete;
 
   /// Executes requests that no other fiber has taken, until there is none.
   void work(Executor& executor);
-  /// Requests that no fiber has taken.
-  std::size_t left() const { return n_ - taken_; }
-  bool is_over() const { return done_ == n_; }
-  /// When it is over: appends the replies. False if one did not fit, or memory was lacking: then
-  /// the connection is to be closed.
-  bool append_replies();
+  /// Whether a fiber that came now would find a request.
+  bool has_work() const { return next_ < end_; }
+  /// Whether all requests that were taken are executed, and none is left to take.
+  bool is_at_rest() const { return !has_work() && busy_ == 0; }
+  /// When it is at rest after the reads: there are writes to make.
+  bool begin_writes();
+  /// At the end: how many requests, from the first one on, have been executed. Their replies are
+  /// appended to `out`.
+  std::size_t append_replies(std::string& out);
+  /// Whether it was cut at a reply that did not fit.
+  bool has_long_reply() const { return has_long_reply_; }
 
  private:
+  /// Of a status, a number or an error: any reply of a request that writes.
+  static constexpr std::size_t kShortReply = 8 << 10;
+
   struct Part final : resp::ReplyBudget {
     std::size_t allow(std::size_t needed) override;
-    std::size_t most() const override { return run->budget_.most(); }
+    std::size_t most() const override { return run->room_ + kShortReply; }
 
     PipelineRun* run = nullptr;
     std::string bytes;
     std::size_t allowed = 0;
-    bool failed = false;
   };
+
+  Batch::Request request(std::size_t i) const { return batch_[first_ + i]; }
+  bool may_take();
+  void execute(Executor& executor, std::size_t i);
 
   Client& client_;
   Service& service_;
   const Batch& batch_;
   std::size_t first_;
-  std::size_t n_;
-  std::string& out_;
-  resp::ReplyBudget& budget_;
-  std::size_t apart_ = 0;  // bytes that the parts are allowed
-  std::size_t taken_ = 0;
-  std::size_t done_ = 0;
+  std::size_t room_;
+  FunctionRef<bool()> more_;
+  std::array<std::size_t, Batch::kMaxRequests> order_;  // reads, then writes, each as they came
+  std::size_t reads_ = 0;
+  std::size_t all_ = 0;
+  std::size_t next_ = 0;  // in order_, and so is end_
+  std::size_t end_ = 0;
+  std::size_t busy_ = 0;  // fibers that execute a request
+  std::size_t cut_;
+  std::size_t apart_ = 0;  // bytes of room that replies have used
+  bool has_long_reply_ = false;
   std::array<Part, Batch::kMaxRequests> parts_;
 };
 

@@ -42,6 +42,7 @@ Worker::Worker(std::vector<Session> sessions, Service& service, std::uint32_t po
                 Executor& executor = executors_[fiber];
                 if (PipelineRun* run = std::exchange(helps_[fiber], nullptr)) {
                   run->work(executor);
+                  --helping_;
                 } else if (on_fiber_[fiber] == nullptr) {
                   sweep_turn(executor.session);
                 } else {
@@ -70,7 +71,7 @@ void Worker::run() {
 }
 
 void Worker::tell_load(std::size_t more) {
-  const std::size_t executing = fibers_.busy() - (sweeping_ ? 1 : 0);
+  const std::size_t executing = fibers_.busy() - helping_ - (sweeping_ ? 1 : 0);
   requests_.store(static_cast<std::uint32_t>(executing + waiting_.size() + more),
                   std::memory_order_relaxed);  // a figure by itself
 }
@@ -89,7 +90,7 @@ std::size_t Worker::poll_for_a_slice() {
 /// sleep does not help if others do the same: since 6.18, Linux deprioritises frequent yielders for
 /// seconds.
 void Worker::step_fibers() {
-  constexpr std::uint32_t kMaxIdleRounds = 32;  // more than a reply over a network takes
+  constexpr std::uint32_t kMaxIdleRounds = 128;  // more than a reply over a network takes
   constexpr std::chrono::microseconds kRest{50};
   begin_helping();
   if (poll_for_a_slice() != 0) idle_rounds_ = stalled_rounds_ = 0;
@@ -251,7 +252,10 @@ void Worker::finish_done() {
     connection->on_fiber_done();
     begin_waiting();
   }
-  begin_waiting();  // if a sweep has ended
+  // A sweep may have ended, and so may fibers that helped.
+  for (std::size_t idle = fibers_.size() - fibers_.busy(); idle > 0 && done_.empty(); --idle) {
+    begin_waiting();
+  }
 }
 
 void Worker::begin_waiting() {
@@ -264,20 +268,33 @@ void Worker::begin_waiting() {
 }
 
 void Worker::begin_helping() {
-  const std::size_t most = fibers_.size() - fibers_.size() / 4;
-  while (!offered_.empty() && fibers_.busy() < most) {
+  const std::size_t free = std::max<std::size_t>(1, fibers_.size() / 4);
+  while (!offered_.empty() && waiting_.empty() && !sweep_due_ &&
+         fibers_.busy() + free < fibers_.size()) {
     PipelineRun* const run = offered_.front();
-    if (run->left() <= 1) offered_.pop_front();
-    if (run->left() == 0) continue;
+    if (!run->has_work()) {
+      offered_.pop_front();
+      continue;
+    }
     helps_[fibers_.next()] = run;
+    ++helping_;
+    statistics_.look_at_clock();  // its requests begin now
     fibers_.run();
   }
 }
 
-void Worker::await_end(PipelineRun& run) {
+void Worker::work_together(PipelineRun& run, Executor& executor) {
+  try {
+    offered_.push_back(&run);
+  } catch (const std::bad_alloc&) {  // without help
+  }
+  run.work(executor);
   std::erase(offered_, &run);
-  const fabric::this_fiber::NetworkWait network;
-  while (!run.is_over()) fabric::this_fiber::yield();
+  {
+    const fabric::this_fiber::NetworkWait network;
+    while (!run.is_at_rest()) fabric::this_fiber::yield();
+  }
+  statistics_.look_at_clock();
 }
 
 void Worker::sweep(std::uint32_t rank, std::uint32_t percent) {

@@ -71,11 +71,9 @@ class Worker final : public Waker {
   void left(Connection& connection);
   /// connection->run_on_fiber(), now or when a fiber is free; then connection->on_fiber_done().
   void schedule(std::shared_ptr<Connection> connection);
-  /// On a fiber: others that are idle work() on the run as well, but a quarter of all stays free
-  /// for other clients.
-  void offer(PipelineRun& run) { offered_.push_back(&run); }
-  /// On the fiber that has offered it, when no request of the run is left.
-  void await_end(PipelineRun& run);
+  /// On the fiber of the executor: returns when the run is at rest. Fibers that are idle help, if
+  /// no client waits for one; one, and a quarter of all, stay free.
+  void work_together(PipelineRun& run, Executor& executor);
   /// After a read that did not fill its buffer, a client is looked at again.
   static constexpr std::uint64_t kLookAgainNs = 5'000'000;
   /// connection->look_again() after kLookAgainNs, if it is still there.
@@ -121,6 +119,7 @@ class Worker final : public Waker {
   // What each of them executes, or helps with; a fiber that is busy without either sweeps.
   std::vector<std::shared_ptr<Connection>> on_fiber_;
   std::vector<PipelineRun*> helps_;
+  std::size_t helping_ = 0;  // fibers
   std::deque<PipelineRun*> offered_;
   fabric::FiberPool fibers_;
   std::unordered_map<std::uint64_t, Connection*> connections_;  // by the numbers of their clients

@@ -304,7 +304,8 @@ bool MpiInterface::complete(const MpiWindow& window, std::uint32_t rank, InFligh
   };
   const bool serves = wait.service != nullptr && wait.service->active();
   if (serves) wait.service->run();
-  const int looks = serves ? kLooksWhileServing : kLooksWhileHeld;
+  // A fiber's siblings look, too, and each look drives MPI for all of them.
+  const int looks = this_fiber::active() ? 1 : serves ? kLooksWhileServing : kLooksWhileHeld;
   in_flight.question.is_latest = false;
   if (completed(looks, true)) return true;
   const this_fiber::NetworkWait network;

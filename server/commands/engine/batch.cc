@@ -19,7 +19,7 @@ void Batch::clear() {
 
 bool Batch::add(std::span<const std::string_view> words, std::size_t end) {
   const Command* command = find_command(words[0]);
-  rows_.push_back({command, words_.size(), words.size(), end});
+  rows_.push_back({command, words_.size(), words.size(), end, kMaxKeys});
   words_.insert(words_.end(), words.begin(), words.end());
   // T1. Commands that may run before authentication are those that authenticate, or that end the
   // connection, as an unknown word may (a web page's).
@@ -43,7 +43,8 @@ void Batch::collect_keys(const Row& row) {
 void Batch::prefetch(Session& session) {
   if (rows_.size() < 2) return;  // a single command prefetches its own keys
   keys_.clear();
-  for (const Row& row : rows_) {
+  for (Row& row : rows_) {
+    row.first_key = keys_.size();
     if (keys_.size() < kMaxKeys && row.command != nullptr) collect_keys(row);
   }
   far_ = session.prefetch(keys_);
@@ -51,13 +52,21 @@ void Batch::prefetch(Session& session) {
 
 namespace {
 
+bool shows_old(const Batch::Request& request) {
+  const Command& command = *request.command;
+  if ((command.flags & kWrite) == 0) return false;
+  if ((command.flags & kShowsOld) != 0) return true;
+  return command.access_by != nullptr && fits_arity(command, request.words.size()) &&
+         command.access_by(request.words).find("access") != std::string_view::npos;
+}
+
 /// The slot of the only key of a request, if it reads or writes one and nothing else.
 std::optional<std::uint32_t> slot_of_only_key(const Batch::Request& request) {
   if (request.command == nullptr) return std::nullopt;
   const Command& command = *request.command;
   constexpr std::uint32_t kElse = kBlocking | kWholeStore | kNoMulti | kRunsQueue | kUnqueued;
   if ((command.flags & (kWrite | kReadOnly)) == 0 || (command.flags & kElse) != 0 ||
-      !command.subcommands.empty()) {
+      !command.subcommands.empty() || shows_old(request)) {
     return std::nullopt;
   }
   std::size_t keys = 0;
@@ -73,15 +82,19 @@ std::optional<std::uint32_t> slot_of_only_key(const Batch::Request& request) {
 }  // namespace
 
 std::size_t Batch::independent_from(std::size_t i) const {
-  if (far_ < 2) return 1;
+  if (far_ == 0) return 1;
+  static_assert(kMaxKeys == 64, "a bit each");
   std::array<std::uint32_t, kMaxRequests> slots;
   std::size_t n = 0;
+  std::size_t far = 0;
   for (; i + n < size(); ++n) {
     const auto slot = slot_of_only_key((*this)[i + n]);
     if (!slot || std::find(slots.begin(), slots.begin() + n, *slot) != slots.begin() + n) break;
     slots[n] = *slot;
+    const std::size_t key = rows_[i + n].first_key;
+    far += key < kMaxKeys && (far_ >> key & 1) != 0;
   }
-  return std::max<std::size_t>(n, 1);
+  return far < 2 ? 1 : n;
 }
 
 }  // namespace keyway::server

@@ -1,4 +1,4 @@
-// Batch: requests of one client that are executed one after the other.
+// Batch: requests of one client that are executed together.
 //
 // *What.* The words of a pipeline's received requests, up to a bound. Their commands are looked up
 // once, and the memory of their keys is prefetched before the first of them runs: so the misses of
@@ -37,9 +37,9 @@ class Batch {
   bool add(std::span<const std::string_view> words, std::size_t end);
   /// Prefetches the memory of the keys of all requests, if there are several.
   void prefetch(Session& session);
-  /// How many requests from `i` on, at least 1, may be executed at the same time: each reads or
-  /// writes one key, all of different slots, and at least two of the batch's keys are on other
-  /// nodes. Else there is nothing to wait for.
+  /// How many requests from `i` on, at least 1, are to be executed at the same time: each reads or
+  /// writes one key, all of different slots, and at least two of these are on other nodes, so that
+  /// there is something to wait for. Not writes that show the old value: it may be long.
   std::size_t independent_from(std::size_t i) const;
 
   std::size_t size() const { return rows_.size(); }
@@ -51,6 +51,7 @@ class Batch {
     std::size_t first_word;
     std::size_t words;
     std::size_t end;
+    std::size_t first_key;  // in keys_
   };
   void collect_keys(const Row& row);
 
@@ -60,7 +61,7 @@ class Batch {
   std::vector<Row> rows_;
   std::vector<std::string_view> words_;
   std::vector<std::string_view> keys_;
-  std::size_t far_ = 0;  // keys on other nodes
+  std::uint64_t far_ = 0;  // which of keys_ are on other nodes
 };
 
 }  // namespace keyway::server

@@ -41,6 +41,7 @@ inline constexpr std::uint32_t kContainer = 1 << 15;   // has subcommands
 inline constexpr std::uint32_t kUnqueued = 1 << 16;    // runs at once after MULTI, too
 inline constexpr std::uint32_t kRunsQueue = 1 << 17;   // runs what was queued: EXEC
 inline constexpr std::uint32_t kWholeStore = 1 << 18;  // uses keys that its words do not name
+inline constexpr std::uint32_t kShowsOld = 1 << 19;    // writes, and its reply has the old value
 
 // Flags that many commands share: those about a connection, and those for operators.
 inline constexpr std::uint32_t kOfClient = kNoScript | kLoading | kStale;

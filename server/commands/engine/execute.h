@@ -3,9 +3,10 @@
 // *What.* A request is words, the first of them the command's name in any case. The reply is
 // appended through a writer: exactly one per request, at once, or by resume() if the request waits
 // for something (KW.LOCK). While a client's request waits, no other request of it is executed.
-// *Thread safety.* A Client and an Executor belong to one thread or fiber at a time. In a Service,
-// any thread may use settings, clients and all figures; the rest is only read, and is changed only
-// while no request executes.
+// *Thread safety.* An Executor belongs to one thread or fiber at a time; a Client, too, but for
+// execute_beside(), which several fibers of one thread may call. In a Service, any thread may use
+// settings, clients and all figures; the rest is only read, and is changed only while no request
+// executes.
 // *Invariants.*
 //   E1  Every request has one reply; errors have the sentence of Redis. Exceptions: a request of a
 //       web page (POST, Host:) and SHUTDOWN have none, and the connection closes. CLIENT REPLY can

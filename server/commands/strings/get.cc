@@ -8,7 +8,7 @@
 namespace keyway::server {
 namespace {
 
-/// The reply of what modified a key and left its old value in client.value.
+/// The reply of what modified a key and left its old value in session.value().
 void reply_old(const Call& call, const Status& status) {
   if (!status.ok() && !is_absent(status)) return call.failed(status);
   call.looked_up(status.ok());
@@ -117,7 +117,7 @@ CommandRows commands_of_strings_get() {
       {.name = "getset",
        .arity = 3,
        .group = Group::kString,
-       .flags = kWrite | kDenyOom | kFast,
+       .flags = kWrite | kShowsOld | kDenyOom | kFast,
        .run = run_getset,
        .keys = {1, 1, 1, "RW access update"},
        .arguments = "key value",
@@ -125,7 +125,7 @@ CommandRows commands_of_strings_get() {
       {.name = "getdel",
        .arity = 2,
        .group = Group::kString,
-       .flags = kWrite | kFast,
+       .flags = kWrite | kShowsOld | kFast,
        .run = run_getdel,
        .keys = {1, 1, 1, "RW access delete"},
        .arguments = "key",
@@ -133,7 +133,7 @@ CommandRows commands_of_strings_get() {
       {.name = "getex",
        .arity = -2,
        .group = Group::kString,
-       .flags = kWrite | kFast,
+       .flags = kWrite | kShowsOld | kFast,
        .run = run_getex,
        .keys = {1, 1, 1, "RW access update", "RW and UPDATE because it changes the TTL"},
        .arguments = "key [EX s | PX ms | EXAT unix-s | PXAT unix-ms | PERSIST]",

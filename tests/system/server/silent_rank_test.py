@@ -59,8 +59,8 @@ class Waiting(Started):
                              b"+OK\r\n")
             stop(job.pids[last])
             try:
-                wire.send(b"".join(map(encode, (["GET", far], ["INCR", farther], ["SET", near, "3"],
-                                                ["GET", near], ["INCR", far]))))
+                wire.send(b"".join(map(encode, (["INCR", far], ["INCR", farther], ["SET", near, "3"],
+                                                ["GET", near], ["GET", far]))))
                 while True:
                     self.assertFalse(wire.has_come())  # replies keep their order
                     if (value := other.request("GET", near)) == b"$1\r\n3\r\n" or not overlaps:
@@ -69,8 +69,8 @@ class Waiting(Started):
             finally:
                 os.kill(job.pids[last], signal.SIGCONT)
             self.assertEqual([wire.reply() for _ in range(5)],
-                             [b"$1\r\n2\r\n", b":5\r\n", b"+OK\r\n", b"$1\r\n3\r\n",
-                              b":3\r\n"])
+                             [b":3\r\n", b":5\r\n", b"+OK\r\n", b"$1\r\n3\r\n",
+                              b"$1\r\n3\r\n"])
             job.end()
 
     def test_requests_for_a_rank_that_stands_still_end_at_their_deadline(self):
