@@ -231,7 +231,10 @@ class Worker {
     const bool take = sample();
     return timed(Metric::kReadModifyWrite, take, [&] {
       const Return result = read(op, key, take);
-      return result == Return::kOk ? update(op, key, take) : result;
+      // As YCSB, which updates in any case: a cache that has lost a record gets it again.
+      const bool writes = result == Return::kOk || result == workloads::return_of(Code::kNotFound);
+      const Return updated = writes ? update(op, key, take) : result;
+      return result == Return::kOk ? updated : result;
     });
   }
 

@@ -11,7 +11,7 @@
 // with MPI_THREAD_MULTIPLE.
 //
 // *Invariants.* T1: a value is returned only from a bucket whose checksum fits. T2: a bucket that
-// stays torn, because two writers met in it, is free to the next writer.
+// stays torn, because two writers met in it, is free to the next writer of a whole record.
 //
 // *Source.* The design is that of MPI-DHT without locks.
 #pragma once
