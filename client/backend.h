@@ -31,16 +31,15 @@
 namespace keyway::client {
 
 /// Slots of each rank for calls to each other one: as many sessions of a rank have edits under way
-/// at an owner, and the others make theirs one-sided. Fewer in a large job, as the owner looks into
-/// all of them; fewer, or none, where they would take more than a sixteenth of the memory.
+/// at an owner, and the others make theirs one-sided. Fewer in a large job, so that the owner sees
+/// all at one look; fewer, or none, where they would take more than a sixteenth of the memory.
 inline std::uint32_t call_slots_of(const StoreOptions& options, std::uint32_t ranks) {
   constexpr std::uint64_t kMost = 32;
   constexpr std::uint64_t kLeast = 4;
-  constexpr std::uint64_t kOfAll = 64;  // OwnerService::kLooks
   constexpr std::uint64_t kShare = 16;
   if (options.path != EditPath::kOwner || ranks == 1) return 0;
-  const std::uint64_t wanted =
-      std::min<std::uint64_t>(options.sessions, std::clamp(kOfAll / ranks, kLeast, kMost));
+  const std::uint64_t wanted = std::min<std::uint64_t>(
+      options.sessions, std::clamp(store::kSlotsAtOneLook / ranks, kLeast, kMost));
   const std::uint64_t of_each = ranks * (store::kCallBytes + store::kAnswerBytes);
   return static_cast<std::uint32_t>(std::min(wanted, options.memory_bytes / kShare / of_each));
 }

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "keyway/kvstore/owner/call_message.h"
+#include "keyway/kvstore/owner/call_slots.h"
 #include "keyway/kvstore/session.h"
 #include "keyway/locks/fabric/endpoint.h"
 
@@ -68,9 +69,6 @@ class OwnerService {
   /// An edit that makes, moves or frees a value longer than this is the caller's: others wait for
   /// this rank.
   static constexpr std::uint64_t kMaxBytes = 64 << 10;
-
-  /// Slots of one serve(): a job of a thousand ranks has thousands.
-  static constexpr std::size_t kLooks = 64;
 
   static bool is_slow(std::uint64_t bytes_before, const Decision& decision);
   bool serve(Slot& slot);

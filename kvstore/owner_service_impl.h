@@ -44,7 +44,7 @@ std::size_t OwnerService<E>::serve() {
   const std::unique_ptr<std::atomic<bool>, void (*)(std::atomic<bool>*)> until_end(
       &busy_, [](std::atomic<bool>* busy) { busy->store(false, std::memory_order_release); });
   std::size_t answers = 0;
-  for (std::size_t i = std::min(kLooks, slots_.size()); i > 0; --i) {
+  for (std::size_t i = std::min(kSlotsAtOneLook, slots_.size()); i > 0; --i) {
     next_ = next_ + 1 < slots_.size() ? next_ + 1 : 0;
     try {
       answers += serve(slots_[next_]) ? 1 : 0;

@@ -20,6 +20,9 @@
 
 namespace keyway::store {
 
+/// Slots that an owner looks into at one time: a job of a thousand ranks has thousands.
+inline constexpr std::size_t kSlotsAtOneLook = 64;
+
 class CallSlots {
  public:
   CallSlots(std::uint32_t ranks, std::uint32_t of_each)

@@ -166,8 +166,8 @@ void add_locks(Families& families, const Service& service) {
               locks.edits_by_owners);
   add_counter(families, "keyway_remote_messages_total",
               "Operations of the fabric that requests have sent to other nodes.", locks.messages);
-  add_counter(families, "keyway_remote_round_trips_total",
-              "Waits for such operations.", locks.round_trips);
+  add_counter(families, "keyway_remote_round_trips_total", "Waits for such operations.",
+              locks.round_trips);
   add_counter(families, "keyway_lock_contended_total", "Acquires that had to wait.",
               locks.contended);
   add_counter(families, "keyway_lock_handovers_total", "Releases that woke who was next.",

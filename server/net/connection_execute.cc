@@ -78,7 +78,6 @@ bool Connection::run_batch(Executor& executor, const Batch& batch) {
       outcome = server::execute(client_, executor, worker_.service(), batch[i].command,
                                 batch[i].words, replies);
     }
-    const bool dropped = replies.is_dropped();
     if (outcome == Outcome::kPaused) {  // it is parsed and executed again
       if (i != 0) begin_ = batch[i - 1].end;
       parser_.rewind();
@@ -90,7 +89,7 @@ bool Connection::run_batch(Executor& executor, const Batch& batch) {
     const bool enough = !parked && (out_.size() - made_before_ >= part ||
                                     client_.statistics->now_ns() >= slice_ends_ns_);
     if (enough) state_.stop_early();
-    if (dropped) {
+    if (replies.is_dropped()) {
       clear_and_shrink(out_, 0);  // as Redis does: no word about it
       client_.closing = true;
       state_.cut_off();
@@ -106,6 +105,7 @@ bool Connection::run_batch(Executor& executor, const Batch& batch) {
 
 /// How many requests from `i` on are executed at the same time.
 std::size_t Connection::overlapping_from(const Batch& batch, std::size_t i) {
+  if (!batch.is_far()) return 1;
   const Service& service = worker_.service();
   if (service.settings.strict_pipelines || !may_execute_beside(client_, service)) return 1;
   if (in_turn_ > 0) {

@@ -82,9 +82,8 @@ Step ConnectionState::next(const Outlook& outlook) {
   }
   if (outlook.waits) {
     phase_ = Phase::kParked;
-    if (input_ == Input::kUnseen)
-      input_ = Input::kIdle;  // the event that wakes it checks
-                              // everything
+    if (input_ == Input::kUnseen) input_ = Input::kIdle;  // the event that wakes it checks
+                                                          // everything
     return woken_ || draining_ ? Step::kExecute : Step::kPark;
   }
   if (!outlook.room) {

@@ -1,7 +1,7 @@
 #include "keyway/server/commands/engine/batch.h"
 
 #include <algorithm>
-#include <array>
+#include <cstddef>
 #include <optional>
 
 #include "keyway/kvstore/layout/key_hash.h"
@@ -19,7 +19,7 @@ void Batch::clear() {
 
 bool Batch::add(std::span<const std::string_view> words, std::size_t end) {
   const Command* command = find_command(words[0]);
-  rows_.push_back({command, words_.size(), words.size(), end, kMaxKeys});
+  rows_.push_back({command, words_.size(), words.size(), end});
   words_.insert(words_.end(), words.begin(), words.end());
   // T1. Commands that may run before authentication are those that authenticate, or that end the
   // connection, as an unknown word may (a web page's).
@@ -38,16 +38,6 @@ void Batch::collect_keys(const Row& row) {
                  keys_.push_back(key);
                  return keys_.size() < kMaxKeys;
                });
-}
-
-void Batch::prefetch(Session& session) {
-  if (rows_.size() < 2) return;  // a single command prefetches its own keys
-  keys_.clear();
-  for (Row& row : rows_) {
-    row.first_key = keys_.size();
-    if (keys_.size() < kMaxKeys && row.command != nullptr) collect_keys(row);
-  }
-  far_ = session.prefetch(keys_);
 }
 
 namespace {
@@ -81,20 +71,30 @@ std::optional<std::uint32_t> slot_of_only_key(const Batch::Request& request) {
 
 }  // namespace
 
-std::size_t Batch::independent_from(std::size_t i) const {
-  if (far_ == 0) return 1;
+void Batch::prefetch(Session& session) {
   static_assert(kMaxKeys == 64, "a bit each");
-  std::array<std::uint32_t, kMaxRequests> slots;
-  std::size_t n = 0;
-  std::size_t far = 0;
-  for (; i + n < size(); ++n) {
-    const auto slot = slot_of_only_key((*this)[i + n]);
-    if (!slot || std::find(slots.begin(), slots.begin() + n, *slot) != slots.begin() + n) break;
-    slots[n] = *slot;
-    const std::size_t key = rows_[i + n].first_key;
-    far += key < kMaxKeys && (far_ >> key & 1) != 0;
+  if (rows_.size() < 2) return;  // a single command prefetches its own keys
+  keys_.clear();
+  for (Row& row : rows_) {
+    row.first_key = keys_.size();
+    if (keys_.size() < kMaxKeys && row.command != nullptr) collect_keys(row);
   }
-  return far < 2 ? 1 : n;
+  far_ = session.prefetch(keys_);
+  for (std::size_t i = 0; is_far() && i < size(); ++i) {
+    rows_[i].slot = slot_of_only_key((*this)[i]).value_or(kNotIndependent);
+  }
+}
+
+std::size_t Batch::independent_from(std::size_t i) const {
+  const auto begin = rows_.begin() + static_cast<std::ptrdiff_t>(i);
+  auto end = begin;
+  std::size_t far = 0;
+  for (; end != rows_.end() && end->slot != kNotIndependent; ++end) {
+    const auto is_same = [&](const Row& row) { return row.slot == end->slot; };
+    if (std::any_of(begin, end, is_same)) break;
+    far += end->first_key < kMaxKeys && (far_ >> end->first_key & 1) != 0;
+  }
+  return far < 2 ? 1 : static_cast<std::size_t>(end - begin);
 }
 
 }  // namespace keyway::server

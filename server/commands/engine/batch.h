@@ -21,6 +21,8 @@
 namespace keyway::server {
 
 class Batch {
+  static constexpr std::size_t kMaxKeys = 64;
+
  public:
   // Prefetched lines must stay in the first cache until they are used.
   static constexpr std::size_t kMaxRequests = 32;
@@ -41,6 +43,8 @@ class Batch {
   /// writes one key, all of different slots, and at least two of these are on other nodes, so that
   /// there is something to wait for. Not writes that show the old value: it may be long.
   std::size_t independent_from(std::size_t i) const;
+  /// Whether any key is on another node, after prefetch().
+  bool is_far() const { return far_ != 0; }
 
   std::size_t size() const { return rows_.size(); }
   Request operator[](std::size_t i) const;
@@ -51,11 +55,12 @@ class Batch {
     std::size_t first_word;
     std::size_t words;
     std::size_t end;
-    std::size_t first_key;  // in keys_
+    std::size_t first_key = kMaxKeys;      // in keys_
+    std::uint32_t slot = kNotIndependent;  // of its only key; where is_far()
   };
+  static constexpr std::uint32_t kNotIndependent = ~0U;
   void collect_keys(const Row& row);
 
-  static constexpr std::size_t kMaxKeys = 64;
   static constexpr std::size_t kKeptWords = 1024;
 
   std::vector<Row> rows_;

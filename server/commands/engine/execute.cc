@@ -145,6 +145,16 @@ bool must_pause(Client& client, Service& service, const Command& command) {
   return true;
 }
 
+/// Says why a command does not run at all, if it does not.
+bool is_refused(Client& client, const Service& service, const Command& command,
+                std::span<const std::string_view> words, resp::ReplyWriter& out) {
+  const auto why = reason_against(client, service, command, words);
+  if (!why) return false;
+  count_rejected(client, command);
+  reject_command(client, command, *why, out);
+  return true;
+}
+
 /// Runs a command outside of a transaction. False if memory was lacking.
 bool run(Client& client, Executor& executor, Service& service, const Command& command,
          std::span<const std::string_view> words, resp::ReplyWriter& out) {
@@ -164,11 +174,7 @@ bool run_or_reject(Client& client, Executor& executor, Service& service, const C
     if (after_multi(client)) client.transaction->mark_aborted();
     return false;
   }
-  if (const auto why = reason_against(client, service, *command, words)) {
-    count_rejected(client, *command);
-    reject_command(client, *command, *why, out);
-    return false;
-  }
+  if (is_refused(client, service, *command, words, out)) return false;
   if (must_pause(client, service, *command)) return true;
   if (after_multi(client) && (command->flags & kUnqueued) == 0) {
     const auto body = [&] { queue(client, service, *command, words, out); };
@@ -222,13 +228,9 @@ bool may_execute_beside(const Client& client, const Service& service) {
 void execute_beside(Client& client, Executor& executor, Service& service, const Command& command,
                     std::span<const std::string_view> words, resp::ReplyWriter& out) {
   const std::size_t mark = out.mark();
-  if (const auto why = reason_against(client, service, command, words)) {
-    count_rejected(client, command);
-    reject_command(client, command, *why, out);
-  } else if (run(client, executor, service, command, words, out)) {
-    return;
-  }
-  count_error(client, out, mark);
+  const bool counted = !is_refused(client, service, command, words, out) &&
+                       run(client, executor, service, command, words, out);
+  if (!counted) count_error(client, out, mark);
 }
 
 }  // namespace keyway::server
