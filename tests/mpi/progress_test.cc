@@ -126,10 +126,8 @@ void beside_sleeper(const Body& body) {
   }
 }
 
-}  // namespace
-
-TEST_CASE("a rank that makes no calls is reached all the same") {
-  MpiFabric fabric = make_mpi_fabric(kSegment);
+/// Rank 0 reaches the others while they are asleep, outside MPI.
+void reach_sleepers(MpiFabric& fabric) {
   if (fabric.ranks() == 1) return;
   MpiEndpoint ep = *fabric.endpoint();
   Gate gate(fabric);
@@ -148,6 +146,25 @@ TEST_CASE("a rank that makes no calls is reached all the same") {
     REQUIRE(watchdog.in_time());
     gate.let_pass(fabric.ranks() - 1);
   }
+}
+
+}  // namespace
+
+TEST_CASE("a rank that makes no calls is reached all the same") {
+  MpiFabric fabric = make_mpi_fabric(kSegment);
+  reach_sleepers(fabric);
+}
+
+// One thread answers for all fabrics of a process: as often as the most impatient wants, from its
+// opening on.
+TEST_CASE("a rank that makes no calls is reached by the second of its fabrics") {
+  const MpiFabric unserved = fabric_without_helper(kSegment);
+  {
+    MpiFabric fabric = make_mpi_fabric(kSegment);
+    reach_sleepers(fabric);
+  }
+  MpiFabric again = make_mpi_fabric(kSegment);
+  reach_sleepers(again);
 }
 
 TEST_CASE("what is pushed is complete without a flush, with all agents outside MPI") {

@@ -42,7 +42,7 @@ struct MpiFabric::State {
   std::unique_ptr<Topology> topology;
   std::unique_ptr<MpiMemory> memory;
   std::unique_ptr<RankWatch> watch;
-  std::unique_ptr<ProgressThread> progress;
+  std::unique_ptr<ProgressThread::Duty> progress;
 };
 
 namespace {
@@ -156,7 +156,8 @@ Result<MpiFabric> MpiFabric::create(const Options& options) {
   const Status status = (*mpi)->call([&] { return state->open(options); });
   if (!status.ok()) return status;
   if (!state->memory->one_class()) {
-    state->progress = std::make_unique<ProgressThread>(*mpi, state->service, options.progress_us);
+    state->progress =
+        std::make_unique<ProgressThread::Duty>(*mpi, state->service, options.progress_us);
   }
   return MpiFabric(std::move(state));
 }

@@ -3,79 +3,153 @@
 #include <sys/prctl.h>
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "keyway/locks/base/check.h"
 #include "keyway/locks/base/clock.h"
 
 namespace keyway::fabric {
+namespace {
 
-ProgressThread::ProgressThread(std::shared_ptr<MpiInterface> mpi, const RankService& service,
-                               std::uint32_t rest_us)
-    : mpi_(std::move(mpi)),
-      service_(service),
-      rest_(std::max(rest_us, kShortestRestUs)),
-      thread_([this] { run(); }) {}
+/// The thread of this process, while it has a duty. Never destroyed: a fabric may live in a global
+/// variable.
+struct TheThread {
+  Mutex mutex;
+  std::weak_ptr<ProgressThread> running KW_GUARDED_BY(mutex);
+};
+TheThread& the_thread() {
+  static TheThread* const here = std::make_unique<TheThread>().release();
+  return *here;
+}
+
+}  // namespace
+
+ProgressThread::Duty::Duty(std::shared_ptr<MpiInterface> mpi, const RankService& service,
+                           std::uint32_t rest_us)
+    : thread_(of_process(std::move(mpi))) {
+  const std::chrono::microseconds rest(std::max(rest_us, kShortestRestUs));
+  thread_->join({.of = this, .service = &service, .rest = rest, .runs_seen = service.runs()});
+}
+ProgressThread::Duty::~Duty() { thread_->leave(*this); }
+void ProgressThread::Duty::repeat(std::chrono::milliseconds every, std::function<void()> body) {
+  thread_->repeat(*this, every, std::move(body));
+}
+
+std::shared_ptr<ProgressThread> ProgressThread::of_process(std::shared_ptr<MpiInterface> mpi) {
+  TheThread& here = the_thread();
+  const MutexLock guard(here.mutex);
+  if (auto running = here.running.lock()) return running;
+  auto made = std::make_shared<ProgressThread>(std::move(mpi));
+  here.running = made;
+  return made;
+}
+
+ProgressThread::ProgressThread(std::shared_ptr<MpiInterface> mpi)
+    : mpi_(std::move(mpi)), thread_([this] { run(); }) {}
 
 ProgressThread::~ProgressThread() {
   {
     const MutexLock guard(mutex_);
     stop_ = true;
   }
-  stopped_.notify_one();
+  changed_.notify_one();
   thread_.join();
 }
 
-void ProgressThread::repeat(std::chrono::milliseconds every, std::function<void()> body) {
-  const MutexLock guard(mutex_);
-  KW_CHECK(body_ == nullptr);
-  body_ = std::move(body);
-  body_every_ns_ = static_cast<std::uint64_t>(std::chrono::nanoseconds(every).count());
-  call_body();
-}
-
-void ProgressThread::call_body() {
-  const std::uint64_t now = steady_ns();
-  if (now < body_due_ns_) return;
-  body_due_ns_ = now + body_every_ns_;
-  body_();
-}
-
-/// On the condition that ends the thread, so that the end is never waited for. False at the end.
-bool ProgressThread::rest(std::chrono::microseconds span) {
-  const auto ends = std::chrono::steady_clock::now() + span;
-  while (!stop_ && stopped_.wait_until(mutex_, ends)) {
+void ProgressThread::join(Work work) {
+  {
+    const MutexLock guard(mutex_);
+    works_.push_back(std::move(work));
+    span_ = shortest_rest();
   }
-  return !stop_;
+  changed_.notify_one();
+}
+
+void ProgressThread::leave(const Duty& duty) {
+  const MutexLock guard(mutex_);
+  std::erase_if(works_, [&](const Work& work) { return work.of == &duty; });
+}
+
+void ProgressThread::repeat(const Duty& duty, std::chrono::milliseconds every,
+                            std::function<void()> body) {
+  const MutexLock guard(mutex_);
+  for (Work& work : works_) {
+    if (work.of != &duty) continue;
+    KW_CHECK(work.body == nullptr);
+    work.body = std::move(body);
+    work.body_every_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(every).count());
+    return work.call_body();
+  }
+}
+
+void ProgressThread::Work::call_body() {
+  const std::uint64_t now = steady_ns();
+  if (body == nullptr || now < body_due_ns) return;
+  body_due_ns = now + body_every_ns;
+  body();
+}
+
+std::chrono::microseconds ProgressThread::shortest_rest() const {
+  if (works_.empty()) return std::chrono::microseconds(kLongestRestUs);
+  const auto shorter = [](const Work& a, const Work& b) { return a.rest < b.rest; };
+  return std::min_element(works_.begin(), works_.end(), shorter)->rest;
 }
 
 void ProgressThread::run() {
   // By default Linux wakes a thread up to 50 us late, which is longer than the rest itself.
   prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
-  const std::chrono::microseconds longest =
-      std::max(rest_, std::chrono::microseconds(kLongestRestUs));
-  std::chrono::microseconds span = rest_;
-  std::uint64_t entries_seen = mpi_->entries();
-  std::uint64_t runs_seen = service_.runs();
   const MutexLock guard(mutex_);
-  while (rest(span)) {
-    const std::uint64_t entries = mpi_->entries();
-    if (entries == entries_seen) mpi_->progress();
-    const std::uint64_t runs = service_.runs();
-    const bool serves = service_.active();
-    if (serves) service_.run();
-    // As often as this thread would have, on average?
-    const auto driven = [&](std::uint64_t times) {
-      return times * static_cast<std::uint64_t>(rest_.count()) >=
-             static_cast<std::uint64_t>(span.count());
-    };
+  entries_seen_ = mpi_->entries();
+  while (rest()) check();
+}
+
+/// On the condition that ends the thread, so that the end is never waited for. False at the end.
+bool ProgressThread::rest() {
+  const auto begun = std::chrono::steady_clock::now();
+  while (!stop_ && changed_.wait_until(mutex_, begun + span_)) {
+  }
+  return !stop_;
+}
+
+void ProgressThread::check() {
+  const std::uint64_t entries = mpi_->entries();
+  const std::chrono::microseconds shortest = shortest_rest();
+  // As often as this thread would have, on average?
+  bool by_others = static_cast<std::int64_t>(entries - entries_seen_) * shortest >= span_;
+  for (const Work& work : works_) {
     // An agent that posts a batch runs no service for long, and needs its processor.
-    const bool by_others = driven(entries - entries_seen) && (!serves || runs != runs_seen);
-    span = by_others ? std::min(2 * span, longest) : rest_;
-    // The service enters MPI, too.
-    entries_seen = mpi_->entries();
-    runs_seen = service_.runs();
-    if (body_ != nullptr) call_body();
+    if (work.service->active() && work.service->runs() == work.runs_seen) by_others = false;
+  }
+  const auto longest = std::max(shortest, std::chrono::microseconds(kLongestRestUs));
+  span_ = by_others ? std::min(2 * span_, longest) : shortest;
+  if (entries == entries_seen_) {
+    look();
+  } else {
+    serve();
+  }
+  for (Work& work : works_) {
+    work.runs_seen = work.service->runs();
+    work.call_body();
+  }
+  entries_seen_ = mpi_->entries();  // services enter MPI, too
+}
+
+/// Again as long as there is something to do: more is likely to come, and its sender waits.
+void ProgressThread::look() {
+  std::uint64_t begun = steady_ns();
+  for (int i = 0; i < kLooksAtOnce; ++i) {
+    mpi_->progress();
+    serve();
+    const std::uint64_t ended = steady_ns();
+    if (ended - begun < kEmptyLookNs) return;
+    begun = ended;
+  }
+}
+
+void ProgressThread::serve() {
+  for (const Work& work : works_) {
+    if (work.service->active()) work.service->run();
   }
 }
 
