@@ -51,6 +51,7 @@ using store::ElementState;
 using store::HeapReport;
 using store::KeySink;
 using store::KeyVersion;
+using store::LockCounts;
 using store::LockKindReport;
 using store::ModifyAllOptions;
 using store::Mutator;
@@ -104,15 +105,6 @@ struct StoreOptions {
   std::uint64_t address_bytes = 32 << 20;
   EditPath path = EditPath::kAuto;         // path=auto  mpi: only: or onesided, owner (types.h)
   std::chrono::milliseconds patience{25};  // patience=25ms  for the owner to begin; see types.h
-};
-
-/// Locks that a session has taken, or could not have.
-struct LockCounts {
-  std::uint64_t shared = 0;       // grants to readers
-  std::uint64_t exclusive = 0;    // grants to writers
-  std::uint64_t contended = 0;    // acquires that had to wait
-  std::uint64_t handed_over = 0;  // releases that woke the next agent of a queue
-  std::uint64_t timeouts = 0;
 };
 
 struct SessionImpl;
@@ -201,6 +193,10 @@ class Session {
   /// Asks for what operations on these keys will touch of this process's memory, so that the misses
   /// of all overlap. Returns a bit for each of the first 64: it is on another node. Takes no lock.
   std::uint64_t prefetch(std::span<const std::string_view> keys);
+  /// Reads those of the first 64 keys whose places on other nodes are known, in one round trip, for
+  /// the next get() of each: it shows the value as of now, without waiting. Returns a bit for each
+  /// that it has. The keys' bytes stay in place until the next call, which forgets what is left.
+  std::uint64_t read_ahead(std::span<const std::string_view> keys);
   /// Shows the elements in the order of `keys`, all as they are at one instant. After a failure
   /// some may have been shown.
   Status read_all(std::span<const std::string_view> keys, ElementsReader reader);

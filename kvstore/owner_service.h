@@ -9,8 +9,8 @@
 //   OS1  Each call is carried out once at most, and answered once, also one that its caller has
 //        taken back. Before it is answered its number is in the slot's claim word (OC2).
 //   OS2  An edit is answered after its stripe is unlocked, so the caller's next read sees it.
-//   OS3  It never waits for a lock, nor, with MPICH, for a caller. Where a kind of lock has words
-//        on other ranks, a try waits for these ranks. To release a queue lock it may wait for an
+//   OS3  It never waits for a lock, nor, with MPICH, for a caller. If a kind of lock has words on
+//        other ranks, a try waits for these ranks. To release a queue lock it may wait for an
 //        agent between that agent's entry into the queue and its word to the one before it; so an
 //        agent never serves there (Endpoint::flush_idle).
 #pragma once

@@ -157,7 +157,7 @@ struct SessionCore {
   ElementMarks<E> marks;
   StripeGate<E> gate;
   LockAdvisor<E> advisor;
-  std::vector<Location> batch;  // of the keys of get_many()
+  std::vector<Location> batch;  // of the keys of get_many(), or of read_ahead()
   Walker<E> walker;
   Scanner<E> scanner;
   Sweeper<E> sweeper;
@@ -179,7 +179,7 @@ SessionCore<E>::SessionCore(E endpoint, const Geometry& geometry_of_store,
       counters(lane.counters),
       reader(lane.reader),
       chain(lane.chain),
-      optimistic(ep, geometry, options.addresses, Deadline::within(options.timeout)),
+      optimistic(ep, geometry, options.addresses, options.timeout),
       owners(ep, geometry, options.calls, options.timeout, options.patience),
       survey(ep, geometry),
       marks(chain),

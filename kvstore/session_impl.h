@@ -166,6 +166,7 @@ Status Session<E>::clear() {
 
 template <fabric::Endpoint E>
 Status Session<E>::clear_rank(std::uint32_t rank) {
+  core_->optimistic.forget_ahead();
   return core_->walker.clear(rank);
 }
 

@@ -135,6 +135,25 @@ std::uint64_t Session<E>::prefetch(std::span<const std::string_view> keys) {
   return far;
 }
 
+template <fabric::Endpoint E>
+std::uint64_t Session<E>::read_ahead(std::span<const std::string_view> keys) {
+  core_->optimistic.forget_ahead();
+  if (keys.empty() || core_->gate.holds_all()) return 0;
+  keys = keys.first(std::min(keys.size(), kBatchWindow));  // a bit for each
+  core_->batch.clear();
+  for (const std::string_view key : keys) {
+    core_->batch.push_back(check_key(key).ok() ? core_->place(key) : Location());
+  }
+  const std::span<const Location> batch = core_->batch;
+  const auto is_remote = [&](std::size_t i) {
+    return check_key(keys[i]).ok() && !core_->ep.is_local(batch[i].rank);
+  };
+  std::uint64_t has = 0;
+  core_->optimistic.read_ahead(batch, keys, is_remote,
+                               [&](std::size_t i) { has |= std::uint64_t{1} << i; });
+  return has;
+}
+
 /// One key, as get() reads it.
 template <fabric::Endpoint E>
 Status read_one(SessionCore<E>& core, const Location& location, std::string_view key,

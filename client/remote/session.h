@@ -54,6 +54,7 @@ class Session : public store::KeyOperations<Session> {
   void get_many(std::span<const std::string_view> keys, std::span<std::string> out,
                 std::span<Code> codes);
   std::uint64_t prefetch(std::span<const std::string_view>) { return 0; }
+  std::uint64_t read_ahead(std::span<const std::string_view>) { return 0; }
   Status read_all(std::span<const std::string_view> keys, store::ElementsReader reader);
   Status get_all(std::span<const std::string_view> keys,
                  std::vector<std::optional<std::string>>& out);

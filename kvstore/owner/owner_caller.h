@@ -82,7 +82,8 @@ class OwnerCaller {
   std::uint64_t lock_tries_ns() const {
     return static_cast<std::uint64_t>(std::min(patience_ * 4 / 5, timeout_ / 20).count());
   }
-  /// After a read that the owner has declined, so many are not sent: many keys are long, or expire.
+  /// After a read that the owner has declined, this many are not sent: some keys are long, or
+  /// expire.
   static constexpr std::uint32_t kReadRest = 16;
 
   /// Nothing if there is no slot, or no room in one.

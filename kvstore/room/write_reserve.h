@@ -76,7 +76,7 @@ class WriteReserve {
     std::uint64_t composed = 0;
   };
 
-  /// What is read of an element whose tag is that of a key: its block, or of a run as much as a
+  /// The part that is read of an element with the tag of a key: its block, or of a run as much as a
   /// head with the wanted key has.
   static constexpr std::uint64_t bytes_read_of(std::uint32_t size_class) {
     return size_class == kRunClass ? kLongestHead : class_bytes(size_class);

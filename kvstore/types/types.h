@@ -253,6 +253,15 @@ struct StripeReport {
 
 struct KindChoice;  // stripe_monitor.h
 
+/// Locks that a session has taken, or could not have.
+struct LockCounts {
+  std::uint64_t shared = 0;       // grants to readers
+  std::uint64_t exclusive = 0;    // grants to writers
+  std::uint64_t contended = 0;    // acquires that had to wait
+  std::uint64_t handed_over = 0;  // releases that woke the next agent of a queue
+  std::uint64_t timeouts = 0;
+};
+
 /// Reads of elements of other ranks without their locks, as a session counts them.
 struct OptimisticReads {
   std::uint64_t warm = 0;       // accepted, with one message

@@ -12,7 +12,7 @@
 //   OR2  Between a line and the element that it leads to, less than kColdNs pass: too little for
 //        2^23 changes of a line, after which an old version would look new.
 //   OR3  A read waits for a rank until its deadline. The endpoint then owns the buffer, which the
-//        rank's answer will be written to.
+//        rank's answer will be written to. Reading ahead waits for a small part of that time.
 //   OR4  Several elements are as they were at one instant if each was accepted, and then, once all
 //        had been, its header was read again and found the same, without a mark. Every change of an
 //        element changes its header, and kTogetherNs are too short for 2^16 of them, after which a
@@ -54,14 +54,16 @@ inline constexpr std::uint64_t kColdNs = 100'000'000;
 template <fabric::Endpoint E>
 class OptimisticReader {
  public:
-  /// Without a cache nothing is read without its lock. The cache outlives it. `deadline`: for each
-  /// read; it begins with the read.
-  OptimisticReader(E& ep, const Geometry& geometry, AddressCache* addresses, Deadline deadline)
+  /// Without a cache nothing is read without its lock. The cache outlives it. `timeout`: of each
+  /// read.
+  OptimisticReader(E& ep, const Geometry& geometry, AddressCache* addresses,
+                   std::chrono::nanoseconds timeout)
       : ep_(ep),
         geometry_(geometry),
         permit_(ep, geometry),
         addresses_(addresses),
-        deadline_(deadline),
+        deadline_(Deadline::within(timeout)),
+        deadline_ahead_(Deadline::within(timeout / kAheadPart)),
         owing_(ep.ranks()) {
     late_.reserve(3 * ep.ranks());  // twice for a batch, and once more when memory has ended
     asked_.reserve(ep.ranks());
@@ -74,6 +76,11 @@ class OptimisticReader {
   const ElementView* read(const Location& location, std::string_view key) {
     late_.clear();
     if (addresses_ == nullptr) return nullptr;
+    if (const auto accepted = take_ahead(location, key)) {
+      if (*accepted) return &element_;
+      ++counts_.refused;
+      return nullptr;
+    }
     const std::uint64_t begun = ep_.now_ns();
     const Deadline until = deadline_.started(begun);
     if (!is_free(location.rank, until)) {
@@ -96,6 +103,18 @@ class OptimisticReader {
     collect(locations, keys, wanted, 2,  // read() is as good for one
             deadline_.started(ep_.now_ns()),
             [&](const Several& key, std::span<const std::byte>) { use(key.of, element_); });
+  }
+  /// Reads those of several remote keys of which the places are known, in one round trip, and keeps
+  /// the values for the next read() of each key. Calls has(i) for those that it has. If the session
+  /// changes the key, it forgets the value, and forget_ahead() forgets all: until then the keys'
+  /// bytes stay in place.
+  template <class Wanted, class Has>
+  void read_ahead(std::span<const Location> locations, std::span<const std::string_view> keys,
+                  Wanted&& wanted, Has&& has);
+  void forget_ahead() {
+    ahead_.clear();
+    clear_and_shrink(ahead_values_, kMaxValuesKept);
+    clear_and_shrink(fetched_, kMaxValuesKept);  // what is still written to is not here (OR3)
   }
   /// The remote keys among these, all as they were at one instant (OR4), by two calls: the session
   /// locks the others in between. The first copies the values, which value_of() returns until the
@@ -128,6 +147,7 @@ class OptimisticReader {
   /// it was.
   void learn(const Location& location, const ElementPlace& place) {
     if (addresses_ == nullptr) return;
+    drop_ahead(location);
     if (place.known() && is_block(place.entry)) {
       addresses_->learn(location.hash, place);
     } else {
@@ -150,6 +170,8 @@ class OptimisticReader {
   /// The time for other ranks of a batch after one has not answered until the deadline.
   static constexpr std::chrono::milliseconds kGrace{10};
   static constexpr std::uint64_t kTogetherNs = 20'000'000;
+  /// Reading ahead waits for one part of so many of a read's timeout: the read itself comes after.
+  static constexpr int kAheadPart = 20;
   static constexpr std::size_t kMaxValuesKept = 64 << 10;
 
   /// Whether an entry can be that of a block. A line that is read without its lock may mix two of
@@ -285,6 +307,34 @@ class OptimisticReader {
     std::size_t bytes = 0;
   };
 
+  /// A key that was read ahead.
+  struct Ahead {
+    std::uint64_t hash = 0;
+    std::string_view key;
+    bool accepted = false;  // else it was refused
+    std::size_t begin = 0;  // of its value in ahead_values_
+    std::size_t bytes = 0;
+  };
+  /// If the key was read ahead: whether it was accepted, and then is element_. Once.
+  std::optional<bool> take_ahead(const Location& location, std::string_view key) {
+    if (ahead_.empty()) return std::nullopt;
+    const auto found = std::find_if(ahead_.begin(), ahead_.end(), [&](const Ahead& each) {
+      return each.hash == location.hash && each.key == key;
+    });
+    if (found == ahead_.end()) return std::nullopt;
+    element_ = {};
+    element_.key = found->key;
+    element_.value = std::string_view(ahead_values_).substr(found->begin, found->bytes);
+    element_.value_bytes = found->bytes;
+    const bool accepted = found->accepted;
+    ahead_.erase(found);
+    return accepted;
+  }
+  void drop_ahead(const Location& location) {
+    if (ahead_.empty()) return;
+    std::erase_if(ahead_, [&](const Ahead& each) { return each.hash == location.hash; });
+  }
+
   /// read_several(), for `least` wanted keys or more; calls accept(key, block) with element_.
   template <class Wanted, class Accept>
   void collect(std::span<const Location> locations, std::span<const std::string_view> keys,
@@ -293,6 +343,14 @@ class OptimisticReader {
   /// the keys of each rank that has answered.
   template <class Judge>
   void fetch_several(Deadline until, Judge&& judge_one, bool idle = true);
+  /// Judges the block at a known place, and forgets the place if the key is there no more.
+  Verdict judge_known(const Several& block, std::span<const std::byte> bytes, std::uint64_t hash,
+                      std::string_view key) {
+    const auto is_known = [&](std::uint32_t stamp) { return stamp == block.known.stamp; };
+    const Verdict verdict = judge(bytes, key, is_known);
+    if (verdict == Verdict::kRefused) addresses_->forget(hash);
+    return verdict;
+  }
   Several block_of(std::size_t of, std::uint32_t rank, const ElementPlace& place) const {
     return {of, {rank, place.entry.offset()}, class_bytes(place.entry.size_class()), place};
   }
@@ -302,6 +360,7 @@ class OptimisticReader {
   ReadPermit<E> permit_;
   AddressCache* addresses_;
   const Deadline deadline_;
+  const Deadline deadline_ahead_;
   OptimisticReads counts_;
   std::uint32_t cold_rests_ = 0;
   Bucket line_;                     // of a cold read
@@ -310,6 +369,8 @@ class OptimisticReader {
   std::vector<Several> behind_lines_;  // elements that lines of a batch have led to
   std::vector<Taken> taken_;
   std::string values_;
+  std::vector<Ahead> ahead_;
+  std::string ahead_values_;
   std::uint64_t together_begun_ns_ = 0;
   std::vector<typename ReadPermit<E>::Asked> asked_;
   std::vector<std::uint32_t> late_;  // ranks that the last read has waited for until its deadline

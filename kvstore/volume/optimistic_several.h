@@ -89,9 +89,7 @@ void OptimisticReader<E>::collect(std::span<const Location> locations,
       return behind_lines_.push_back(block_of(key.of, location.rank, place));
     }
     if (!permitted) return;
-    const auto is_known = [&](std::uint32_t stamp) { return stamp == key.known.stamp; };
-    const Verdict verdict = judge(bytes, keys[key.of], is_known);
-    if (verdict == Verdict::kRefused) addresses_->forget(location.hash);
+    const Verdict verdict = judge_known(key, bytes, location.hash, keys[key.of]);
     if (verdict != Verdict::kAccepted) return;
     ++counts_.warm;
     accept(key, bytes);
@@ -111,6 +109,43 @@ void OptimisticReader<E>::collect(std::span<const Location> locations,
     ++counts_.cold;
     accept(key, bytes);
   });
+}
+
+template <fabric::Endpoint E>
+template <class Wanted, class Has>
+void OptimisticReader<E>::read_ahead(std::span<const Location> locations,
+                                     std::span<const std::string_view> keys, Wanted&& wanted,
+                                     Has&& has) {
+  forget_ahead();
+  late_.clear();
+  if (addresses_ == nullptr) return;
+  several_.clear();
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (!wanted(i) || !is_free(locations[i].rank, Deadline::now())) continue;
+    const auto known = addresses_->find(locations[i].hash);
+    if (known) several_.push_back(block_of(i, locations[i].rank, *known));
+  }
+  if (several_.size() < 2) return;  // read() is as good for one
+  const auto keep = [&](const Several& block, std::span<const std::byte> bytes, bool permitted) {
+    if (!permitted) return;
+    const std::uint64_t hash = locations[block.of].hash;
+    const Verdict verdict = judge_known(block, bytes, hash, keys[block.of]);
+    if (verdict == Verdict::kTorn) return;
+    Ahead& ahead = ahead_.emplace_back();
+    ahead = {.hash = hash, .key = keys[block.of], .begin = ahead_values_.size()};
+    if (verdict == Verdict::kRefused) return;
+    ahead_values_.append(element_.value);
+    ahead.bytes = element_.value.size();
+    ahead.accepted = true;
+    ++counts_.warm;
+    has(block.of);
+  };
+  try {
+    fetch_several(deadline_ahead_.started(ep_.now_ns()), keep);
+  } catch (...) {  // the caller may not keep the keys
+    forget_ahead();
+    throw;
+  }
 }
 
 template <fabric::Endpoint E>

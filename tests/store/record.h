@@ -38,6 +38,8 @@ struct RecordPlan {
   bool clears = false;  // clears of the whole store; not with `neighbours`
   // An operation may give up, and then has done nothing: counted here. Null: none may.
   std::atomic<std::uint64_t>* timeouts = nullptr;
+  // Counts the gets of what was read ahead.
+  std::atomic<std::uint64_t>* ahead = nullptr;
 };
 
 /// get_all of the client's session, and of the store's.
@@ -266,9 +268,11 @@ class Recorder {
     std::string text;
     const std::array<std::string_view, 1> keys{key};
     Status status;
-    if (const auto way = rng_.below(3); way == 0) {
+    if (const auto way = rng_.below(4); way == 0) {
       status = session_.get(key, text);
     } else if (way == 1) {
+      status = get_ahead(e, key, text);
+    } else if (way == 2) {
       std::array<Code, 1> codes{};
       session_.get_many(keys, std::span(&text, 1), codes);
       status = Status(codes[0]);
@@ -288,6 +292,19 @@ class Recorder {
     }
     seen_[e.key] = e.result;
     return {};
+  }
+  /// Together with another key of the round and of its kind, if there is one.
+  Status get_ahead(const Event& e, const std::string& key, std::string& text) {
+    const std::uint32_t in_round = e.key % plan_.keys;
+    const std::string other = key_text(e.key - in_round + (in_round + 2) % plan_.keys);
+    const std::array<std::string_view, 2> both{key, other};
+    const bool is_ahead = (session_.read_ahead(both) & 1) != 0;
+    if (plan_.ahead != nullptr) {
+      plan_.ahead->fetch_add(is_ahead, std::memory_order_relaxed);  // a count
+    }
+    const Status status = session_.get(key, text);
+    session_.read_ahead({});
+    return status;
   }
   Status put(const std::string& key, const std::string& value) {
     if (const auto way = rng_.below(3); way == 0) {

@@ -44,6 +44,9 @@ class Restless {
                 std::span<Code> codes) {
     stirred().get_many(keys, out, codes);
   }
+  std::uint64_t read_ahead(std::span<const std::string_view> keys) {
+    return stirred().read_ahead(keys);
+  }
   Status put_all(std::span<const std::pair<std::string_view, std::string_view>> pairs,
                  const store::PutOptions& options) {
     return stirred().put_all(pairs, options);

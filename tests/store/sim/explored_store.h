@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
@@ -41,6 +42,7 @@ struct ScriptStep {
   enum class What : std::uint8_t {
     kGet,
     kGetMany,
+    kGetAhead,
     kReadAll,
     kPut,
     kErase,
@@ -59,6 +61,7 @@ namespace steps {
 using What = ScriptStep::What;
 inline ScriptStep get(std::uint32_t key) { return {What::kGet, key}; }
 inline ScriptStep get_many() { return {What::kGetMany}; }
+inline ScriptStep get_ahead() { return {What::kGetAhead}; }
 inline ScriptStep read_all() { return {What::kReadAll}; }
 inline ScriptStep put(std::uint32_t key, std::size_t bytes) { return {What::kPut, key, bytes}; }
 inline ScriptStep erase(std::uint32_t key) { return {What::kErase, key}; }
@@ -157,13 +160,7 @@ class ExploredStore final : public fabric::sim::Program {
         sessions_[agent]->endpoint().wait_until(
             told(agent), [](std::uint64_t word) { return word == 1; }, Deadline::never());
       } else if (is_reader(agent)) {
-        if (script[i].what == ScriptStep::What::kGetMany) {
-          read(agent, 0, 2);
-        } else if (script[i].what == ScriptStep::What::kReadAll) {
-          read(agent, 0, 2, /*together=*/true);
-        } else {
-          read(agent, script[i].key, 1);
-        }
+        read(agent, script[i]);
       } else if (writes) {
         write(agent, script[i], i + 1);
       } else {
@@ -173,8 +170,9 @@ class ExploredStore final : public fabric::sim::Program {
   }
 
   std::string verdict() override { return {}; }
-  /// Reads without locks that were accepted, in all executions.
+  /// Reads without locks that were accepted, and keys that were read ahead, in all executions.
   std::uint64_t accepted() const { return accepted_; }
+  std::uint64_t ahead() const { return ahead_; }
   /// Before its execution goes.
   void close() { sessions_.clear(); }
   std::string name(fabric::Address a) const override {
@@ -227,6 +225,7 @@ class ExploredStore final : public fabric::sim::Program {
 
  private:
   using Session = store::Session<fabric::SimEndpoint>;
+  using What = ScriptStep::What;
   /// A value that a key has from a writer's step on; empty: it is absent.
   struct State {
     std::uint64_t since = 0;
@@ -267,7 +266,6 @@ class ExploredStore final : public fabric::sim::Program {
   }
 
   void apply(std::uint32_t agent, const ScriptStep& step, std::uint64_t number) {
-    using What = ScriptStep::What;
     Session& session = *sessions_[agent];
     const std::string value = text(number, step.bytes);
     const std::array<std::pair<std::string_view, std::string_view>, 2> pairs = {
@@ -283,7 +281,6 @@ class ExploredStore final : public fabric::sim::Program {
   }
 
   void write(std::uint32_t agent, const ScriptStep& step, std::uint64_t number) {
-    using What = ScriptStep::What;
     const bool both = step.what == What::kPutAll || step.what == What::kEraseAll;
     for (std::uint32_t key = 0; key < 2; ++key) {
       if (both || key == step.key) states_[key].push_back({number, text(number, step.bytes)});
@@ -293,9 +290,16 @@ class ExploredStore final : public fabric::sim::Program {
     done_ = number;
   }
 
+  void get(std::uint32_t agent, std::uint32_t key, std::string& value) {
+    const Status status = sessions_[agent]->get(keys_[key], value);
+    check(agent, status.ok() || status == Code::kNotFound, "a get");
+    if (!status.ok()) value.clear();
+  }
   /// Each key must have had the value that is read at a moment since the read began. A batch of
   /// keys is not one moment.
-  void read(std::uint32_t agent, std::uint32_t first, std::uint32_t count, bool together = false) {
+  void read(std::uint32_t agent, const ScriptStep& step) {
+    const std::uint32_t first = step.key;  // 0 of several
+    const std::uint32_t count = step.what == What::kGet ? 1 : 2;
     // The step at which the read begins: without one it would begin as the last one ends, or as the
     // execution starts.
     sessions_[agent]->endpoint().load(fabric::rma, {agent + 1, 0});
@@ -304,10 +308,13 @@ class ExploredStore final : public fabric::sim::Program {
     const std::uint64_t before = counts.warm + counts.cold;
     std::array<std::string, 2> values;
     if (count == 1) {
-      const Status status = sessions_[agent]->get(keys_[first], values[0]);
-      check(agent, status.ok() || status == Code::kNotFound, "a get");
-      if (!status.ok()) values[0].clear();
-    } else if (together) {
+      get(agent, first, values[0]);
+    } else if (step.what == What::kGetAhead) {
+      const std::array<std::string_view, 2> both = {keys_[0], keys_[1]};
+      ahead_ += static_cast<std::uint64_t>(std::popcount(sessions_[agent]->read_ahead(both)));
+      for (std::uint32_t i = 0; i < 2; ++i) get(agent, i, values[i]);
+      sessions_[agent]->read_ahead({});
+    } else if (step.what == What::kReadAll) {
       const std::array<std::string_view, 2> both = {keys_[first], keys_[first + 1]};
       const auto take = [&](std::size_t i, const store::ElementState* element) {
         if (element != nullptr) values[i] = element->value;
@@ -383,6 +390,7 @@ class ExploredStore final : public fabric::sim::Program {
   std::uint64_t shown_ = 0;                 // the latest step that a read has shown
   std::vector<std::uint64_t> lower_;        // by agent: the latest that its read may not precede
   std::uint64_t accepted_ = 0;
+  std::uint64_t ahead_ = 0;
   fabric::sim::Execution* execution_ = nullptr;
 };
 

@@ -1,6 +1,8 @@
 // The unchanged store in simulation: with up to 64 ranks, late and overtaking operations and every
 // lock kind, histories are linearizable, sums are kept and heaps add up; and a seed is one run, bit
 // for bit.
+#include <atomic>
+
 #include "keyway/locks/fabric/sim/sim_endpoint.h"
 #include "tests/store/sim/seeds.h"
 #include "tests/store/sim/sim_runs.h"
@@ -48,8 +50,11 @@ SimPlan plan_of(const Size& size, const char* lock, std::uint64_t seed) {
 
 SimPrint check_history(const SimPlan& plan, const Size& size) {
   PlainStore store(plan);
-  const RecordPlan record = record_plan(plan, size.rounds);
+  std::atomic<std::uint64_t> ahead = 0;
+  RecordPlan record = record_plan(plan, size.rounds);
+  record.ahead = &ahead;
   const History all = recorded(SimTeam(store), record, plain_sessions(store));
+  if (size.rounds >= 20) CHECK(ahead > 0);
   REQUIRE(all.size() == std::size_t{size.ranks} * record.rounds * record.operations);
   CHECK(LinearizabilityChecker::violation(all).value_or("") == "");
   const SimPrint print = print_of(store, all);

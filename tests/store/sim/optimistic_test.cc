@@ -45,12 +45,13 @@ void explore(const StoreShape& shape) {
   CHECK(all.program.accepted() > 0);
 }
 
-/// Random orders, and as many by random priorities.
-void explore_some(const StoreShape& shape, std::uint64_t executions) {
+/// Random orders, and as many by random priorities. Returns the keys that were read ahead.
+std::uint64_t explore_some(const StoreShape& shape, std::uint64_t executions) {
   Exploration some(shape);
   require_clean(some.explorer.random(1, executions));
   require_clean(some.explorer.pct(1, executions, 4));
   CHECK(some.program.accepted() > 0);
+  return some.program.ahead();
 }
 
 constexpr std::uint32_t kNobody = 0;
@@ -120,6 +121,22 @@ TEST_CASE("optimistic: a batch of keys, known or not, by many orders") {
       explore_some({.knowing = knowing, .readers = {{get_many(), get_many()}}, .writer = writer},
                    3'000);
     }
+  }
+}
+
+TEST_CASE("optimistic: keys that are read ahead, by many orders") {
+  for (const std::uint32_t knowing : {1u, kNobody}) {
+    for (const Script& writer :
+         {Script{put(0, kShort), put(1, kLong)}, Script{put_all(kLong), erase(1)},
+          Script{erase(0), put(0, kShort)}}) {
+      const std::uint64_t ahead = explore_some(
+          {.knowing = knowing, .readers = {{get_ahead(), get_ahead()}}, .writer = writer}, 3'000);
+      CHECK(ahead > 3'000);
+    }
+    explore_some({.knowing = knowing,
+                  .readers = {{get_ahead(), tell(1)}, {await(), get_ahead()}},
+                  .writer = {put(0, kLong), put(0, kShort)}},
+                 4'000);
   }
 }
 

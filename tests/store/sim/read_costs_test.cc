@@ -53,6 +53,38 @@ TEST_CASE("read costs: a batch is two round trips, and one when its keys are kno
   });
 }
 
+TEST_CASE("read costs: what is read ahead costs its get nothing") {
+  run_far(kAddresses, [](FarSessions& far) {
+    const std::vector<std::string_view> keys(far.keys.begin(), far.keys.end());
+    REQUIRE(keys.size() == 64);
+    const auto ahead = [&] { return far.session->read_ahead(keys) == ~std::uint64_t{0}; };
+    const auto get = [&](std::size_t i) {
+      return far.cost([&] { return far.session->get(keys[i], far.value).ok(); });
+    };
+    CHECK(far.session->read_ahead(keys) == 0);  // their places are not known
+    std::vector<std::string> out(keys.size());
+    std::vector<Code> codes(keys.size());
+    far.session->get_many(keys, out, codes);
+    CHECK(far.cost(ahead) == Cost{1, keys.size()});
+    for (std::size_t i = 0; i < keys.size(); ++i) CHECK(get(i) == Cost{0, 0});
+    CHECK(get(0) == Cost{1, 1});  // once
+    REQUIRE(ahead());
+    REQUIRE(far.other->put(far.keys[3], kLonger, {}).ok());
+    CHECK(get(3) == Cost{0, 0});
+    CHECK(far.value == kShort);  // as it was when it was read
+    CHECK(get(3).round_trips > 0);
+    CHECK(far.value == kLonger);
+    REQUIRE(far.session->put(far.keys[4], kLonger, {}).ok());
+    CHECK(get(4).round_trips > 0);  // its own changes are not missed
+    CHECK(far.value == kLonger);
+    CHECK(far.session->read_ahead({}) == 0);
+    CHECK(get(5) == Cost{1, 1});  // forgotten
+    REQUIRE(ahead());
+    REQUIRE(far.session->clear().ok());
+    CHECK(far.session->get(keys[6], far.value) == Code::kNotFound);
+  });
+}
+
 TEST_CASE("read costs: a permit is renewed with a get") {
   run_far(kAddresses, [](FarSessions& far) {
     far.get();
