@@ -74,6 +74,8 @@ bool Connection::run_batch(Executor& executor, const Batch& batch) {
     const std::size_t executed = n > 1 ? run_together(executor, batch, i, n) : 0;
     if (executed > 0) {
       i += executed - 1;
+    } else if (n > 1 && (!socket_.is_open() || client_.closing)) {
+      outcome = Outcome::kPaused;  // for ever: the client has gone
     } else {
       outcome = server::execute(client_, executor, worker_.service(), batch[i].command,
                                 batch[i].words, replies);
@@ -127,6 +129,7 @@ std::size_t Connection::run_together(Executor& executor, const Batch& batch, std
   const std::size_t room = std::min(kOutputHighWater - std::min(made, kOutputHighWater),
                                     most() - std::min(out_.size(), most()));
   PipelineRun run(client_, worker_.service(), batch, first, n, room, more);
+  run.read_ahead(executor);
   worker_.work_together(run, executor);
   if (run.begin_writes()) worker_.work_together(run, executor);
   if (run.has_long_reply()) in_turn_ = kInTurn;

@@ -1,7 +1,10 @@
 #include "keyway/server/net/pipeline_run.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <new>
+#include <span>
+#include <string_view>
 
 #include "keyway/locks/base/clear_and_shrink.h"
 #include "keyway/server/commands/engine/command.h"
@@ -37,12 +40,40 @@ std::size_t PipelineRun::Part::allow(std::size_t needed) {
 }
 
 bool PipelineRun::may_take() {
-  if (!has_work()) return false;
-  const std::size_t i = order_[next_];
-  if (i < cut_ && apart_ < room_ && more_()) return true;
-  cut_ = std::min(cut_, i);
-  end_ = next_;
+  for (; has_work(); ++next_) {
+    const std::size_t i = order_[next_];
+    if (i < cut_ && apart_ < room_ && more_()) return true;
+    cut_ = std::min(cut_, i);
+  }
   return false;
+}
+
+void PipelineRun::read_ahead(Executor& executor) {
+  if (room_ == 0) return;
+  std::array<std::string_view, Batch::kMaxRequests> keys;
+  std::array<std::size_t, Batch::kMaxRequests> place;  // by request: of its key, or kNear
+  constexpr std::size_t kNear = Batch::kMaxRequests;
+  std::size_t n = 0;
+  for (std::size_t k = 0; k < reads_; ++k) {
+    const auto key = batch_.far_key(first_ + order_[k]);
+    place[order_[k]] = key ? n : kNear;
+    if (key) keys[n++] = *key;
+  }
+  if (n < 2) return;
+  try {
+    const std::uint64_t has = executor.session.read_ahead(std::span(keys).first(n));
+    if (WorkerStatistics* statistics = counts_of(client_)) statistics->look_at_clock();
+    const auto needs_no_wait = [&](std::size_t request) {
+      return place[request] == kNear || (has >> place[request] & 1) != 0;
+    };
+    const auto begin = order_.begin();
+    const auto end = begin + static_cast<std::ptrdiff_t>(reads_);
+    end_ = static_cast<std::size_t>(std::stable_partition(begin, end, needs_no_wait) - begin);
+    work(executor);
+  } catch (const std::bad_alloc&) {  // each reads by itself
+  }
+  executor.session.read_ahead({});
+  end_ = reads_;
 }
 
 void PipelineRun::work(Executor& executor) {

@@ -3,7 +3,9 @@
 // *What.* A request for a key of another node waits for the network. So requests of a pipeline that
 // follow each other, and are independent (Batch::independent_from()), are executed by several
 // fibers of the worker: first all that read, then all that write. Each fiber takes the next request
-// when it is done with one. Replies are made apart, and leave in the order of the requests.
+// when it is done with one. Before that, the keys that are read on other nodes are fetched in one
+// round trip, if their places are known: these reads need not wait. Replies are made apart, and
+// leave in the order of the requests.
 // *Thread safety.* One worker's fibers. The fiber that made it ends it, when all requests that were
 // taken are executed; then no other fiber is in it.
 // *Invariants.*
@@ -34,6 +36,9 @@ class PipelineRun {
   PipelineRun(const PipelineRun&) = delete;
   PipelineRun& operator=(const PipelineRun&) = delete;
 
+  /// First: reads ahead by the session of the executor, and executes the reads that need not wait
+  /// for the network.
+  void read_ahead(Executor& executor);
   /// Executes requests that no other fiber has taken, until there is none.
   void work(Executor& executor);
   /// Whether a fiber that came now would find a request.
@@ -71,7 +76,8 @@ class PipelineRun {
   std::size_t first_;
   std::size_t room_;
   FunctionRef<bool()> more_;
-  std::array<std::size_t, Batch::kMaxRequests> order_;  // reads, then writes, each as they came
+  // Reads, those that wait for the network last, then writes; each of the three as they came.
+  std::array<std::size_t, Batch::kMaxRequests> order_;
   std::size_t reads_ = 0;
   std::size_t all_ = 0;
   std::size_t next_ = 0;  // in order_, and so is end_

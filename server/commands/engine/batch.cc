@@ -92,7 +92,7 @@ std::size_t Batch::independent_from(std::size_t i) const {
   for (; end != rows_.end() && end->slot != kNotIndependent; ++end) {
     const auto is_same = [&](const Row& row) { return row.slot == end->slot; };
     if (std::any_of(begin, end, is_same)) break;
-    far += end->first_key < kMaxKeys && (far_ >> end->first_key & 1) != 0;
+    far += far_key(static_cast<std::size_t>(end - rows_.begin())).has_value();
   }
   return far < 2 ? 1 : static_cast<std::size_t>(end - begin);
 }

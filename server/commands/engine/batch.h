@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -43,6 +44,12 @@ class Batch {
   /// writes one key, all of different slots, and at least two of these are on other nodes, so that
   /// there is something to wait for. Not writes that show the old value: it may be long.
   std::size_t independent_from(std::size_t i) const;
+  /// The key of request `i`, of those of independent_from(), if it is on another node.
+  std::optional<std::string_view> far_key(std::size_t i) const {
+    const std::size_t key = rows_[i].first_key;
+    if (key >= kMaxKeys || (far_ >> key & 1) == 0) return std::nullopt;
+    return keys_[key];
+  }
   /// Whether any key is on another node, after prefetch().
   bool is_far() const { return far_ != 0; }
 
