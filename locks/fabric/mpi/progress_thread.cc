@@ -135,7 +135,7 @@ void ProgressThread::check() {
   entries_seen_ = mpi_->entries();  // services enter MPI, too
 }
 
-/// Again as long as there is something to do: more is likely to come, and its sender waits.
+/// Again while there is something to do: more is likely to come, and its sender waits.
 void ProgressThread::look() {
   std::uint64_t begun = steady_ns();
   for (int i = 0; i < kLooksAtOnce; ++i) {

@@ -2,11 +2,11 @@
 //
 // *What.* Without RDMA hardware a one-sided operation progresses only while its target is inside
 // MPI. A process has one such thread for all of its fabrics. It enters MPI if no other thread of
-// the process has done so since its last check, and runs the fabrics' services: again as long as
-// there is something to do. Then it sleeps. Each of its wake-ups takes a processor from an agent,
-// so while agents enter MPI all the time it sleeps longer and longer, up to kLongestRestUs: between
-// two network namespaces, where a rank had one processor, a rest that stayed 50 us left a third of
-// the reads.
+// the process has done so since its last check, and runs the fabrics' services: again, up to
+// kLooksAtOnce times, while there is something to do. Then it sleeps. Each of its wake-ups takes a
+// processor from an agent, so while agents enter MPI all the time it sleeps longer and longer, up
+// to kLongestRestUs: between two network namespaces, where a rank had one processor, a rest that
+// stayed 50 us left a third of the reads.
 // *Thread safety.* Any thread. The destructor of the last Duty joins.
 // *Invariants.* G1: while there is a duty, no longer than about twice the shortest `rest_us` of all
 // passes without some thread of the process having entered MPI (as the scheduler allows); the first
@@ -24,6 +24,7 @@
 
 #include "keyway/locks/base/mutex.h"
 #include "keyway/locks/fabric/mpi/mpi_interface.h"
+#include "keyway/locks/fabric/mpi/mpi_library.h"
 
 namespace keyway::fabric {
 
@@ -58,7 +59,8 @@ class ProgressThread {
   static constexpr std::uint32_t kShortestRestUs = 5;
   /// A look that takes longer has found something.
   static constexpr std::uint64_t kEmptyLookNs = 3000;
-  static constexpr int kLooksAtOnce = 32;
+  /// In which an agent that comes waits; and with Open MPI a look may take a turn of the scheduler.
+  static constexpr int kLooksAtOnce = kOpenMpi ? 1 : 16;
 
   struct Work {
     const Duty* of;
