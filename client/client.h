@@ -193,9 +193,10 @@ class Session {
   /// Asks for what operations on these keys will touch of this process's memory, so that the misses
   /// of all overlap. Returns a bit for each of the first 64: it is on another node. Takes no lock.
   std::uint64_t prefetch(std::span<const std::string_view> keys);
-  /// Reads those of the first 64 keys whose places on other nodes are known, in one round trip, for
-  /// the next get() of each: it shows the value as of now, without waiting. Returns a bit for each
-  /// that it has. The keys' bytes stay in place until the next call, which forgets what is left.
+  /// Reads those of the first 64 keys whose places on other nodes are known, if there are two, in
+  /// one round trip, for the next get() of each: it shows the value as of now, without waiting,
+  /// unless this session changes the key before. Returns a bit for each that it has. The keys'
+  /// bytes stay in place until the next call, which forgets what is left.
   std::uint64_t read_ahead(std::span<const std::string_view> keys);
   /// Shows the elements in the order of `keys`, all as they are at one instant. After a failure
   /// some may have been shown.

@@ -74,8 +74,8 @@ bool Connection::run_batch(Executor& executor, const Batch& batch) {
     const std::size_t executed = n > 1 ? run_together(executor, batch, i, n) : 0;
     if (executed > 0) {
       i += executed - 1;
-    } else if (n > 1 && (!socket_.is_open() || client_.closing)) {
-      outcome = Outcome::kPaused;  // for ever: the client has gone
+    } else if (!socket_.is_open() || client_.closing) {  // the client has gone, in a wait
+      outcome = Outcome::kPaused;
     } else {
       outcome = server::execute(client_, executor, worker_.service(), batch[i].command,
                                 batch[i].words, replies);

@@ -36,8 +36,8 @@ class PipelineRun {
   PipelineRun(const PipelineRun&) = delete;
   PipelineRun& operator=(const PipelineRun&) = delete;
 
-  /// First: reads ahead by the session of the executor, and executes the reads that need not wait
-  /// for the network.
+  /// First: reads ahead by the session of the executor, and executes the reads of which it then has
+  /// the keys.
   void read_ahead(Executor& executor);
   /// Executes requests that no other fiber has taken, until there is none.
   void work(Executor& executor);
@@ -76,7 +76,7 @@ class PipelineRun {
   std::size_t first_;
   std::size_t room_;
   FunctionRef<bool()> more_;
-  // Reads, those that wait for the network last, then writes; each of the three as they came.
+  // Reads, first those that were read ahead, then writes; each of the three as they came.
   std::array<std::size_t, Batch::kMaxRequests> order_;
   std::size_t reads_ = 0;
   std::size_t all_ = 0;
