@@ -106,12 +106,12 @@ void Session::get_many(std::span<const std::string_view> keys, std::span<std::st
   impl_->with([&](auto& s) { s.get_many(keys, out, codes); });
 }
 
-std::uint64_t Session::read_ahead(std::span<const std::string_view> keys) {
-  return impl_->with([&](auto& s) { return s.read_ahead(keys); });
-}
-
 std::uint64_t Session::prefetch(std::span<const std::string_view> keys) {
   return impl_->with([&](auto& s) { return s.prefetch(keys); });
+}
+
+std::uint64_t Session::read_ahead(std::span<const std::string_view> keys) {
+  return impl_->with([&](auto& s) { return s.read_ahead(keys); });
 }
 
 Status Session::read_all(std::span<const std::string_view> keys, ElementsReader reader) {

@@ -73,16 +73,23 @@ void get_window(SessionCore<E>& core, std::span<const Location> window,
   }
 }
 
-/// The gets of at most kBatchWindow keys.
+/// Places at most kBatchWindow keys; codes[i] says whether key i is within bounds.
 template <fabric::Endpoint E>
-void get_batch(SessionCore<E>& core, std::span<const std::string_view> keys,
-               std::span<std::string> out, std::span<Code> codes, LateRanks& late) {
+std::span<const Location> place_batch(SessionCore<E>& core, std::span<const std::string_view> keys,
+                                      std::span<Code> codes) {
   core.batch.clear();
   for (std::size_t i = 0; i < keys.size(); ++i) {
     codes[i] = check_key(keys[i]).code();
     core.batch.push_back(codes[i] == Code::kOk ? core.place(keys[i]) : Location());
   }
-  const std::span<const Location> batch = core.batch;
+  return core.batch;
+}
+
+/// The gets of at most kBatchWindow keys.
+template <fabric::Endpoint E>
+void get_batch(SessionCore<E>& core, std::span<const std::string_view> keys,
+               std::span<std::string> out, std::span<Code> codes, LateRanks& late) {
+  const std::span<const Location> batch = place_batch(core, keys, codes);
   std::array<bool, kBatchWindow> done{};
   if (!core.gate.holds_all()) {
     const auto is_remote = [&](std::size_t i) {
@@ -137,16 +144,12 @@ std::uint64_t Session<E>::prefetch(std::span<const std::string_view> keys) {
 
 template <fabric::Endpoint E>
 std::uint64_t Session<E>::read_ahead(std::span<const std::string_view> keys) {
-  core_->optimistic.forget_ahead();
-  if (keys.empty() || core_->gate.holds_all()) return 0;
+  if (core_->gate.holds_all()) keys = {};
   keys = keys.first(std::min(keys.size(), kBatchWindow));  // a bit for each
-  core_->batch.clear();
-  for (const std::string_view key : keys) {
-    core_->batch.push_back(check_key(key).ok() ? core_->place(key) : Location());
-  }
-  const std::span<const Location> batch = core_->batch;
+  std::array<Code, kBatchWindow> codes;
+  const std::span<const Location> batch = place_batch(*core_, keys, codes);
   const auto is_remote = [&](std::size_t i) {
-    return check_key(keys[i]).ok() && !core_->ep.is_local(batch[i].rank);
+    return codes[i] == Code::kOk && !core_->ep.is_local(batch[i].rank);
   };
   std::uint64_t has = 0;
   core_->optimistic.read_ahead(batch, keys, is_remote,

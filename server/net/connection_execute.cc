@@ -80,7 +80,7 @@ bool Connection::run_batch(Executor& executor, const Batch& batch) {
       outcome = server::execute(client_, executor, worker_.service(), batch[i].command,
                                 batch[i].words, replies);
     }
-    if (outcome == Outcome::kPaused) {  // it is parsed and executed again
+    if (outcome == Outcome::kPaused) {  // not begun: it is parsed again, if its client is there
       if (i != 0) begin_ = batch[i - 1].end;
       parser_.rewind();
       return false;

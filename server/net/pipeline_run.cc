@@ -51,24 +51,25 @@ bool PipelineRun::may_take() {
 void PipelineRun::read_ahead(Executor& executor) {
   if (room_ == 0) return;
   std::array<std::string_view, Batch::kMaxRequests> keys;
-  std::array<std::size_t, Batch::kMaxRequests> place;  // by request: of its key, or kNone
-  constexpr std::size_t kNone = Batch::kMaxRequests;
+  std::array<std::size_t, Batch::kMaxRequests> readers;  // the requests that read them
   std::size_t n = 0;
   for (std::size_t k = 0; k < reads_; ++k) {
     const auto key = batch_.far_key(first_ + order_[k]);
-    place[order_[k]] = key ? n : kNone;
-    if (key) keys[n++] = *key;
+    if (!key) continue;
+    readers[n] = order_[k];
+    keys[n++] = *key;
   }
   if (n < 2) return;
   try {
     const std::uint64_t has = executor.session.read_ahead(std::span(keys).first(n));
     if (WorkerStatistics* statistics = counts_of(client_)) statistics->look_at_clock();
-    const auto is_ahead = [&](std::size_t request) {
-      return place[request] != kNone && (has >> place[request] & 1) != 0;
-    };
+    std::array<bool, Batch::kMaxRequests> is_ahead{};
+    for (std::size_t i = 0; i < n; ++i) is_ahead[readers[i]] = (has >> i & 1) != 0;
     const auto begin = order_.begin();
     const auto end = begin + static_cast<std::ptrdiff_t>(reads_);
-    end_ = static_cast<std::size_t>(std::stable_partition(begin, end, is_ahead) - begin);
+    const auto ahead_end =
+        std::stable_partition(begin, end, [&](std::size_t i) { return is_ahead[i]; });
+    end_ = static_cast<std::size_t>(ahead_end - begin);
     work(executor);
   } catch (const std::bad_alloc&) {  // each reads by itself
   }
