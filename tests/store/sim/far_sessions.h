@@ -80,7 +80,7 @@ struct FarSessions {
 
 /// Runs body with `addresses` bytes for the known places of each rank's keys.
 inline void run_far(std::uint64_t address_bytes, const std::function<void(FarSessions&)>& body,
-                    std::uint64_t stripes = 4) {
+                    std::uint32_t stripes = 4) {
   PlainStore store({.ranks = 3,
                     .machine = slow_network(),
                     .memory_bytes = 4 * store::kMinMemoryBytes,

@@ -54,7 +54,8 @@ SimPrint check_history(const SimPlan& plan, const Size& size) {
   RecordPlan record = record_plan(plan, size.rounds);
   record.ahead = &ahead;
   const History all = recorded(SimTeam(store), record, plain_sessions(store));
-  if (size.rounds >= 20) CHECK(ahead > 0);
+  // With more ranks a run may be too short for one that knows two places on another rank.
+  if (size.ranks <= 4 && size.rounds >= 20) CHECK(ahead > 0);
   REQUIRE(all.size() == std::size_t{size.ranks} * record.rounds * record.operations);
   CHECK(LinearizabilityChecker::violation(all).value_or("") == "");
   const SimPrint print = print_of(store, all);

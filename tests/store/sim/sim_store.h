@@ -37,7 +37,7 @@ struct SimPlan {
   std::uint64_t memory_bytes = store::kMinMemoryBytes;  // per rank
   std::uint64_t address_bytes = 0;                      // per rank; 0: every read takes its lock
   std::uint64_t buckets = 16;                           // per rank
-  std::uint64_t stripes = 4;                            // the same
+  std::uint32_t stripes = 4;                            // the same
   std::uint32_t call_slots = 0;  // per pair of ranks; 0: every edit is one-sided
   std::chrono::milliseconds timeout{10'000};
 };
