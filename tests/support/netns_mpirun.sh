@@ -7,7 +7,8 @@
 # and reach each other only through virtual Ethernet, so that MPI sees several nodes and must use
 # TCP between them. Everything lives in unnamed namespaces held open by child processes: nothing is
 # left in /run/netns, two runs do not meet, and what is made here ends with this script.
-# KEYWAY_MPIEXEC names MPICH's mpiexec (default mpirun.mpich).
+# KEYWAY_MPIEXEC names MPICH's mpiexec (default mpirun.mpich). With KEYWAY_NETNS_CLIENT, a file, there
+# is one host more, without ranks; the id of a process that is in it is written to the file.
 # Exit code: the job's; 77 when this machine does not let us make namespaces.
 set -u
 
@@ -35,7 +36,10 @@ job=
 clean_up() {
   trap - EXIT
   trap '' INT TERM HUP
-  if [ -n "$job" ]; then kill -TERM "$job" 2>/dev/null; fi
+  if [ -n "$job" ]; then
+    kill -TERM "$job" 2>/dev/null
+    disown "$job"  # or bash would say that it was killed
+  fi
   # Processes that still run in our namespaces were started by the job. The namespaces are known by
   # their ids, since a signal to the whole group may have ended their holders.
   local id patterns=(-false)
@@ -81,13 +85,19 @@ inside "$switch" ip link add kwbridge type bridge || exit 77
 inside "$switch" ip link set kwbridge up || exit 77
 
 host_list=
-for ((i = 0; i < hosts; i++)); do
+clients=0
+[ -z "${KEYWAY_NETNS_CLIENT:-}" ] || clients=1
+for ((i = 0; i < hosts + clients; i++)); do
   hold_namespaces "node$i"
   inside "$switch" ip link add "port$i" type veth peer name eth0 netns "$held" || exit 77
   inside "$switch" ip link set "port$i" master kwbridge up || exit 77
   inside "$held" ip address add "10.99.$((i / 250)).$((i % 250 + 1))/16" dev eth0 || exit 77
   inside "$held" ip link set eth0 up || exit 77
   inside "$held" ip link set lo up || exit 77
+  if [ "$i" = "$hosts" ]; then
+    echo "$held" >"$KEYWAY_NETNS_CLIENT"
+    break
+  fi
   echo "10.99.$((i / 250)).$((i % 250 + 1)) $held" >>"$work/hosts"
   host_list+="${host_list:+,}10.99.$((i / 250)).$((i % 250 + 1)):$ranks_per_host"
 done

@@ -22,7 +22,7 @@
 
 #include "keyway/locks/base/rng.h"
 #include "keyway/locks/fabric/mpi/mpi_last_barrier.h"
-#include "raw_read.h"
+#include "raw_access.h"
 
 namespace {
 

@@ -21,13 +21,13 @@ RECORDS = 10_000 if TINY else 1_000_000
 OPERATIONS = 20_000 if TINY else 4_000_000
 
 
-def throughput(store, write_percent, *more):
-    """Operations per second of kvload's run phase: 16 B keys, 100 B values, uniform, 2 threads."""
+def throughput(store, write_percent, *more, threads=2):
+    """Operations per second of kvload's run phase: 16 B keys, 100 B values, uniform."""
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "report.json"
         output_of([KVLOAD, "run", "--store", store, "--key-bytes", 16, "--value-bytes", 100,
                    "-p", f"recordcount={RECORDS}", "-p", f"operationcount={OPERATIONS}",
-                   "-p", "requestdistribution=uniform", "--threads", 2, "--latency", "off",
+                   "-p", "requestdistribution=uniform", "--threads", threads, "--latency", "off",
                    "--fw", write_percent, "--json", report, *more], stderr=subprocess.DEVNULL)
         phases = json.loads(report.read_text())["phases"]
     return next(p["throughput_per_s"] for p in phases if p["phase"] == "run")

@@ -1,41 +1,17 @@
 #!/usr/bin/env python3
 # keywayd, a rank in each of two network namespaces, a client at one: pipelines for keys of the other
-import json
-import socket
 import statistics
 import subprocess
 import time
 
 import common
+import hosts
 import servers
+from resp import Client, encode
 
-NAMESPACES = [common.ROOT / "tests/support/netns_mpirun.sh", "2", "1"]
-RAW_MPI = common.BUILD / "tools/bench/bench_raw_mpi"
 KEYS = 200 if common.TINY else 20_000
 SECONDS = 0.2 if common.TINY else 3.0
 READ_BYTES = 144  # an element with a key of 16 B and a value of 100 B
-HALF = 8192  # of the slots: those of the first rank
-
-
-def encode(*words):
-    return b"*%d\r\n" % len(words) + b"".join(b"$%d\r\n%b\r\n" % (len(word), word)
-                                             for word in words)
-
-
-class Client:
-    def __init__(self, path):
-        self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.settimeout(servers.START_S)
-        self.socket.connect(path)
-
-    def ask(self, requests, reply_bytes):
-        self.socket.sendall(requests)
-        while reply_bytes > 0:
-            reply_bytes -= len(self.socket.recv(reply_bytes))
-
-    def slot_of(self, key):
-        self.socket.sendall(encode(b"CLUSTER", b"KEYSLOT", key))
-        return int(self.socket.recv(100)[1:])
 
 
 def rate(client, pipelines, at_once, reply):
@@ -45,12 +21,6 @@ def rate(client, pipelines, at_once, reply):
         client.ask(pipelines[done % len(pipelines)], at_once * len(reply))
         done += 1
     return done * at_once / (time.monotonic() - begin)
-
-
-def raw():
-    found = common.output_of([*NAMESPACES, RAW_MPI, "rget16", READ_BYTES, 16 * KEYS, 256, 1],
-                             stdin=subprocess.DEVNULL)
-    return json.loads(found)["operations_per_s"]
 
 
 def of_50_clients(path, key):
@@ -65,15 +35,16 @@ def middle(values):
 
 
 # Without servers beside it.
-floor = middle(raw() for _ in range(common.REPEATS))
+floor = middle(hosts.raw_per_s("rget16", READ_BYTES, 16 * KEYS, 256, 1)
+               for _ in range(common.REPEATS))
 value = b"x" * servers.VALUE_BYTES
 shown = b"$%d\r\n%b\r\n" % (len(value), value)
-with servers.keywayd_hosts("--memory", "256MiB") as hosts:
-    client = Client(hosts.socket(0))
+with servers.keywayd_hosts("--memory", "256MiB") as ranks:
+    client = Client(ranks.socket(0))
     keys = [b"key:%012d" % i for i in range(KEYS)]
     for key in keys:
         client.ask(encode(b"SET", key, value), len(b"+OK\r\n"))
-    far = [key for key in keys if client.slot_of(key) >= HALF]
+    far = [key for key in keys if client.slot_of(key) >= servers.SLOTS // 2]
     requests = {"GET": (lambda key: encode(b"GET", key), shown),
                 "SET": (lambda key: encode(b"SET", key, value), b"+OK\r\n"),
                 "INCR": (lambda key: encode(b"INCRBY", b"n" + key[4:], b"0"), b":0\r\n")}
@@ -90,7 +61,7 @@ with servers.keywayd_hosts("--memory", "256MiB") as hosts:
                       one_per_s=round(middle(f[1] for f in found)))
     common.result("server_network, GET of far keys, pipeline 16, over 16 raw MPI_Rgets",
                   gets / floor, "x", 0.5, True, requests_per_s=round(gets), raw_per_s=round(floor))
-    pairs = [(of_50_clients(hosts.socket(0), far[0]), of_50_clients(hosts.socket(1), far[0]))
+    pairs = [(of_50_clients(ranks.socket(0), far[0]), of_50_clients(ranks.socket(1), far[0]))
              for _ in range(common.REPEATS)]
     common.result("server_network, 50 clients SET one far key, over the same at its owner",
                   middle(a / b for a, b in pairs), "x", 0.3, True,

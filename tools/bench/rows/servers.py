@@ -11,12 +11,16 @@ import tempfile
 import threading
 
 import common
+import hosts
 from ports import free_port
 
 KEYWAYD = common.BUILD / "server/keywayd"
 # Debian has it in redis-tools, under the name of another program that it is, too.
 REDIS = next(filter(None, map(shutil.which, ("redis-server", "redis-check-rdb"))), None)
 START_S = 60
+SLOTS = 16384  # of keys in a cluster
+PORT_OF_HOSTS = 6379  # free in a namespace that has just been made
+PASSWORD = "measured"  # a server that other hosts reach must have one
 VALUE_BYTES = 100
 KEYS = 10_000 if common.TINY else 1_000_000
 
@@ -60,10 +64,30 @@ def keywayd_hosts(*options):
     """Two ranks, each in a network namespace. socket(rank) is the path of a Unix socket."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "keywayd.sock"
-        command = [common.ROOT / "tests/support/netns_mpirun.sh", 2, 1, KEYWAYD, "--port", 0,
-                   "--unixsocket", path, "--workers", 1, *options]
+        command = [*hosts.TWO_HOSTS, KEYWAYD, "--port", 0, "--unixsocket", path, "--workers", 1,
+                   *options]
         with running(command, None, ranks=2) as server:
             server.socket = lambda rank: f"{path}.{rank}" if rank else str(path)
+            yield server
+
+
+@contextlib.contextmanager
+def keywayd_served_to_a_host(ranks, *options):
+    """Each rank in a network namespace, for clients in one more: client(PROGRAM, WORD...) is the
+    command by which one runs there, address that of rank 0. One rank does without MPI."""
+    with tempfile.TemporaryDirectory() as folder:
+        inside = pathlib.Path(folder) / "client"
+        # By its address, as nothing here knows the hosts by their names.
+        start = 'exec "$@" --announce-host "10.99.0.$((PMI_RANK + 1))"'
+        if ranks == 1:
+            start = 'unset PMI_RANK PMI_SIZE PMI_FD; exec "$@"'
+        command = ["env", f"KEYWAY_NETNS_CLIENT={inside}", hosts.NETNS, ranks, 1, "bash", "-c",
+                   start, "-", KEYWAYD, "--bind", "0.0.0.0", "--requirepass", PASSWORD,
+                   "--port", PORT_OF_HOSTS, "--workers", 1, *options]
+        with running(command, PORT_OF_HOSTS, ranks) as server:
+            namespace = f"--net=/proc/{inside.read_text().strip()}/ns/net"
+            server.address = "10.99.0.1"
+            server.client = lambda *words: ["nsenter", namespace, *words]
             yield server
 
 
@@ -95,8 +119,11 @@ def load(server, keys=KEYS):
 
 def benchmark(server, requests, *words):
     """One run of redis-benchmark, 50 clients: requests per second, and p99 in ms."""
-    out = common.output_of(["redis-benchmark", "-p", server.port, "-c", 50, "-d", VALUE_BYTES, "-r",
-                            KEYS, "-n", requests, "--csv", *words], stderr=subprocess.DEVNULL)
+    command = ["redis-benchmark", "-p", server.port, "-c", 50, "-d", VALUE_BYTES, "-r", KEYS,
+               "-n", requests, "--csv", *words]
+    if hasattr(server, "client"):
+        command = server.client(*command, "-h", server.address, "-a", PASSWORD)
+    out = common.output_of(command, stderr=subprocess.DEVNULL)
     row = list(csv.reader(out.splitlines()))[-1]
     return float(row[1]), float(row[6])
 

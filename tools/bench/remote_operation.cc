@@ -1,12 +1,14 @@
-// bench_remote_get GETS ROUNDS WAY [URI]: a get from another rank, against the floor of its way,
-// raw MPI operations of the same sizes:
+// bench_remote_operation TIMES ROUNDS WAY [URI]: an operation on an element of another rank, over
+// the floor of its way, raw MPI operations of the same sizes:
 //
-//   locked   under its lock; MPI_Get with a flush of a bucket line, and of an element's block
-//   cold     without its lock, the place unknown; MPI_Rget with a wait of both
+//   locked   a get under its lock; MPI_Get with a flush of a bucket line, and of an element's block
+//   cold     a get without its lock, the place unknown; MPI_Rget with a wait of both
 //   warm     the place known; MPI_Rget with a wait of the block
+//   put      a put in place; MPI_Compare_and_swap with a flush of a word, and MPI_Put with a flush
+//            of the block
 //
 // Two ranks. Rank 0 measures, in turn, `rounds` times; rank 1 serves. Prints one line of JSON: the
-// medians of ns per get and per floor, and of the ratio round by round.
+// medians of ns per operation and per floor, and of the ratio round by round.
 
 #include <fmt/core.h>
 #include <mpi.h>
@@ -25,7 +27,7 @@
 #include "keyway/kvstore/layout/size_class.h"
 #include "keyway/locks/base/clock.h"
 #include "keyway/locks/fabric/mpi/mpi_interface.h"
-#include "raw_read.h"
+#include "raw_access.h"
 
 namespace {
 
@@ -37,12 +39,14 @@ struct Way {
   // Room for the addresses of all keys, of four, of none.
   std::string_view addresses;
   bool reads_line;
-  keyway::bench::RawWay floor;
+  keyway::bench::RawWay floor;  // of a get
+  bool is_put = false;
 };
 using keyway::bench::RawWay;
 constexpr Way kWays[] = {{"locked", "addresses=0", true, RawWay::kGetAndFlush},
                          {"cold", "addresses=64", true, RawWay::kRgetAndWait},
-                         {"warm", "addresses=1MiB", false, RawWay::kRgetAndWait}};
+                         {"warm", "addresses=1MiB", false, RawWay::kRgetAndWait},
+                         {"put", "addresses=1MiB", false, RawWay::kGetAndFlush, true}};
 
 std::vector<std::string> keys_of_rank_1(const keyway::Store& store, std::size_t count) {
   std::vector<std::string> keys;
@@ -75,6 +79,10 @@ class RawWindow {
   void get(keyway::bench::RawWay way, std::uint64_t at, std::span<char> out) {
     mpi_.call([&] { keyway::bench::raw_read(window_, way, 1, static_cast<MPI_Aint>(at), out); });
   }
+  void swap_and_put(std::uint64_t at, std::span<const char> bytes) {
+    mpi_.call(
+        [&] { keyway::bench::raw_swap_and_put(window_, 1, static_cast<MPI_Aint>(at), bytes); });
+  }
   static constexpr std::uint64_t kBytes = 1 << 20;
 
  private:
@@ -96,51 +104,57 @@ double median(std::vector<double> values) {
 }
 
 void measure(keyway::Session& session, RawWindow& raw, const Way& way,
-             const std::vector<std::string>& keys, std::size_t gets, std::size_t rounds) {
+             const std::vector<std::string>& keys, std::size_t times, std::size_t rounds) {
   const std::uint64_t block = keyway::store::class_bytes(
       keyway::store::class_for(keyway::store::element_bytes(keys[0].size(), kValueBytes, false)));
   std::vector<char> buffer(block);
-  std::string value;
-  std::vector<double> get_ns, floor_ns, ratio;
+  std::string value(kValueBytes, 'v');
+  const auto operation = [&](std::size_t i) {
+    const std::string& key = keys[i % keys.size()];
+    const bool done = way.is_put ? session.put(key, value).ok()
+                                 : session.get(key, value).ok() && value.size() == kValueBytes;
+    if (!done) std::abort();
+  };
+  const auto floor_of = [&](std::size_t i) {
+    const std::uint64_t at = i * block % (RawWindow::kBytes / 2);
+    if (way.is_put) return raw.swap_and_put(at, buffer);
+    if (way.reads_line) {
+      raw.get(way.floor, i * kLineBytes % (RawWindow::kBytes / 2),
+              std::span(buffer).first(kLineBytes));
+    }
+    raw.get(way.floor, at, buffer);
+  };
+  std::vector<double> operation_ns, floor_ns, ratio;
   for (std::size_t round = 0; round <= rounds; ++round) {
-    const double get = ns_each(gets, [&](std::size_t i) {
-      if (!session.get(keys[i % keys.size()], value).ok() || value.size() != kValueBytes)
-        std::abort();
-    });
-    const double floor = ns_each(gets, [&](std::size_t i) {
-      if (way.reads_line) {
-        raw.get(way.floor, i * kLineBytes % (RawWindow::kBytes / 2),
-                std::span(buffer).first(kLineBytes));
-      }
-      raw.get(way.floor, i * block % (RawWindow::kBytes / 2), buffer);
-    });
+    const double ours = ns_each(times, operation);
+    const double floor = ns_each(times, floor_of);
     if (round == 0) continue;  // warm-up
-    get_ns.push_back(get);
+    operation_ns.push_back(ours);
     floor_ns.push_back(floor);
-    ratio.push_back(get / floor);
+    ratio.push_back(ours / floor);
   }
-  std::printf("{\"get_ns\": %.0f, \"floor_ns\": %.0f, \"ratio\": %.3f}\n", median(get_ns),
-              median(floor_ns), median(ratio));
+  std::printf("{\"operation_ns\": %.0f, \"floor_ns\": %.0f, \"ratio\": %.3f}\n",
+              median(operation_ns), median(floor_ns), median(ratio));
   std::fflush(stdout);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::size_t gets = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1000;
+  const std::size_t times = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1000;
   const std::size_t rounds = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 5;
   const std::string_view name = argc > 3 ? argv[3] : "locked";
   const auto* const way = std::find_if(std::begin(kWays), std::end(kWays),
                                        [&](const Way& w) { return w.name == name; });
   if (way == std::end(kWays)) {
-    std::fprintf(stderr, "bench_remote_get: the way is locked, cold or warm\n");
+    std::fprintf(stderr, "bench_remote_operation: the way is locked, cold, warm or put\n");
     return 1;
   }
   const std::string uri = argc > 4 ? argv[4] : "mpi:?memory=64MiB";
   auto store = keyway::Store::open(fmt::format("{}&{}", uri, way->addresses));
   if (!store.ok() || store->ranks() != 2) {
     std::fprintf(
-        stderr, "bench_remote_get: %s\n",
+        stderr, "bench_remote_operation: %s\n",
         store.ok() ? "start it on two ranks" : std::string(store.status().message()).c_str());
     return 1;
   }
@@ -156,7 +170,7 @@ int main(int argc, char** argv) {
       }
     }
     store->barrier();
-    if (store->process() == 0) measure(session, raw, *way, keys, gets, rounds);
+    if (store->process() == 0) measure(session, raw, *way, keys, times, rounds);
     store->barrier();
   }
   return 0;

@@ -1,0 +1,38 @@
+"""Functions that the rows over two hosts share; the hosts are network namespaces of this one."""
+
+import json
+import pathlib
+import subprocess
+import tempfile
+
+import common
+
+NETNS = common.ROOT / "tests/support/netns_mpirun.sh"
+TWO_HOSTS = [NETNS, "2", "1"]
+ONE_HOST = ["mpirun.mpich", "-launcher", "fork", "-n", "2"]
+RAW_MPI = common.BUILD / "tools/bench/bench_raw_mpi"
+SHARES = (0, 5, 50, 100)  # of writes, in percent
+# Those that lock=auto chooses among (bench_lock_policy kinds).
+FIXED_KINDS = ("alock-rw", "gbh:lockall=off") if common.TINY else (
+    "rma-rw", "alock", "alock-rw", "gbh:lockall=off", "fompi-spin", "d-mcs", "rw-ticket")
+
+
+def kvload(job, store, records, operations, *words, shares=SHARES):
+    """Operations per second of all ranks, by the share of writes: 16 B keys, 100 B values, uniform,
+    the shares one after another in one process of each rank."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = pathlib.Path(folder) / "report.json"
+        common.output_of([*job, common.KVLOAD, "run", "--store", store, "--key-bytes", 16,
+                          "--value-bytes", 100, "-p", f"recordcount={records}",
+                          "-p", f"operationcount={operations}",
+                          "-p", "requestdistribution=uniform", "--latency", "off",
+                          "--fw", ",".join(map(str, shares)), "--json", report, *words],
+                         stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        phases = json.loads(report.read_text())["phases"]
+    return {p["write_percent"]: p["throughput_per_s"] for p in phases if p["phase"] == "run"}
+
+
+def raw_per_s(way, *words):
+    """Raw MPI operations per second (raw_mpi.cc)."""
+    found = common.output_of([*TWO_HOSTS, RAW_MPI, way, *words], stdin=subprocess.DEVNULL)
+    return json.loads(found)["operations_per_s"]
