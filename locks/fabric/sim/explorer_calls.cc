@@ -15,7 +15,8 @@ constexpr std::uint64_t kPoison = 0xdeaddeaddeaddeadULL;
 std::uint64_t Execution::perform(std::uint32_t number, const Operation& op) {
   if (idle_) return memory().apply(op);
   Agent& agent = agents_[number];
-  if (agent.abandoned) return 0;  // a destructor, on the way out
+  // A destructor, on the way out. Some try until a compare-and-swap succeeds.
+  if (agent.abandoned) return op.kind == OpKind::kCompareSwap ? op.expected : 0;
   if (rules_.store_buffers && op.access == OpClass::kCpu && op.kind == OpKind::kStore) {
     agent.buffer.push_back({op, nullptr, ++agent.serial, agent.ordered_behind(op.at.rank())});
     return 0;
