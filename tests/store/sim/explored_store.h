@@ -33,58 +33,9 @@
 #include "keyway/locks/distributed/stripe_lock.h"
 #include "keyway/locks/fabric/sim/explorer.h"
 #include "keyway/locks/fabric/sim/sim_endpoint.h"
+#include "tests/store/sim/store_shape.h"
 
 namespace keyway::test {
-
-/// An agent's operation on one of the three keys, or on the first two of them; or it tells another
-/// agent to continue, or waits for that.
-struct ScriptStep {
-  enum class What : std::uint8_t {
-    kGet,
-    kGetMany,
-    kGetAhead,
-    kReadAll,
-    kPut,
-    kErase,
-    kPutAll,
-    kEraseAll,
-    kTell,
-    kAwait
-  };
-  What what = What::kGet;
-  std::uint32_t key = 0;  // kTell: the agent
-  std::size_t bytes = 0;  // a put's value
-};
-using Script = std::vector<ScriptStep>;
-
-namespace steps {
-using What = ScriptStep::What;
-inline ScriptStep get(std::uint32_t key) { return {What::kGet, key}; }
-inline ScriptStep get_many() { return {What::kGetMany}; }
-inline ScriptStep get_ahead() { return {What::kGetAhead}; }
-inline ScriptStep read_all() { return {What::kReadAll}; }
-inline ScriptStep put(std::uint32_t key, std::size_t bytes) { return {What::kPut, key, bytes}; }
-inline ScriptStep erase(std::uint32_t key) { return {What::kErase, key}; }
-inline ScriptStep put_all(std::size_t bytes) { return {What::kPutAll, 0, bytes}; }
-inline ScriptStep erase_all() { return {What::kEraseAll}; }
-inline ScriptStep tell(std::uint32_t agent) { return {What::kTell, agent}; }
-inline ScriptStep await() { return {What::kAwait}; }
-}  // namespace steps
-
-/// Bytes of values of two size classes, both in blocks of the heap.
-inline constexpr std::size_t kShort = 15;
-inline constexpr std::size_t kLong = 23;
-
-struct StoreShape {
-  std::string_view lock = "gbh:lockall=off,versions=on";
-  std::size_t bytes = kShort;   // sizes of the first values; 0: the keys are absent
-  std::uint32_t knowing = ~0u;  // readers, the first ones, that know the elements' places
-  std::vector<Script> readers;  // agents 0, 1, ...: they read the first two keys
-  Script writer;                // the agent after them: alone writes these
-  Script stranger = {};         // the last agent, if not empty: writes the third key
-  bool apart = false;           // the third key is absent at first, and of another bucket
-  bool parted = false;          // the second key is of another stripe
-};
 
 class ExploredStore final : public fabric::sim::Program {
  public:
@@ -99,9 +50,11 @@ class ExploredStore final : public fabric::sim::Program {
                                           .stripes = shape.parted ? 2u : 1u,
                                           .agents_per_rank = 1,
                                           .nodes_per_agent = 8,
+                                          .lock_kinds = shape.other_lock.empty() ? 1u : 2u,
+                                          .satellite_kinds = satellite_kinds(shape),
                                           .ranks = ranks_,
                                           .hash_secret = {1, 1}})),
-        lock_({*locks::AnyLock::make(shape.lock)}) {
+        lock_(kinds_of(shape)) {
     // All begin alike, and go beyond the word that they begin in (element.h): no reader can tell
     // elements apart by that word.
     for (int i = 0; keys_.size() < kKeys; ++i) {
@@ -219,7 +172,9 @@ class ExploredStore final : public fabric::sim::Program {
     if ((in_line || in_heap) && reads) return Sight::kOwn;
     if ((in_line || in_heap) && op.kind == OpKind::kWrite && keeps(op)) return Sight::kUnseen;
     const bool of_lock = is_within(op.at, geometry_.stripe_line(0, 0), locks::kLockLineBytes);
-    const bool seen = in_line || in_heap || of_lock || !shape_.stranger.empty();
+    // Other kinds have words elsewhere as well.
+    const bool other_lock = shape_.lock != StoreShape{}.lock || !shape_.other_lock.empty();
+    const bool seen = in_line || in_heap || of_lock || other_lock || !shape_.stranger.empty();
     return seen ? Sight::kSeen : Sight::kOwn;
   }
 
@@ -232,6 +187,16 @@ class ExploredStore final : public fabric::sim::Program {
     std::string value;
   };
 
+  static std::vector<locks::AnyLock> kinds_of(const StoreShape& shape) {
+    std::vector<locks::AnyLock> kinds = {*locks::AnyLock::make(shape.lock)};
+    if (!shape.other_lock.empty()) kinds.push_back(*locks::AnyLock::make(shape.other_lock));
+    return kinds;
+  }
+  static std::uint32_t satellite_kinds(const StoreShape& shape) {
+    const auto kinds = kinds_of(shape);
+    return static_cast<std::uint32_t>(std::count_if(
+        kinds.begin(), kinds.end(), [](const auto& kind) { return kind.traits().satellites; }));
+  }
   static std::vector<std::uint32_t> each_alone(std::uint32_t ranks) {
     std::vector<std::uint32_t> nodes(ranks);
     for (std::uint32_t i = 0; i < ranks; ++i) nodes[i] = i;
@@ -276,6 +241,12 @@ class ExploredStore final : public fabric::sim::Program {
       case What::kErase: return check(agent, session.erase(keys_[step.key]).ok(), "an erase");
       case What::kPutAll: return check(agent, session.put_all(pairs, {}).ok(), "a put of both");
       case What::kEraseAll: return check(agent, session.erase_all(both).ok(), "an erase of both");
+      case What::kSwitch: {
+        const std::uint64_t stripe = store::location_of(geometry_, keys_[0], ranks_).stripe;
+        return check(agent,
+                     session.switch_kind(0, stripe, static_cast<locks::KindIndex>(step.key)).ok(),
+                     "a switch");
+      }
       default: return;
     }
   }

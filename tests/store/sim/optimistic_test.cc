@@ -2,6 +2,7 @@
 // order of a few agents, and many orders of more.
 #include <catch2/catch.hpp>
 #include <cstdlib>
+#include <iterator>
 
 #include "tests/store/sim/explored_store.h"
 
@@ -55,6 +56,31 @@ std::uint64_t explore_some(const StoreShape& shape, std::uint64_t executions) {
 }
 
 constexpr std::uint32_t kNobody = 0;
+
+/// Every kind, with levers that bring out its parts among few agents.
+constexpr const char* kLocks[] = {
+    "gbh:lockall=off", "gbh",   "fompi-rw", "rma-rw:t_dc=1,t_r=2", "rma-mcs",  "d-mcs",
+    "alock-rw",        "alock", "mcs-wp",   "fompi-spin",          "rdma-mcs", "rw-ticket"};
+
+/// Readers of moves and of changes of both keys, which begin under `lock`, beside a stranger that
+/// writes under the same lock or, if there is another one, switches to it and back.
+std::uint64_t explore_beside(const char* lock, const char* other_lock, std::uint64_t executions) {
+  const Script stranger = *other_lock == '\0' ? Script{erase(2), put(2, kShort)}
+                                              : Script{switch_to(1), put(2, kLong), switch_to(0)};
+  std::uint64_t orders = 0;
+  for (const Script& writer :
+       {Script{put(0, kLong), erase(0), put(0, kShort)}, Script{put_all(kLong), put_all(kShort)}}) {
+    explore_some({.lock = lock,
+                  .other_lock = other_lock,
+                  .knowing = 1,
+                  .readers = {{get(0), get(1)}, {get_many(), get(0)}},
+                  .writer = writer,
+                  .stranger = stranger},
+                 executions);
+    orders += 2 * executions;
+  }
+  return orders;
+}
 
 }  // namespace
 
@@ -183,8 +209,31 @@ TEST_CASE("optimistic: two writers of one bucket, by many orders") {
                5'000);
 }
 
+TEST_CASE("optimistic: beside every kind of lock, by many orders") {
+  for (const char* lock : kLocks) {
+    DYNAMIC_SECTION(lock) { explore_beside(lock, "", 400); }
+  }
+}
+
+TEST_CASE("optimistic: while the kind of lock changes, by many orders") {
+  for (const char* lock : kLocks) {
+    DYNAMIC_SECTION(lock) { explore_beside(lock, "gbh:lockall=off,versions=on", 400); }
+  }
+}
+
 TEST_CASE("optimistic: every order of larger programs", "[.long]") {
   explore({.knowing = kNobody, .readers = {{get(0)}}, .writer = {erase(0), put(0, kShort)}});
+}
+
+TEST_CASE("optimistic: a million orders beside the kinds of locks", "[.long]") {
+  constexpr std::uint64_t kOrders = 1'000'000;
+  std::uint64_t orders = 0;
+  for (const char* lock : kLocks) {
+    for (const char* other_lock : {"", "gbh:lockall=off,versions=on"}) {
+      orders += explore_beside(lock, other_lock, kOrders / std::size(kLocks) / 8 + 1);
+    }
+  }
+  CHECK(orders >= kOrders);
 }
 
 TEST_CASE("optimistic: a million orders", "[.long]") {
