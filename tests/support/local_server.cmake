@@ -38,13 +38,11 @@ target_link_libraries(keyway_local_commands
 # What it writes for kvctl is the same, and the other client is not compiled for it alone.
 set_property(TARGET keyway_command_words PROPERTY LINK_LIBRARIES keyway_build_flags keyway_local_commands)
 
-find_package(CLI11 REQUIRED)
 find_package(OpenSSL 3 REQUIRED)
 find_package(prometheus-cpp REQUIRED COMPONENTS pull)
 keyway_sources_of(keyway_server_net server/net net_sources)
 keyway_sources_of(keyway_server_metrics server/metrics metrics_sources)
 keyway_sources_of(keywayd server main_sources)
-keyway_cold_sources(${PROJECT_SOURCE_DIR}/server/options.cc)
 add_executable(keywayd_local EXCLUDE_FROM_ALL ${main_sources} ${net_sources} ${metrics_sources})
 set_target_properties(keywayd_local PROPERTIES OUTPUT_NAME keywayd)
 target_include_directories(keywayd_local PRIVATE ${PROJECT_SOURCE_DIR}/server
@@ -52,7 +50,7 @@ target_include_directories(keywayd_local PRIVATE ${PROJECT_SOURCE_DIR}/server
                            ${PROJECT_BINARY_DIR}/include/server_metrics)
 target_compile_definitions(keywayd_local PRIVATE
   $<TARGET_PROPERTY:keyway_server_net,INTERFACE_COMPILE_DEFINITIONS>)
-target_link_libraries(keywayd_local PRIVATE keyway_build_flags keyway_local_commands
-                      keyway::program CLI11::CLI11 OpenSSL::SSL OpenSSL::Crypto prometheus-cpp::pull
+target_link_libraries(keywayd_local PRIVATE keyway_build_flags keyway_server_options
+                      keyway_local_commands keyway::program OpenSSL::SSL OpenSSL::Crypto prometheus-cpp::pull
                       Threads::Threads)
 set_property(GLOBAL PROPERTY KEYWAY_LOCAL_SERVER keywayd_local)
