@@ -39,7 +39,7 @@ struct Way {
   // Room for the addresses of all keys, of four, of none.
   std::string_view addresses;
   bool reads_line;
-  keyway::bench::RawWay floor;  // of a get
+  keyway::bench::RawWay floor;  // without is_put
   bool is_put = false;
 };
 using keyway::bench::RawWay;

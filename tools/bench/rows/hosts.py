@@ -11,20 +11,22 @@ NETNS = common.ROOT / "tests/support/netns_mpirun.sh"
 TWO_HOSTS = [NETNS, "2", "1"]
 ONE_HOST = ["mpirun.mpich", "-launcher", "fork", "-n", "2"]
 RAW_MPI = common.BUILD / "tools/bench/bench_raw_mpi"
-SHARES = (0, 5, 50, 100)  # of writes, in percent
+SHARES = (0, 5, 50, 100)  # percentages of writes
 # Those that lock=auto chooses among (bench_lock_policy kinds).
 FIXED_KINDS = ("alock-rw", "gbh:lockall=off") if common.TINY else (
     "rma-rw", "alock", "alock-rw", "gbh:lockall=off", "fompi-spin", "d-mcs", "rw-ticket")
 
 
-def kvload(job, store, records, operations, *words, shares=SHARES):
+def kvload(job, store, records, operations, *words, shares=SHARES, seconds=0):
     """Operations per second of all ranks, by the share of writes: 16 B keys, 100 B values, uniform,
-    the shares one after another in one process of each rank."""
+    the shares one after another in one process of each rank. If `operations` is 0, each lasts
+    `seconds`."""
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "report.json"
         common.output_of([*job, common.KVLOAD, "run", "--store", store, "--key-bytes", 16,
                           "--value-bytes", 100, "-p", f"recordcount={records}",
                           "-p", f"operationcount={operations}",
+                          "-p", f"maxexecutiontime={seconds}",
                           "-p", "requestdistribution=uniform", "--latency", "off",
                           "--fw", ",".join(map(str, shares)), "--json", report, *words],
                          stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -18,7 +18,7 @@ KEYWAYD = common.BUILD / "server/keywayd"
 # Debian has it in redis-tools, under the name of another program that it is, too.
 REDIS = next(filter(None, map(shutil.which, ("redis-server", "redis-check-rdb"))), None)
 START_S = 60
-SLOTS = 16384  # of keys in a cluster
+SLOTS = 16384  # a cluster has these for its keys
 PORT_OF_HOSTS = 6379  # free in a namespace that has just been made
 PASSWORD = "measured"  # a server that other hosts reach must have one
 VALUE_BYTES = 100
