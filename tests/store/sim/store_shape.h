@@ -1,4 +1,4 @@
-// StoreShape: what the agents of an explored store do.
+// StoreShape: the scripts of the agents of an explored store.
 #pragma once
 
 #include <cstddef>
