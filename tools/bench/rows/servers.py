@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import os
 import pathlib
 import shutil
 import socket
@@ -26,10 +27,11 @@ KEYS = 10_000 if common.TINY else 1_000_000
 
 
 @contextlib.contextmanager
-def running(command, port, ranks=1):
-    """A server until the block ends; the kernel ends it should this process be killed."""
+def running(command, port, ranks=1, death="KILL"):
+    """A server until the block ends; the kernel ends it should this process be killed: by TERM if it
+    is a launcher with ranks to end."""
     with tempfile.TemporaryDirectory() as folder:
-        server = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", *map(str, command)],
+        server = subprocess.Popen(["setpriv", "--pdeathsig", death, *map(str, command)],
                                   cwd=folder, stdin=subprocess.DEVNULL,
                                   stdout=subprocess.PIPE, text=True)
         try:
@@ -66,7 +68,7 @@ def keywayd_hosts(*options):
         path = pathlib.Path(folder) / "keywayd.sock"
         command = [*hosts.TWO_HOSTS, KEYWAYD, "--port", 0, "--unixsocket", path, "--workers", 1,
                    *options]
-        with running(command, None, ranks=2) as server:
+        with running(command, None, ranks=2, death="TERM") as server:
             server.socket = lambda rank: f"{path}.{rank}" if rank else str(path)
             yield server
 
@@ -84,10 +86,13 @@ def keywayd_served_to_a_host(ranks, *options):
         command = ["env", f"KEYWAY_NETNS_CLIENT={inside}", hosts.NETNS, ranks, 1, "bash", "-c",
                    start, "-", KEYWAYD, "--bind", "0.0.0.0", "--requirepass", PASSWORD,
                    "--port", PORT_OF_HOSTS, "--workers", 1, *options]
-        with running(command, PORT_OF_HOSTS, ranks) as server:
-            namespace = f"--net=/proc/{inside.read_text().strip()}/ns/net"
+        with running(command, PORT_OF_HOSTS, ranks, death="TERM") as server:
+            space = f"/proc/{inside.read_text().strip()}/ns"
+            enter = ["nsenter", f"--net={space}/net"]
+            if os.geteuid() != 0:  # then the script has made a user namespace, too
+                enter[1:1] = [f"--user={space}/user", "--preserve-credentials"]
             server.address = "10.99.0.1"
-            server.client = lambda *words: ["nsenter", namespace, *words]
+            server.client = lambda *words: [*enter, *words]
             yield server
 
 
