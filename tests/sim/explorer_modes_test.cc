@@ -143,25 +143,21 @@ TEST_CASE("random schedules: agents that never end are cut") {
   CHECK(report.longest == 50);
 }
 
-namespace {
-// Tries to empty a word until it has, as the release of a queue lock does.
-struct Emptied {
-  fabric::SimEndpoint& ep;
-  fabric::Address word;
-  ~Emptied() {
-    while (ep.compare_swap(fabric::rma, word, 1, 0) != 1) {
-    }
-  }
-};
-}  // namespace
-
 TEST_CASE("random schedules: an agent that is cut leaves a destructor that tries again") {
-  Scripted program({[&](fabric::SimEndpoint& ep) {
-    ep.store(fabric::rma, program.word(0), 1);
-    const Emptied emptied{ep, program.word(0)};
-    while (true) ep.load(fabric::rma, program.word(1));
+  // As the release of a queue lock does.
+  struct Emptied {
+    fabric::SimEndpoint& ep;
+    ~Emptied() {
+      while (ep.compare_swap(rma, kX, 1, 0) != 1) {
+      }
+    }
+  };
+  Scripted program({[](auto& ep) {
+    ep.store(rma, kX, 1);
+    const Emptied emptied{ep};
+    while (true) ep.load(rma, kY);
   }});
-  fabric::sim::Explorer explorer(program, {.most_steps = 10});
+  Explorer explorer(program, {.most_steps = 10});
   CHECK(explorer.random(1, 5).cut == 5);
 }
 

@@ -51,6 +51,6 @@ target_include_directories(keywayd_local PRIVATE ${PROJECT_SOURCE_DIR}/server
 target_compile_definitions(keywayd_local PRIVATE
   $<TARGET_PROPERTY:keyway_server_net,INTERFACE_COMPILE_DEFINITIONS>)
 target_link_libraries(keywayd_local PRIVATE keyway_build_flags keyway_server_options
-                      keyway_local_commands keyway::program OpenSSL::SSL OpenSSL::Crypto prometheus-cpp::pull
-                      Threads::Threads)
+                      keyway_local_commands keyway::program OpenSSL::SSL OpenSSL::Crypto
+                      prometheus-cpp::pull Threads::Threads)
 set_property(GLOBAL PROPERTY KEYWAY_LOCAL_SERVER keywayd_local)

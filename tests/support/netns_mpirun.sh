@@ -84,23 +84,27 @@ switch=$held
 inside "$switch" ip link add kwbridge type bridge || exit 77
 inside "$switch" ip link set kwbridge up || exit 77
 
-host_list=
-clients=0
-[ -z "${KEYWAY_NETNS_CLIENT:-}" ] || clients=1
-for ((i = 0; i < hosts + clients; i++)); do
-  hold_namespaces "node$i"
-  inside "$switch" ip link add "port$i" type veth peer name eth0 netns "$held" || exit 77
-  inside "$switch" ip link set "port$i" master kwbridge up || exit 77
-  inside "$held" ip address add "10.99.$((i / 250)).$((i % 250 + 1))/16" dev eth0 || exit 77
+# A host on the bridge: number $1, at $address; the process that holds it open is $held.
+add_host() {
+  address=10.99.$(($1 / 250)).$(($1 % 250 + 1))
+  hold_namespaces "node$1"
+  inside "$switch" ip link add "port$1" type veth peer name eth0 netns "$held" || exit 77
+  inside "$switch" ip link set "port$1" master kwbridge up || exit 77
+  inside "$held" ip address add "$address/16" dev eth0 || exit 77
   inside "$held" ip link set eth0 up || exit 77
   inside "$held" ip link set lo up || exit 77
-  if [ "$i" = "$hosts" ]; then
-    echo "$held" >"$KEYWAY_NETNS_CLIENT"
-    break
-  fi
-  echo "10.99.$((i / 250)).$((i % 250 + 1)) $held" >>"$work/hosts"
-  host_list+="${host_list:+,}10.99.$((i / 250)).$((i % 250 + 1)):$ranks_per_host"
+}
+
+host_list=
+for ((i = 0; i < hosts; i++)); do
+  add_host "$i"
+  echo "$address $held" >>"$work/hosts"
+  host_list+="${host_list:+,}$address:$ranks_per_host"
 done
+if [ -n "${KEYWAY_NETNS_CLIENT:-}" ]; then
+  add_host "$hosts"
+  echo "$held" >"$KEYWAY_NETNS_CLIENT"
+fi
 
 # Instead of ssh: hydra calls it as LAUNCHER [-x] HOST COMMAND...
 cat >"$work/launch" <<EOF

@@ -8,30 +8,29 @@
 
 namespace keyway::bench {
 
-enum class RawWay { kGetAndFlush, kRgetAndWait };
+enum class RawWay { kGetAndFlush, kRgetAndWait, kSwapAndPut };
 
-/// Reads as many bytes as `out` has. The caller may enter MPI, and has locked the window.
-inline void raw_read(MPI_Win window, RawWay way, int rank, MPI_Aint at, std::span<char> out) {
-  const int bytes = static_cast<int>(out.size());
-  if (way == RawWay::kGetAndFlush) {
-    MPI_Get(out.data(), bytes, MPI_BYTE, rank, at, bytes, MPI_BYTE, window);
-    MPI_Win_flush(rank, window);
+/// Reads as many bytes as `bytes` has; or, as a put under an uncontended lock does, swaps the word
+/// at `at`, and then writes them there: they begin with 0, which the next swap expects. Complete on
+/// return. The caller may enter MPI, and has locked the window.
+inline void raw_access(MPI_Win window, RawWay way, int rank, MPI_Aint at, std::span<char> bytes) {
+  const int count = static_cast<int>(bytes.size());
+  if (way == RawWay::kRgetAndWait) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Rget(bytes.data(), count, MPI_BYTE, rank, at, count, MPI_BYTE, window, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
     return;
   }
-  MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Rget(out.data(), bytes, MPI_BYTE, rank, at, bytes, MPI_BYTE, window, &request);
-  MPI_Wait(&request, MPI_STATUS_IGNORE);
-}
-
-/// Swaps the word at `at`, as an uncontended lock does, then writes `bytes` there; both complete.
-inline void raw_swap_and_put(MPI_Win window, int rank, MPI_Aint at, std::span<const char> bytes) {
-  const std::uint64_t expected = 0;
-  const std::uint64_t desired = 1;
-  std::uint64_t found = 0;
-  MPI_Compare_and_swap(&desired, &expected, &found, MPI_UINT64_T, rank, at, window);
-  MPI_Win_flush(rank, window);
-  const int count = static_cast<int>(bytes.size());
-  MPI_Put(bytes.data(), count, MPI_BYTE, rank, at, count, MPI_BYTE, window);
+  if (way == RawWay::kSwapAndPut) {
+    constexpr std::uint64_t kExpected = 0;
+    constexpr std::uint64_t kDesired = 1;
+    std::uint64_t found = 0;
+    MPI_Compare_and_swap(&kDesired, &kExpected, &found, MPI_UINT64_T, rank, at, window);
+    MPI_Win_flush(rank, window);
+    MPI_Put(bytes.data(), count, MPI_BYTE, rank, at, count, MPI_BYTE, window);
+  } else {
+    MPI_Get(bytes.data(), count, MPI_BYTE, rank, at, count, MPI_BYTE, window);
+  }
   MPI_Win_flush(rank, window);
 }
 

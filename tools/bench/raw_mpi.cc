@@ -70,7 +70,8 @@ double seconds_of(const Run& run, std::uint64_t operations, std::vector<char>& o
       read_at_once(run.window, 1 - rank, place, run.bytes, out);
       i += kAtOnce;
     } else {
-      keyway::bench::raw_read(run.window, one, 1 - rank, place(), std::span(out).first(run.bytes));
+      keyway::bench::raw_access(run.window, one, 1 - rank, place(),
+                                std::span(out).first(run.bytes));
       ++i;
     }
   }

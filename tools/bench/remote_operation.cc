@@ -39,14 +39,15 @@ struct Way {
   // Room for the addresses of all keys, of four, of none.
   std::string_view addresses;
   bool reads_line;
-  keyway::bench::RawWay floor;  // without is_put
-  bool is_put = false;
+  keyway::bench::RawWay floor;
+
+  bool is_put() const { return floor == keyway::bench::RawWay::kSwapAndPut; }
 };
 using keyway::bench::RawWay;
 constexpr Way kWays[] = {{"locked", "addresses=0", true, RawWay::kGetAndFlush},
                          {"cold", "addresses=64", true, RawWay::kRgetAndWait},
                          {"warm", "addresses=1MiB", false, RawWay::kRgetAndWait},
-                         {"put", "addresses=1MiB", false, RawWay::kGetAndFlush, true}};
+                         {"put", "addresses=1MiB", false, RawWay::kSwapAndPut}};
 
 std::vector<std::string> keys_of_rank_1(const keyway::Store& store, std::size_t count) {
   std::vector<std::string> keys;
@@ -76,12 +77,9 @@ class RawWindow {
   RawWindow(const RawWindow&) = delete;
   RawWindow& operator=(const RawWindow&) = delete;
 
-  void get(keyway::bench::RawWay way, std::uint64_t at, std::span<char> out) {
-    mpi_.call([&] { keyway::bench::raw_read(window_, way, 1, static_cast<MPI_Aint>(at), out); });
-  }
-  void swap_and_put(std::uint64_t at, std::span<const char> bytes) {
+  void access(keyway::bench::RawWay way, std::uint64_t at, std::span<char> bytes) {
     mpi_.call(
-        [&] { keyway::bench::raw_swap_and_put(window_, 1, static_cast<MPI_Aint>(at), bytes); });
+        [&] { keyway::bench::raw_access(window_, way, 1, static_cast<MPI_Aint>(at), bytes); });
   }
   static constexpr std::uint64_t kBytes = 1 << 20;
 
@@ -111,18 +109,17 @@ void measure(keyway::Session& session, RawWindow& raw, const Way& way,
   std::string value(kValueBytes, 'v');
   const auto operation = [&](std::size_t i) {
     const std::string& key = keys[i % keys.size()];
-    const bool done = way.is_put ? session.put(key, value).ok()
-                                 : session.get(key, value).ok() && value.size() == kValueBytes;
+    const bool done = way.is_put() ? session.put(key, value).ok()
+                                   : session.get(key, value).ok() && value.size() == kValueBytes;
     if (!done) std::abort();
   };
   const auto floor_of = [&](std::size_t i) {
     const std::uint64_t at = i * block % (RawWindow::kBytes / 2);
-    if (way.is_put) return raw.swap_and_put(at, buffer);
     if (way.reads_line) {
-      raw.get(way.floor, i * kLineBytes % (RawWindow::kBytes / 2),
-              std::span(buffer).first(kLineBytes));
+      raw.access(way.floor, i * kLineBytes % (RawWindow::kBytes / 2),
+                 std::span(buffer).first(kLineBytes));
     }
-    raw.get(way.floor, at, buffer);
+    raw.access(way.floor, at, buffer);
   };
   std::vector<double> operation_ns, floor_ns, ratio;
   for (std::size_t round = 0; round <= rounds; ++round) {

@@ -29,10 +29,10 @@
 #include "keyway/kvstore/volume/address_cache.h"
 #include "keyway/locks/base/check.h"
 #include "keyway/locks/base/topology.h"
-#include "keyway/locks/distributed/any_lock.h"
 #include "keyway/locks/distributed/stripe_lock.h"
 #include "keyway/locks/fabric/sim/explorer.h"
 #include "keyway/locks/fabric/sim/sim_endpoint.h"
+#include "tests/store/sim/lock_kinds.h"
 #include "tests/store/sim/store_shape.h"
 
 namespace keyway::test {
@@ -45,16 +45,17 @@ class ExploredStore final : public fabric::sim::Program {
       : shape_(shape),
         ranks_(agents() + 1),
         topology_(Topology::from_nodes(each_alone(ranks_))),
-        geometry_(*store::Geometry::plan({.memory_bytes = store::kMinMemoryBytes,
-                                          .buckets = shape.apart || shape.parted ? 2u : 1u,
-                                          .stripes = shape.parted ? 2u : 1u,
-                                          .agents_per_rank = 1,
-                                          .nodes_per_agent = 8,
-                                          .lock_kinds = shape.other_lock.empty() ? 1u : 2u,
-                                          .satellite_kinds = satellite_kinds(shape),
-                                          .ranks = ranks_,
-                                          .hash_secret = {1, 1}})),
-        lock_(kinds_of(shape)) {
+        geometry_(*store::Geometry::plan(
+            {.memory_bytes = store::kMinMemoryBytes,
+             .buckets = shape.apart || shape.parted ? 2u : 1u,
+             .stripes = shape.parted ? 2u : 1u,
+             .agents_per_rank = 1,
+             .nodes_per_agent = 8,
+             .lock_kinds = shape.other_lock.empty() ? 1u : 2u,
+             .satellite_kinds = satellite_kinds(kinds_of(shape.lock, shape.other_lock)),
+             .ranks = ranks_,
+             .hash_secret = {1, 1}})),
+        lock_(kinds_of(shape.lock, shape.other_lock)) {
     // All begin alike, and go beyond the word that they begin in (element.h): no reader can tell
     // elements apart by that word.
     for (int i = 0; keys_.size() < kKeys; ++i) {
@@ -187,16 +188,6 @@ class ExploredStore final : public fabric::sim::Program {
     std::string value;
   };
 
-  static std::vector<locks::AnyLock> kinds_of(const StoreShape& shape) {
-    std::vector<locks::AnyLock> kinds = {*locks::AnyLock::make(shape.lock)};
-    if (!shape.other_lock.empty()) kinds.push_back(*locks::AnyLock::make(shape.other_lock));
-    return kinds;
-  }
-  static std::uint32_t satellite_kinds(const StoreShape& shape) {
-    const auto kinds = kinds_of(shape);
-    return static_cast<std::uint32_t>(std::count_if(
-        kinds.begin(), kinds.end(), [](const auto& kind) { return kind.traits().satellites; }));
-  }
   static std::vector<std::uint32_t> each_alone(std::uint32_t ranks) {
     std::vector<std::uint32_t> nodes(ranks);
     for (std::uint32_t i = 0; i < ranks; ++i) nodes[i] = i;

@@ -22,6 +22,7 @@
 #include "keyway/kvstore/volume/address_cache.h"
 #include "keyway/locks/distributed/stripe_lock.h"
 #include "keyway/locks/fabric/sim/sim_fabric.h"
+#include "tests/store/sim/lock_kinds.h"
 #include "tests/store/volumes.h"
 
 namespace keyway::test {
@@ -49,17 +50,18 @@ class SimStore {
   using Session = store::Session<E>;
 
   explicit SimStore(const SimPlan& plan)
-      : geometry_(*store::Geometry::plan({.memory_bytes = plan.memory_bytes,
-                                          .buckets = plan.buckets,
-                                          .stripes = plan.stripes,
-                                          .agents_per_rank = 2,
-                                          .nodes_per_agent = 128,
-                                          .lock_kinds = plan.other_lock.empty() ? 1u : 2u,
-                                          .satellite_kinds = satellite_kinds(plan),
-                                          .call_slots = plan.call_slots,
-                                          .ranks = plan.ranks,
-                                          .hash_secret = {plan.seed, plan.seed}})),
-        lock_(kinds_of(plan)),
+      : geometry_(*store::Geometry::plan(
+            {.memory_bytes = plan.memory_bytes,
+             .buckets = plan.buckets,
+             .stripes = plan.stripes,
+             .agents_per_rank = 2,
+             .nodes_per_agent = 128,
+             .lock_kinds = plan.other_lock.empty() ? 1u : 2u,
+             .satellite_kinds = satellite_kinds(kinds_of(plan.lock, plan.other_lock)),
+             .call_slots = plan.call_slots,
+             .ranks = plan.ranks,
+             .hash_secret = {plan.seed, plan.seed}})),
+        lock_(kinds_of(plan.lock, plan.other_lock)),
         choice_(plan.choice),
         timeout_(plan.timeout),
         addresses_(plan.address_bytes == 0 ? 0 : plan.ranks),
@@ -97,18 +99,6 @@ class SimStore {
   std::uint32_t ranks() const { return fabric_.ranks(); }
 
  private:
-  /// Kinds with words on every rank are a plan's first ones, as the geometry wants it.
-  static std::uint32_t satellite_kinds(const SimPlan& plan) {
-    std::uint32_t found = 0;
-    for (const locks::AnyLock& kind : kinds_of(plan)) found += kind.traits().satellites ? 1 : 0;
-    return found;
-  }
-  static std::vector<locks::AnyLock> kinds_of(const SimPlan& plan) {
-    std::vector<locks::AnyLock> kinds = {*locks::AnyLock::make(plan.lock)};
-    if (!plan.other_lock.empty()) kinds.push_back(*locks::AnyLock::make(plan.other_lock));
-    return kinds;
-  }
-
   store::Geometry geometry_;
   locks::StripeLock lock_;
   const store::KindChoice* choice_;

@@ -5,9 +5,9 @@ import subprocess
 import tempfile
 
 import common
+from hosts import NETNS
 
 LOCKBENCH = common.BUILD / "tools/lockbench/lockbench"
-NAMESPACES = common.ROOT / "tests/support/netns_mpirun.sh"
 ACQUIRES = 200 if common.TINY else 20_000
 SECONDS = 0.1 if common.TINY else 2
 
@@ -19,7 +19,7 @@ FIXED_TIME = ("--seconds", SECONDS)
 
 def acquires_per_s(hosts, ranks, lock, *bench):
     with tempfile.NamedTemporaryFile(suffix=".json") as report:
-        common.output_of([NAMESPACES, hosts, ranks, LOCKBENCH, "--fabric", "mpi", "--lock", lock,
+        common.output_of([NETNS, hosts, ranks, LOCKBENCH, "--fabric", "mpi", "--lock", lock,
                           "--json", report.name, *bench],
                          stderr=subprocess.DEVNULL)
         return json.load(report)["throughput_per_s"]

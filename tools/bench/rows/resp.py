@@ -1,6 +1,7 @@
 """The part of a Redis client that rows need which know the length of each reply."""
 
 import socket
+import time
 
 TIMEOUT_S = 60
 
@@ -30,3 +31,11 @@ class Client:
     def slot_of(self, key):
         self.socket.sendall(encode(b"CLUSTER", b"KEYSLOT", key))
         return int(self.socket.recv(100)[1:])
+
+    def rate(self, pipelines, at_once, seconds):
+        """Requests per second; a pipeline has `at_once`, and the bytes of their replies."""
+        done, begin = 0, time.monotonic()
+        while time.monotonic() - begin < seconds:
+            self.ask(*pipelines[done % len(pipelines)])
+            done += 1
+        return done * at_once / (time.monotonic() - begin)

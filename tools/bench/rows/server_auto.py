@@ -2,12 +2,10 @@
 # keywayd on two hosts, a client at each, pipeline 16: auto over the best fixed lock kind, by writes and locality
 import multiprocessing
 import random
-import statistics
-import time
 
 import common
+import hosts
 import servers
-from hosts import FIXED_KINDS, SHARES
 from resp import Client, encode
 
 KEYS = 400 if common.TINY else 40_000
@@ -43,14 +41,10 @@ def client_of(rank, path, keys_of, ready, rates):
     own, far = keys_of[rank], keys_of[1 - rank]
     found = {}
     for local in LOCALITIES:
-        for share in SHARES:
+        for share in hosts.SHARES:
             made = pipelines(own, far, local, share, random.Random(rank))
             ready.wait()
-            done, begin = 0, time.monotonic()
-            while time.monotonic() - begin < SECONDS:
-                client.ask(*made[done % PIPELINES])
-                done += 1
-            found[local, share] = done * AT_ONCE / (time.monotonic() - begin)
+            found[local, share] = client.rate(made, AT_ONCE, SECONDS)
     rates.put(found)
 
 
@@ -75,12 +69,7 @@ def sweep(lock):
     return {setting: first[setting] + second[setting] for setting in first}
 
 
-runs = [{lock: sweep(lock) for lock in ("auto", *FIXED_KINDS)} for _ in range(common.REPEATS)]
+runs = [{lock: sweep(lock) for lock in hosts.KINDS} for _ in range(common.REPEATS)]
 for setting in runs[0]["auto"]:
-    def middle(lock):
-        return statistics.median(run[lock][setting] for run in runs)
-    fixed = {kind: round(middle(kind)) for kind in FIXED_KINDS}
-    best = max(fixed, key=fixed.get)
-    common.result(f"server_auto, {setting[0]:g} local, {setting[1]}% writes",
-                  middle("auto") / fixed[best], "x", None if common.TINY else 0.9, True, best=best,
-                  auto_per_s=round(middle("auto")), fixed_per_s=fixed)
+    hosts.auto_over_best(f"server_auto, {setting[0]:g} local, {setting[1]}% writes", runs, setting,
+                         0.9)

@@ -2,7 +2,6 @@
 # keywayd, a rank in each of two network namespaces, a client at one: pipelines for keys of the other
 import statistics
 import subprocess
-import time
 
 import common
 import hosts
@@ -12,15 +11,6 @@ from resp import Client, encode
 KEYS = 200 if common.TINY else 20_000
 SECONDS = 0.2 if common.TINY else 3.0
 READ_BYTES = 144  # an element with a key of 16 B and a value of 100 B
-
-
-def rate(client, pipelines, at_once, reply):
-    """Requests per second."""
-    done, begin = 0, time.monotonic()
-    while time.monotonic() - begin < SECONDS:
-        client.ask(pipelines[done % len(pipelines)], at_once * len(reply))
-        done += 1
-    return done * at_once / (time.monotonic() - begin)
 
 
 def of_50_clients(path, key):
@@ -49,9 +39,9 @@ with servers.keywayd_hosts("--memory", "256MiB") as ranks:
                 "SET": (lambda key: encode(b"SET", key, value), b"+OK\r\n"),
                 "INCR": (lambda key: encode(b"INCRBY", b"n" + key[4:], b"0"), b":0\r\n")}
     for command, (make, reply) in requests.items():
-        pipelines = {n: [b"".join(map(make, far[i:i + n])) for i in range(0, len(far) - n, n)]
-                     for n in (1, 16)}
-        found = [{n: rate(client, pipelines[n], n, reply) for n in (1, 16)}
+        pipelines = {n: [(b"".join(map(make, far[i:i + n])), n * len(reply))
+                         for i in range(0, len(far) - n, n)] for n in (1, 16)}
+        found = [{n: client.rate(pipelines[n], n, SECONDS) for n in (1, 16)}
                  for _ in range(common.REPEATS)]
         if command == "GET":
             gets = middle(f[16] for f in found)

@@ -1,26 +1,11 @@
 #!/usr/bin/env python3
 # redis-benchmark, GET, 50 clients, 100 B, 1M keys: keywayd on 2 ranks (--cluster) over 1 rank
-import statistics
-
-import common
 import servers
 
-REQUESTS = {1: 200_000, 16: 1_500_000}
-SHARE = 100 if common.TINY else 1
-# redis-benchmark takes no cluster of one. In a cluster it gives its keys other names.
-CLUSTER = ("--cluster",)
 
-with servers.keywayd_ranks(2, "--memory", "512MiB") as two, \
-        servers.keywayd("--memory", "1GiB") as one:
-    servers.benchmark(two, 3 * servers.KEYS, "-t", "set", "-P", 64, *CLUSTER)
-    servers.benchmark(one, 3 * servers.KEYS, "-t", "set", "-P", 64)
-    for pipeline, requests in REQUESTS.items():
-        words = ("--threads", 2, "-t", "get", "-P", pipeline)
-        pairs = [(servers.benchmark(two, requests // SHARE, *words, *CLUSTER)[0],
-                  servers.benchmark(one, requests // SHARE, *words)[0])
-                 for _ in range(common.REPEATS)]
-        # Not a claim: the ranks and the clients share the machine's processors.
-        common.result(f"server, 2 ranks over 1, GET, pipeline {pipeline}",
-                      statistics.median(a / b for a, b in pairs), "x", None, True,
-                      two_per_s=round(statistics.median(a for a, _ in pairs)),
-                      one_per_s=round(statistics.median(b for _, b in pairs)))
+def serve(ranks, *options):
+    return servers.keywayd(*options) if ranks == 1 else servers.keywayd_ranks(ranks, *options)
+
+
+# Not a claim: the ranks and the clients share the machine's processors.
+servers.two_ranks_over_one("server, 2 ranks over 1", serve, None)

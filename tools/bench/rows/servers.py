@@ -27,11 +27,11 @@ KEYS = 10_000 if common.TINY else 1_000_000
 
 
 @contextlib.contextmanager
-def running(command, port, ranks=1, death="KILL"):
-    """A server until the block ends; the kernel ends it should this process be killed: by TERM if it
-    is a launcher with ranks to end."""
+def running(command, port, ranks=1):
+    """A server until the block ends; the kernel ends it should this process be killed: by TERM, as a
+    launcher then ends its ranks. Clients start with the words `inside`, and reach it by `reach`."""
     with tempfile.TemporaryDirectory() as folder:
-        server = subprocess.Popen(["setpriv", "--pdeathsig", death, *map(str, command)],
+        server = subprocess.Popen(["setpriv", "--pdeathsig", "TERM", *map(str, command)],
                                   cwd=folder, stdin=subprocess.DEVNULL,
                                   stdout=subprocess.PIPE, text=True)
         try:
@@ -42,7 +42,7 @@ def running(command, port, ranks=1, death="KILL"):
                     raise SystemExit(f"{command[0]} does not start")
                 ready += "ready on" in line or "Ready to accept connections" in line
             threading.Thread(target=server.stdout.read, daemon=True).start()  # it never waits
-            server.port = port
+            server.port, server.inside, server.reach = port, (), ("-p", port)
             yield server
         finally:
             server.terminate()  # a launcher ends its ranks
@@ -68,15 +68,14 @@ def keywayd_hosts(*options):
         path = pathlib.Path(folder) / "keywayd.sock"
         command = [*hosts.TWO_HOSTS, KEYWAYD, "--port", 0, "--unixsocket", path, "--workers", 1,
                    *options]
-        with running(command, None, ranks=2, death="TERM") as server:
+        with running(command, None, ranks=2) as server:
             server.socket = lambda rank: f"{path}.{rank}" if rank else str(path)
             yield server
 
 
 @contextlib.contextmanager
 def keywayd_served_to_a_host(ranks, *options):
-    """Each rank in a network namespace, for clients in one more: client(PROGRAM, WORD...) is the
-    command by which one runs there, address that of rank 0. One rank does without MPI."""
+    """Each rank in a network namespace, for clients in one more. One rank does without MPI."""
     with tempfile.TemporaryDirectory() as folder:
         inside = pathlib.Path(folder) / "client"
         # By its address, as nothing here knows the hosts by their names.
@@ -86,13 +85,12 @@ def keywayd_served_to_a_host(ranks, *options):
         command = ["env", f"KEYWAY_NETNS_CLIENT={inside}", hosts.NETNS, ranks, 1, "bash", "-c",
                    start, "-", KEYWAYD, "--bind", "0.0.0.0", "--requirepass", PASSWORD,
                    "--port", PORT_OF_HOSTS, "--workers", 1, *options]
-        with running(command, PORT_OF_HOSTS, ranks, death="TERM") as server:
+        with running(command, PORT_OF_HOSTS, ranks) as server:
             space = f"/proc/{inside.read_text().strip()}/ns"
-            enter = ["nsenter", f"--net={space}/net"]
+            server.inside = ("nsenter", f"--net={space}/net")
             if os.geteuid() != 0:  # then the script has made a user namespace, too
-                enter[1:1] = [f"--user={space}/user", "--preserve-credentials"]
-            server.address = "10.99.0.1"
-            server.client = lambda *words: [*enter, *words]
+                server.inside += (f"--user={space}/user", "--preserve-credentials")
+            server.reach += ("-h", "10.99.0.1", "-a", PASSWORD)
             yield server
 
 
@@ -124,11 +122,9 @@ def load(server, keys=KEYS):
 
 def benchmark(server, requests, *words):
     """One run of redis-benchmark, 50 clients: requests per second, and p99 in ms."""
-    command = ["redis-benchmark", "-p", server.port, "-c", 50, "-d", VALUE_BYTES, "-r", KEYS,
-               "-n", requests, "--csv", *words]
-    if hasattr(server, "client"):
-        command = server.client(*command, "-h", server.address, "-a", PASSWORD)
-    out = common.output_of(command, stderr=subprocess.DEVNULL)
+    out = common.output_of([*server.inside, "redis-benchmark", *server.reach, "-c", 50, "-d",
+                            VALUE_BYTES, "-r", KEYS, "-n", requests, "--csv", *words],
+                           stderr=subprocess.DEVNULL)
     row = list(csv.reader(out.splitlines()))[-1]
     return float(row[1]), float(row[6])
 
@@ -145,3 +141,30 @@ def in_turn(ours, theirs, requests, *words):
             "redis_requests_per_s": round(middle(b[0] for _, b in pairs)),
             "p99_ms": middle(a[1] for a, _ in pairs),
             "redis_p99_ms": middle(b[1] for _, b in pairs)}
+
+
+# redis-benchmark takes no cluster of one. In a cluster it has other keys for each rank.
+_CLUSTER = ("--cluster",)
+_GETS = {1: 200_000, 16: 1_500_000}  # by pipeline
+
+
+def _gets_of(serving, ranks):
+    """Per second, by pipeline. Nothing else runs, and nearly all keys are there."""
+    more = _CLUSTER if ranks > 1 else ()
+    with serving as server:
+        benchmark(server, 3 * ranks * KEYS, "-t", "set", "-P", 64, *more)
+        return {pipeline: benchmark(server, gets // (100 if common.TINY else 1), "--threads", 2,
+                                    "-t", "get", "-P", pipeline, *more)[0]
+                for pipeline, gets in _GETS.items()}
+
+
+def two_ranks_over_one(title, serve, bound):
+    """GETs of a client of a cluster of two ranks over those of one rank alone, of as much memory.
+    serve(ranks, option...) starts either."""
+    pairs = [(_gets_of(serve(2, "--memory", "512MiB"), 2), _gets_of(serve(1, "--memory", "1GiB"), 1))
+             for _ in range(common.REPEATS)]
+    for pipeline in _GETS:
+        common.result(f"{title}, GET, pipeline {pipeline}",
+                      statistics.median(a[pipeline] / b[pipeline] for a, b in pairs), "x", bound,
+                      True, two_per_s=round(statistics.median(a[pipeline] for a, _ in pairs)),
+                      one_per_s=round(statistics.median(b[pipeline] for _, b in pairs)))
