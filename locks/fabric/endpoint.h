@@ -19,6 +19,9 @@
 //       the details.
 //   E5  Waiting happens only in wait_until, wait_until_remote and retry_until; each takes a
 //   deadline.
+//   E6  Bytes of class `cpu` are read and written as aligned words, in any order, each as a load or
+//       a store (at their ends also as aligned parts of words): none of them tears, and E4 holds
+//       for each. Nothing else is known of the bytes that another agent writes meanwhile.
 //
 // *Source.* HPDC'16 Listing 1 (operations and flush); SPAA'24 Table 1 (the classes); design
 // section 4. fetch_or is ours: the store's heap leases blocks with it.

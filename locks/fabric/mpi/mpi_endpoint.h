@@ -22,7 +22,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <span>
@@ -109,7 +108,7 @@ class MpiEndpoint {
   void read(Class c, Address a, std::span<std::byte> out) {
     if (out.empty()) return;
     if (direct(c)) {
-      std::memcpy(out.data(), view(a, out.size()), out.size());
+      words::load_bytes(view(a, out.size()), out);
     } else {
       channel_->read(a, out);
     }
@@ -118,7 +117,7 @@ class MpiEndpoint {
   void write(Class c, Address a, std::span<const std::byte> in) {
     if (in.empty()) return;
     if (direct(c)) {
-      std::memcpy(view(a, in.size()), in.data(), in.size());
+      words::store_bytes(view(a, in.size()), in);
     } else {
       channel_->write(a, in);
     }

@@ -11,7 +11,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <span>
 #include <vector>
@@ -130,12 +129,12 @@ class ShmEndpoint {
   template <class Class>
   void read(Class, Address a, std::span<std::byte> out) {
     KW_DCHECK(a.offset() + out.size() <= segment_bytes_);
-    std::memcpy(out.data(), view(a), out.size());
+    words::load_bytes(view(a), out);
   }
   template <class Class>
-  void write(Class, Address a, std::span<const std::byte> in) {
+  [[gnu::always_inline]] void write(Class, Address a, std::span<const std::byte> in) {
     KW_DCHECK(a.offset() + in.size() <= segment_bytes_);
-    std::memcpy(view(a), in.data(), in.size());
+    words::store_bytes(view(a), in);
   }
   template <class Class>
   PendingBytes post_read(Class c, Address a, std::span<std::byte> out) {

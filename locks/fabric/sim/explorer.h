@@ -87,7 +87,7 @@ struct ExploreOptions {
   bool store_buffers = false;
   /// Stores of the `rma` class happen twice (O5).
   bool double_stores = false;
-  /// Bytes of the `rma` class move word by word, in any order.
+  /// Bytes move word by word, in any order.
   bool torn_bytes = false;
   /// Leaves out schedules that no agent can distinguish from others (explorer_execution.h,
   /// *Reduction*).

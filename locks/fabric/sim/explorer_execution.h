@@ -10,7 +10,7 @@
 // between them, but one of the `cpu` class may (O4). With double_stores a store of the `rma` class,
 // also one by a swap or a compare-and-swap, is two steps with the same value, and operations of the
 // `cpu` class may happen between them in the same way (O5). With torn_bytes a read or write of
-// bytes of the `rma` class is an operation of its own for each 8-byte word, in any order. *Store
+// bytes is an operation of its own for each 8-byte word, in any order (E6). *Store
 // buffers.* With store_buffers a store of the `cpu` class waits in a buffer of its agent, as on a
 // processor with total store order, and happens at any later time, after the stores before it. The
 // agent's own `cpu` loads and its waits see it at once. Before a fence() ends, and before any
@@ -112,6 +112,7 @@ class Execution final : public Engine {
  public:
   Execution(Program& program, const ExecutionRules& rules);
   ~Execution() override;
+  bool one_class() const override { return program_.one_class(); }
 
   // --- for the caller that chooses the schedule
   void start();
@@ -239,7 +240,7 @@ class Execution final : public Engine {
     return rules_.split_rma && op.access == OpClass::kRma && op.reads_and_writes();
   }
   bool tears(const Operation& op) const {
-    return rules_.torn_bytes && op.access == OpClass::kRma && !op.is_word() && op.bytes > 8;
+    return rules_.torn_bytes && !op.is_word() && op.at.offset() % 8 + op.bytes > 8;
   }
   bool stores_twice(const Operation& op) const {
     const bool stores =

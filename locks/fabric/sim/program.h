@@ -51,6 +51,8 @@ class Program {
   virtual std::uint32_t agents() const = 0;
   virtual std::uint32_t ranks() const = 0;
   virtual std::uint64_t segment_bytes() const = 0;
+  /// Whether the two access classes coincide: then every rank is local to all agents.
+  virtual bool one_class() const { return false; }
   /// Everything but the memory, which is zero, as at the start. Operations happen at once here.
   virtual void reset(Execution& execution) = 0;
   /// One agent's part. The same results of its operations must always lead to the same operations.
