@@ -120,6 +120,7 @@ struct FabricBackend {
                               .lock_times = plan->options.lock_times,
                               .choice = plan->policy.automatic ? &plan->policy.choice : nullptr,
                               .addresses = addresses.get(),
+                              .reads_lock = plan->options.reads_lock,
                               .calls = calls.get(),
                               .patience = plan->options.patience});
   }

@@ -128,7 +128,7 @@ Result<MpiBackend> MpiBackend::open_over(MPI_Comm comm, const Result<ParsedUri>&
   show_clock(*fabric, (*plan)->geometry);
   if (auto status = measure_together(*fabric, **plan); !status.ok()) return status;
   std::unique_ptr<store::AddressCache> addresses;
-  if (options.address_bytes != 0 && !fabric->one_class()) {
+  if (options.address_bytes != 0 && !options.reads_lock && !fabric->one_class()) {
     addresses = std::make_unique<store::AddressCache>(options.address_bytes);
   }
   std::unique_ptr<store::CallSlots> calls;

@@ -103,6 +103,7 @@ struct StoreOptions {
   // addresses=32MiB  mpi: only: per process, 16 B for the place of an element of another node,
   // which one message reads then. 0: every read of another node takes its lock
   std::uint64_t address_bytes = 32 << 20;
+  bool reads_lock = false;  // reads=optimistic  or locked: every read takes its lock
   EditPath path = EditPath::kAuto;         // path=auto  mpi: only: or onesided, owner (types.h)
   std::chrono::milliseconds patience{25};  // patience=25ms  for the owner to begin; see types.h
 };

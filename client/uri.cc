@@ -114,6 +114,11 @@ const Parameter kParameters[] = {
      [](StoreOptions& o, std::string_view v) {
        return set_from(o.address_bytes, size_in_bytes(v));
      }},
+    {"reads", "optimistic or locked",
+     [](StoreOptions& o, std::string_view v) {
+       o.reads_lock = v == "locked";
+       return v == "locked" || v == "optimistic";
+     }},
 };
 
 Status set_parameter(std::string_view uri, StoreOptions& options, std::string_view part) {

@@ -35,7 +35,7 @@ class HeldKeys {
   HeldKeys(SessionCore<E>& core, std::span<const Location> locations)
       : core_(core), locations_(locations), stripes_(core.gate, locations) {
     for (const Location& location : locations) {
-      if (core_.ep.is_local(location.rank)) core_.prefetch(location);
+      if (core_.ep.is_local(location.rank)) core_.prefetch(location, locks::Mode::kWrite);
     }
     core_.clock.begin_all(stripes_.stripes());
     core_.reserve.begin();

@@ -9,6 +9,7 @@
 #include "keyway/kvstore/layout/geometry.h"
 #include "keyway/kvstore/owner_service.h"
 #include "keyway/kvstore/session_core.h"
+#include "keyway/kvstore/session_core_read.h"
 
 namespace keyway::store {
 

@@ -7,8 +7,8 @@
 // *Thread safety.* A session belongs to one agent. Sessions share nothing but the segments.
 // *Invariants.*
 //   K1  Bucket lines, elements and stripe counters change only under their stripe's lock held for
-//       writing, and are read only under it, but for K8 (operations on several keys read lines
-//       without it, to prefetch).
+//       writing, and are read only under it, but for K8 and K9 (operations on several keys read
+//       lines without it, to prefetch).
 //   K2  At most one live entry of a key exists, in the chain of its bucket.
 //   K3  A failed write changes nothing: all that it needs of the heap and of our own memory is
 //       allocated before the first change. std::bad_alloc counts as a failure: it leaves every
@@ -31,6 +31,13 @@
 //       so are all elements that one operation on several keys changes, before the first of them
 //       has its new value. A session that is alone in the store waits until there is no such reader
 //       (read_permit.h).
+//   K9  In a store of one node a reader may accept what it has copied without the lock, if the
+//       element's first word, the header of the bucket's first line and the stripe's word of
+//       changes are afterwards as they were before (LocalReader). So an element that changes in
+//       place has a mark from before its first other byte changes until all have; the first line
+//       has a header that says so from before any other change of its bucket until after that; and
+//       an operation on several keys, or of a session that is alone, makes the words of all its
+//       stripes odd before its first change, and even again after its last (StripeSet).
 // *Source.* Design section 6; HPDC'16 section 5.3 (volumes with overflow heaps).
 #pragma once
 
@@ -144,6 +151,8 @@ class Session : public KeyOperations<Session<E>> {
   const locks::LockStats& lock_stats() const;
   const OptimisticReads& optimistic_reads() const;
   RemoteWork remote_work() const;
+  /// Reads of keys of this node that took no lock.
+  std::uint64_t local_reads() const;
   /// Null unless the session takes them.
   const locks::LockTimes* lock_times() const;
   E& endpoint();

@@ -35,6 +35,7 @@
 #include "keyway/kvstore/volume/element_marks.h"
 #include "keyway/kvstore/volume/key_survey.h"
 #include "keyway/kvstore/volume/lane.h"
+#include "keyway/kvstore/volume/local_reader.h"
 #include "keyway/kvstore/volume/optimistic_reader.h"
 #include "keyway/kvstore/walks/scanner.h"
 #include "keyway/kvstore/walks/sweeper.h"
@@ -54,8 +55,9 @@ struct SessionCore {
   SessionCore& operator=(const SessionCore&) = delete;
 
   Location place(std::string_view key) const { return location_of(geometry, key, ep.ranks()); }
-  /// The misses of a local stripe's lock and of its bucket overlap.
-  void prefetch(const Location& location);
+  /// The misses of a local stripe's lock, or of what a read without it needs, and of its bucket
+  /// overlap.
+  void prefetch(const Location& location, locks::Mode mode);
   /// The elements of local buckets that were prefetched. It reads their lines without the locks, a
   /// word at a time, to find the elements. The words may be stale.
   void prefetch_elements(std::span<const Location> window);
@@ -87,6 +89,10 @@ struct SessionCore {
   template <class Range, class Use>
   std::optional<Status> read_unlocked(const Location& location, std::string_view key,
                                       Range&& range_of, Use&& use);
+  /// Reads an element of this node without its lock. Nothing: it is to be read under the lock.
+  template <class Range, class Use>
+  std::optional<Status> read_local(const Location& location, std::string_view key, Range&& range_of,
+                                   Use&& use);
   /// Makes an edit (edits.h): its owner does, or change().
   template <class Edit>
   Status edit(const Location& location, std::string_view key, Edit& edit) {
@@ -151,6 +157,7 @@ struct SessionCore {
   ElementReader<E>& reader;
   BucketChain<E>& chain;
   std::vector<std::unique_ptr<Lane<E>>> further_lanes;  // made when they are needed
+  LocalReader<E> local;
   OptimisticReader<E> optimistic;
   OwnerCaller<E> owners;
   KeySurvey<E> survey;
@@ -179,6 +186,7 @@ SessionCore<E>::SessionCore(E endpoint, const Geometry& geometry_of_store,
       counters(lane.counters),
       reader(lane.reader),
       chain(lane.chain),
+      local(ep, geometry, clock, !options.reads_lock),
       optimistic(ep, geometry, options.addresses, options.timeout),
       owners(ep, geometry, options.calls, options.timeout, options.patience),
       survey(ep, geometry),
@@ -195,8 +203,12 @@ SessionCore<E>::SessionCore(E endpoint, const Geometry& geometry_of_store,
 }
 
 template <fabric::Endpoint E>
-inline void SessionCore<E>::prefetch(const Location& location) {
-  gate.prefetch(location);
+inline void SessionCore<E>::prefetch(const Location& location, locks::Mode mode) {
+  if (mode == locks::Mode::kRead && local.reads()) {
+    gate.prefetch_changes(location);
+  } else {
+    gate.prefetch(location);
+  }
   prefetch_line(ep.view(geometry.bucket(location.rank, location.bucket)));
 }
 
@@ -245,67 +257,10 @@ template <fabric::Endpoint E>
 Result<locks::StripeGrant> SessionCore<E>::try_enter(const Location& location, locks::Mode mode,
                                                      bool waited) {
   clock.begin(location.rank);
-  prefetch(location);
+  prefetch(location, mode);
   auto grant = gate.try_acquire(location.rank, location.stripe, mode);
   if (grant.ok()) advisor.acquired(location, mode, waited);
   return grant;
-}
-
-template <fabric::Endpoint E>
-template <class Range, class Use>
-Status SessionCore<E>::read_at(const Location& location, std::string_view key, Range&& range_of,
-                               Use&& use) {
-  return fabric::with_access(ep, location.rank, [&](auto access) -> Status {
-    constexpr bool kRemote = std::is_same_v<decltype(access), fabric::RmaClass>;
-    if constexpr (kRemote) {
-      if (!gate.holds_all()) {
-        if (const auto done = read_unlocked(location, key, range_of, use)) return *done;
-      }
-    }
-    auto grant = enter(location, locks::Mode::kRead);
-    if (!grant.ok()) return grant.status();
-    Found found;
-    Code code = Code::kOk;
-    {
-      const StripeGuard<E> held(gate, location.rank, location.stripe, *grant);
-      code = chain.find(access, location, line_of(*grant), key, found);
-      ElementPart part;
-      if (code == Code::kOk && found.live()) {
-        code = reader.show(access, location.rank, found, range_of(found.head.value_bytes), part);
-        if (code == Code::kOk) use(part);
-        if constexpr (kRemote) optimistic.learn(location, found.place());
-      }
-    }
-    leave(location);
-    if constexpr (kRemote) shrink_buffers();
-    if (code != Code::kOk) return Status(code);
-    return found.live() ? Status() : Status(Code::kNotFound);
-  });
-}
-
-template <fabric::Endpoint E>
-template <class Range, class Use>
-std::optional<Status> SessionCore<E>::read_unlocked(const Location& location, std::string_view key,
-                                                    Range&& range_of, Use&& use) {
-  const auto show = [&](std::string_view value) {
-    const ValueRange range = range_of(value.size()).cut(value.size());
-    use(ElementPart{value.substr(range.offset, range.length), value.size(), kNoExpiry});
-  };
-  if (const ElementView* element = optimistic.read(location, key)) {
-    show(element->value);
-    return Status();
-  }
-  if (optimistic.is_late(location.rank)) return gate.no_answer(location.rank);
-  std::string_view value;
-  ElementPlace place;
-  const auto read = owners.read(location.rank, key, value, place);
-  if (!read) return std::nullopt;
-  optimistic.read_by_owner();
-  optimistic.learn(location, place);
-  if (read->ok()) show(value);
-  advisor.visited();
-  leave(location);
-  return read;
 }
 
 template <fabric::Endpoint E>
@@ -314,7 +269,9 @@ Status SessionCore<E>::change(const Location& location, std::string_view key, Va
                               Mutate&& mutate) {
   const auto once = [&] {
     return fabric::with_access(ep, location.rank, [&](auto access) -> Status {
-      if constexpr (std::is_same_v<decltype(access), fabric::CpuClass>) prefetch(location);
+      if constexpr (std::is_same_v<decltype(access), fabric::CpuClass>) {
+        prefetch(location, locks::Mode::kWrite);
+      }
       EntryWord expected;
       if constexpr (std::is_same_v<decltype(access), fabric::RmaClass>) {
         expected = optimistic.expected(location);
@@ -333,7 +290,7 @@ Status SessionCore<E>::change(const Location& location, std::string_view key, Va
     });
   };
   Status status = room.with_room(std::span(&location, 1), once);
-  if (!ep.is_local(location.rank) || chain.has_built()) shrink_buffers();
+  if (!ep.is_local(location.rank) || chain.keeps_much()) shrink_buffers();
   return status;
 }
 
@@ -351,24 +308,7 @@ void SessionCore<E>::try_change(const Location& location, std::string_view key, 
     status = change_locked(lane, fabric::cpu, location, key, range, mutate);
   }
   freed.collect();
-  if (chain.has_built()) shrink_buffers();
-}
-
-template <fabric::Endpoint E>
-template <class Use>
-Status SessionCore<E>::try_read(const Location& location, std::string_view key, bool waited,
-                                Use&& use) {
-  auto grant = try_enter(location, locks::Mode::kRead, waited);
-  if (!grant.ok()) return grant.status();
-  const StripeGuard<E> held(gate, location.rank, location.stripe, *grant);
-  Found found;
-  Code code = chain.find(fabric::cpu, location, nullptr, key, found);
-  if (code != Code::kOk) return Status(code);
-  if (!found.live()) return Status(Code::kNotFound);
-  ElementPart part;
-  code = reader.show(fabric::cpu, location.rank, found, ValueRange::whole(), part);
-  if (code == Code::kOk) use(part, found.place());
-  return Status(code);
+  if (chain.keeps_much()) shrink_buffers();
 }
 
 template <fabric::Endpoint E>

@@ -11,6 +11,7 @@
 #include "keyway/kvstore/key_operations_impl.h"
 #include "keyway/kvstore/session.h"
 #include "keyway/kvstore/session_core.h"
+#include "keyway/kvstore/session_core_read.h"
 #include "keyway/kvstore/session_several.h"
 #include "keyway/kvstore/volume/bucket_chain_change.h"
 #include "keyway/kvstore/volume/bucket_chain_find.h"
@@ -34,7 +35,7 @@ template <class Range, class Use>
 Status Session<E>::read_key(std::string_view key, Range&& range_of, Use&& use) {
   if (auto status = check_key(key); !status.ok()) return status;
   const Location location = core_->place(key);
-  if (core_->ep.is_local(location.rank)) core_->prefetch(location);
+  if (core_->ep.is_local(location.rank)) core_->prefetch(location, locks::Mode::kRead);
   return core_->read_at(location, key, range_of, use);
 }
 
@@ -309,6 +310,11 @@ const locks::LockStats& Session<E>::lock_stats() const {
 template <fabric::Endpoint E>
 const OptimisticReads& Session<E>::optimistic_reads() const {
   return core_->optimistic.counts();
+}
+
+template <fabric::Endpoint E>
+std::uint64_t Session<E>::local_reads() const {
+  return core_->local.accepted();
 }
 
 template <fabric::Endpoint E>

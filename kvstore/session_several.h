@@ -16,6 +16,7 @@
 #include "keyway/kvstore/held_keys_read.h"
 #include "keyway/kvstore/session.h"
 #include "keyway/kvstore/session_core.h"
+#include "keyway/kvstore/session_core_read.h"
 #include "keyway/locks/base/check.h"
 
 namespace keyway::store {
@@ -53,7 +54,9 @@ void get_window(SessionCore<E>& core, std::span<const Location> window,
                 std::span<const std::string_view> keys, std::span<const bool> done,
                 std::span<std::string> out, std::span<Code> codes, LateRanks& late) {
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (codes[i] == Code::kOk && core.ep.is_local(window[i].rank)) core.prefetch(window[i]);
+    if (codes[i] == Code::kOk && core.ep.is_local(window[i].rank)) {
+      core.prefetch(window[i], locks::Mode::kRead);
+    }
   }
   core.prefetch_elements(window);
   for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -132,7 +135,7 @@ std::uint64_t Session<E>::prefetch(std::span<const std::string_view> keys) {
       if (key.empty() || key.size() > kMaxKeyBytes) continue;
       const Location location = core_->place(key);
       if (core_->ep.is_local(location.rank)) {
-        core_->prefetch(window[placed++] = location);
+        core_->prefetch(window[placed++] = location, locks::Mode::kRead);
       } else if (at < 64) {
         far |= std::uint64_t{1} << at;
       }

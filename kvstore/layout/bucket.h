@@ -2,7 +2,8 @@
 //
 // Word 0, the header:   bits 63..40  version, raised by every change of the line; of the first line
 //                                    of a bucket, by every change of any of its lines
-//                       bits 39..0   overflow bucket: its offset / 8, 0 when there is none
+//                       bits 39..0   overflow bucket: its offset / 8, 0 when there is none; all
+//                                    ones in the first line of a bucket that is being changed
 // Words 1..7, packed from the front, hold entries. The first word of an entry:
 //                       bits 63..62  kind: 0 empty, 1 inline, 2 heap, 3 reserved (the durable tier)
 //                       bits 61..48  tag: 14 bits of the key's hash
@@ -84,6 +85,11 @@ struct Bucket {
   std::uint64_t version() const { return words[0] >> 40; }
   static constexpr std::uint64_t kMaxVersion = (1u << 24) - 1;
   void raise_version() { words[0] += 1ULL << 40; }
+  /// A header whose bucket is being changed, for readers without a lock (K9 of session.h).
+  static constexpr std::uint64_t changing(std::uint64_t header) {
+    return header | EntryWord::kOffsetMask;
+  }
+  static constexpr bool is_changing(std::uint64_t header) { return header == changing(header); }
 
   EntryWord entry(std::uint32_t at) const { return EntryWord(words[at]); }
   /// The first free word; kBucketWords when the line is full.

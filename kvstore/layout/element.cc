@@ -44,22 +44,27 @@ bool element_intact(SumSeed seed, const ElementHead& head, std::string_view valu
          head.checksum == checksum_of(seed, header_of(head), head.expires_at_ms, head.key, value);
 }
 
-void write_element(SumSeed seed, std::span<std::byte> out, std::string_view key,
-                   std::string_view value, std::uint64_t expires_at_ms, std::uint16_t version,
-                   std::uint32_t stamp) {
-  const ElementHead head{
+ElementHeader header_for(SumSeed seed, std::string_view key, std::string_view value,
+                         std::uint64_t expires_at_ms, std::uint16_t version, std::uint32_t stamp) {
+  ElementHeader header = header_of(ElementHead{
       .key = key,
       .value_bytes = value.size(),
       .expires_at_ms = expires_at_ms,
       .stamp = stamp,
       .version = version,
-      .expiry_room = has_expiry_room(key.size(), value.size(), expires_at_ms != kNoExpiry)};
-  KW_CHECK(head.bytes() <= out.size());
-  auto* text = reinterpret_cast<char*>(out.data()) + layout_bytes(0, 0, head.expiry_room);
+      .expiry_room = has_expiry_room(key.size(), value.size(), expires_at_ms != kNoExpiry)});
+  header.checksum_and_mark = checksum_of(seed, header, expires_at_ms, key, value);
+  return header;
+}
+
+void write_element(SumSeed seed, std::span<std::byte> out, std::string_view key,
+                   std::string_view value, std::uint64_t expires_at_ms, std::uint16_t version,
+                   std::uint32_t stamp) {
+  const ElementHeader header = header_for(seed, key, value, expires_at_ms, version, stamp);
+  KW_CHECK(header.total() <= out.size());
+  auto* text = reinterpret_cast<char*>(out.data()) + header_bytes(header.expiry_room());
   key.copy(text, key.size());
   value.copy(text + key.size(), value.size());  // not memcpy: an empty value's data() may be null
-  ElementHeader header = header_of(head);
-  header.checksum_and_mark = checksum_of(seed, header, expires_at_ms, key, value);
   write_header(out, header, expires_at_ms);
 }
 

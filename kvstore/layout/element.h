@@ -177,6 +177,9 @@ inline ElementView parse_element(std::span<const std::byte> bytes) {
   view.value = {view.key.data() + view.key.size(), view.value_bytes};
   return view;
 }
+/// Bytes of the header and the expiry.
+constexpr std::uint64_t header_bytes(bool expiry_room) { return layout_bytes(0, 0, expiry_room); }
+inline constexpr std::uint64_t kMaxHeaderBytes = header_bytes(true);
 /// Whether the checksum matches.
 bool element_intact(SumSeed seed, std::span<const std::byte> bytes);
 /// The same of a value that does not lie behind its head.
@@ -185,7 +188,10 @@ bool element_intact(SumSeed seed, const ElementHead& head, std::string_view valu
 ElementHeader header_of(const ElementHead& head);
 /// The checksum's terms of header and expiry.
 std::uint64_t header_term(const ElementHeader& header, std::uint64_t expires_at_ms);
-/// Writes header and expiry to an element's first bytes.
+/// The header of an element that is written as a whole, with its checksum.
+ElementHeader header_for(SumSeed seed, std::string_view key, std::string_view value,
+                         std::uint64_t expires_at_ms, std::uint16_t version, std::uint32_t stamp);
+/// Writes header and expiry to an element's first bytes, of which there are header_bytes().
 void write_header(std::span<std::byte> out, const ElementHeader& header,
                   std::uint64_t expires_at_ms);
 /// Writes an element to `out`, which has element_bytes() bytes. `value` may not overlap `out`.

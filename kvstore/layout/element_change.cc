@@ -56,13 +56,12 @@ void ElementChange::apply(std::span<std::byte> window) {
   checksum_ += header_term(header_of(head), head.expires_at_ms);
 }
 
-std::uint64_t ElementChange::write_head(std::span<std::byte> out) const {
+void ElementChange::write_head(std::span<std::byte> out) const {
   ElementHead head = old_;
   head.value_bytes = value_bytes_;
   head.version = version();
   head.checksum = checksum_;
   write_header(out, header_of(head), expires_at_ms_);
-  return layout_bytes(0, 0, old_.expiry_room);
 }
 
 }  // namespace keyway::store

@@ -44,9 +44,8 @@ class ElementChange {
 
   /// Makes the change: `window` is memory for window(), and begins with what window_before() held.
   void apply(std::span<std::byte> window);
-  /// Writes the header as it is after apply(), and the expiry; returns how many bytes that takes.
-  std::uint64_t write_head(std::span<std::byte> out) const;
-  static constexpr std::uint64_t kMaxHeadBytes = kElementHeaderBytes + kExpiryBytes;
+  /// Writes header and expiry as they are after apply(); `out` has room for kMaxHeaderBytes.
+  void write_head(std::span<std::byte> out) const;
 
   std::uint16_t version() const { return static_cast<std::uint16_t>(old_.version + 1); }
 

@@ -32,7 +32,7 @@ std::uint32_t cursor_tag_bits(std::uint64_t buckets) {
 /// The bytes of a rank for each of its stripes: its lines, its words, and its place among the
 /// satellites; this rank keeps satellites for every rank's stripes.
 std::uint64_t bytes_per_stripe(const GeometryOptions& options) {
-  return options.lock_kinds * locks::kLockLineBytes + kStripeCountersBytes + 2 * 8 +
+  return options.lock_kinds * locks::kLockLineBytes + kStripeCountersBytes + kStripeWordsBytes + 8 +
          std::uint64_t{options.ranks} * options.satellite_kinds * locks::kMaxSatelliteBytes;
 }
 
@@ -141,7 +141,7 @@ Result<Geometry> Geometry::plan(const GeometryOptions& options) {
   made.satellite_kinds_ = options.satellite_kinds;
   made.stripe_bytes_ = options.lock_kinds * locks::kLockLineBytes + kStripeCountersBytes;
   made.stripe_region_ = layout.reserve(made.stripes_ * made.stripe_bytes_);
-  made.kind_words_ = layout.reserve(made.stripes_ * 8);
+  made.stripe_words_ = layout.reserve(made.stripes_ * kStripeWordsBytes);
   made.next_expiries_ = layout.reserve(made.stripes_ * 8);
   made.satellites_ = layout.reserve(options.ranks * made.stripes_ * options.satellite_kinds *
                                     locks::kMaxSatelliteBytes);

@@ -55,6 +55,9 @@ struct GeometryOptions {
 /// too: a sweep reads all of them ten times a second, and in the lines of counters they would be
 /// eight times the memory.
 inline constexpr std::uint64_t kStripeCountersBytes = fabric::kCacheLine;
+// The active kind, and the changes that readers of this node look for. Side by side: a write that
+// chooses among kinds looks at the first, and so has the line of the second.
+inline constexpr std::uint64_t kStripeWordsBytes = 16;
 inline constexpr std::uint64_t kElementsOffset = 0;
 inline constexpr std::uint64_t kEpochOffset = 48;
 
@@ -142,8 +145,12 @@ class Geometry {
   fabric::Address stripe_counters(std::uint32_t rank, std::uint64_t stripe) const {
     return stripe_line(rank, stripe) + lock_kinds_ * locks::kLockLineBytes;
   }
+  /// The word in which writers of this node count (K9 of session.h).
+  fabric::Address changes(std::uint32_t rank, std::uint64_t stripe) const {
+    return {rank, stripe_words_ + stripe * kStripeWordsBytes + 8};
+  }
   locks::StripeSite stripe_site(std::uint32_t rank, std::uint64_t stripe) const {
-    return {.word = {rank, kind_words_ + stripe * 8},
+    return {.word = {rank, stripe_words_ + stripe * kStripeWordsBytes},
             .first = {.line = stripe_line(rank, stripe),
                       .group = header(rank),
                       .satellites = satellites_of(rank, stripe)},
@@ -201,7 +208,7 @@ class Geometry {
   locks::NodeRegion nodes_;
   std::uint64_t stripe_region_ = 0;
   std::uint64_t stripe_bytes_ = 0;
-  std::uint64_t kind_words_ = 0;
+  std::uint64_t stripe_words_ = 0;
   std::uint64_t next_expiries_ = 0;
   std::uint64_t satellites_ = 0;
   std::uint64_t call_requests_ = 0;

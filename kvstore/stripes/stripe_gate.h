@@ -79,6 +79,13 @@ class StripeGate {
   /// The deadline of an operation that begins now.
   Deadline begun() const { return deadline_.started(agent_.ep.now_ns()); }
 
+  /// Counts that an operation on several stripes begins or ends its changes of this one, which it
+  /// holds for writing: alone, so an addition need not be atomic (K9 of session.h).
+  void count_change(std::uint32_t rank, std::uint64_t stripe) {
+    const fabric::Address word = geometry_.changes(rank, stripe);
+    agent_.ep.store(fabric::cpu, word, agent_.ep.load(fabric::cpu, word) + 1);
+  }
+
   E& endpoint() { return agent_.ep; }
   bool holds_all() const { return holds_all_; }
   /// SG1, from the time that a StripeSet of all stripes has been acquired.
@@ -90,6 +97,10 @@ class StripeGate {
         agent_.ep.view(geometry_.stripe_site(location.rank, location.stripe)
                            .of(cached_kind(location.rank, location.stripe))
                            .line));
+  }
+  /// The same of what a read without the lock looks at.
+  void prefetch_changes(const Location& location) {
+    prefetch_line(agent_.ep.view(geometry_.changes(location.rank, location.stripe)));
   }
   /// Acquires that had to wait.
   std::uint64_t contended() const { return agent_.stats.contended; }

@@ -4,8 +4,12 @@
 // uncontended ones cost the round trips of one lock; from the first that is taken on, it waits for
 // one, in order, and tries the rest again.
 // *Thread safety.* One session's.
-// *Invariants.* K5 of session.h: while it waits for a stripe it holds none that comes later in the
-// order of (rank, stripe). A try waits for nobody, so those need no order.
+// *Invariants.*
+//   K5   of session.h: while it waits for a stripe it holds none that comes later in the order of
+//        (rank, stripe). A try waits for nobody, so those need no order.
+//   SS1  On one node, a set that is held for writing is counted at all of its stripes: on all
+//        before the caller can change anything, and again before the first of them is released
+//        (K9 of session.h).
 #pragma once
 
 #include <algorithm>
@@ -62,11 +66,21 @@ class StripeSet {
       next.grant = *grant;
       next.held = true;
     }
+    if (mode == locks::Mode::kWrite && ep_.one_class() && !gate_.holds_all()) {
+      count();
+      counted_ = true;
+    }
     return {};
   }
-  void release() { release_from(0); }
+  void release() {
+    if (std::exchange(counted_, false)) count();
+    release_from(0);
+  }
 
  private:
+  void count() {
+    for (const Stripe& stripe : stripes_) gate_.count_change(stripe.rank, stripe.stripe);
+  }
   bool is_remote(const Stripe& stripe) const { return !ep_.is_local(stripe.rank); }
   std::size_t remote_from(std::size_t from) const {
     const auto rest = std::span(stripes_).subspan(from);
@@ -116,6 +130,7 @@ class StripeSet {
   StripeGate<E>& gate_;
   E& ep_;
   std::vector<Stripe> stripes_;
+  bool counted_ = false;
 };
 
 }  // namespace keyway::store

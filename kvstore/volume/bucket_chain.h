@@ -133,8 +133,8 @@ class BucketChain {
     clear_and_shrink(built_, most);
     clear_and_shrink(composed_, most);
   }
-  /// Whether the last change has built a value here.
-  bool has_built() const { return !built_.empty(); }
+  /// Whether the last change of a local element may have left large buffers here.
+  bool keeps_much() const { return !built_.empty() || composed_.size() > kMaxKept; }
 
  private:
   // bucket_chain_find.h
@@ -157,6 +157,10 @@ class BucketChain {
   template <class Access>
   void put_element(Access access, fabric::Address at, std::string_view key,
                    const Decision& decision, std::uint16_t version, std::uint32_t stamp);
+  template <class Access>
+  void begin_in_place(Access access, fabric::Address at, const Found& found);
+  template <class Access>
+  void post_header(Access access, fabric::Address at, std::span<const std::byte> header);
   std::uint32_t stamp_of_next_change(const Location& location);
   template <class Access>
   void turn_if_begun_anew(Access access, const Location& location, std::uint16_t version);
@@ -189,7 +193,7 @@ class BucketChain {
   std::vector<Bucket> ahead_;  // lines of buckets from ahead_from_ on, read by a walk
   std::uint64_t ahead_from_ = 0;
   std::vector<std::byte> expected_;  // the block that has been read with the line
-  std::vector<std::byte> composed_;  // an element to be written to a remote rank
+  std::vector<std::byte> composed_;  // an element to be written to a remote rank, or a part of one
   std::string built_;                // a value made from the old one
   std::uint64_t checksum_ = 0;       // that unmark() writes
   ElementPlace place_;               // after the last apply()

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "keyway/kvstore/layout/stamp.h"
@@ -47,16 +48,48 @@ template <class Access>
 void BucketChain<E>::put_element(Access access, fabric::Address at, std::string_view key,
                                  const Decision& decision, std::uint16_t version,
                                  std::uint32_t stamp) {
-  const std::uint64_t bytes =
-      element_bytes(key.size(), decision.value.size(), decision.expires_at_ms != kNoExpiry);
   if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
-    write_element(geometry_.sum_seed(), {ep_.view(at), bytes}, key, decision.value,
-                  decision.expires_at_ms, version, stamp);
+    const ElementHeader header = header_for(geometry_.sum_seed(), key, decision.value,
+                                            decision.expires_at_ms, version, stamp);
+    std::array<std::byte, kMaxHeaderBytes> first;
+    write_header(first, header, decision.expires_at_ms);
+    const std::uint64_t key_at = header_bytes(header.expiry_room());
+    ep_.write(access, at + key_at, std::as_bytes(std::span(key)));
+    ep_.write(access, at + key_at + key.size(), std::as_bytes(std::span(decision.value)));
+    post_header(access, at, std::span(first).first(key_at));
   } else {
+    const std::uint64_t bytes =
+        element_bytes(key.size(), decision.value.size(), decision.expires_at_ms != kNoExpiry);
     composed_.resize(bytes);
     write_element(geometry_.sum_seed(), composed_, key, decision.value, decision.expires_at_ms,
                   version, stamp);
     ep_.post_write(access, at, composed_);  // complete when the lock's release has flushed
+  }
+}
+
+/// Before an element changes in place: readers of this node refuse it until its header is written
+/// (K9). A reader on another node has the checksum, and would forget the place of a marked element.
+template <fabric::Endpoint E>
+template <class Access>
+void BucketChain<E>::begin_in_place(Access access, fabric::Address at, const Found& found) {
+  if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
+    if (!ep_.one_class()) return;
+    ep_.store(access, at + kChecksumOffset, found.head.checksum | ElementHeader::kMark);
+  }
+}
+
+/// The header and expiry of an element, all else of which has been written: in local memory the
+/// word of the mark comes last (K9).
+template <fabric::Endpoint E>
+template <class Access>
+void BucketChain<E>::post_header(Access access, fabric::Address at,
+                                 std::span<const std::byte> header) {
+  if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
+    static_assert(kChecksumOffset == 0 && kSizesOffset == 8);
+    ep_.write(access, at + kSizesOffset, header.subspan(kSizesOffset));
+    ep_.write(access, at, header.first(kSizesOffset));
+  } else {
+    ep_.post_write(access, at, header);  // complete when the lock's release has flushed
   }
 }
 
@@ -80,8 +113,9 @@ bool BucketChain<E>::rewrite(Access access, const Location& location, std::strin
     return false;
   }
   const auto version = static_cast<std::uint16_t>(found.head.version + 1);
-  put_element(access, {location.rank, found.entry.offset()}, key, decision, version,
-              found.head.stamp);
+  const fabric::Address at{location.rank, found.entry.offset()};
+  begin_in_place(access, at, found);
+  put_element(access, at, key, decision, version, found.head.stamp);
   note({location, key, found, &decision});
   turn_if_begun_anew(access, location, version);
   return true;
@@ -265,7 +299,8 @@ void BucketChain<E>::note_length(Access access, std::uint32_t rank) {
   counters_.note_chain(rank, length);
 }
 
-/// Local words are stored one by one, because a batch get may peek.
+/// Local words are stored one by one, because a batch get may peek, and a reader of this node read
+/// without the lock: the header of the first line says so until all else is written (K9).
 template <fabric::Endpoint E>
 template <class Access>
 void BucketChain<E>::commit(Access access, const Location& location) {
@@ -277,15 +312,22 @@ void BucketChain<E>::commit(Access access, const Location& location) {
   }
   if (std::exchange(marks_posted_, false)) ep_.order(location.rank);  // K8
   for (Line& line : lines_) {
-    if (!line.dirty) continue;
-    line.bucket.raise_version();
-    if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
-      // release, each of them: the marks come before (K8).
-      for (std::uint32_t i = 0; i < kBucketWords; ++i) {
+    if (line.dirty) line.bucket.raise_version();
+  }
+  if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
+    // release, each of them: the marks come before (K8), and so does this header.
+    if (first.dirty) ep_.store(access, first.at, Bucket::changing(first.bucket.words[0]));
+    for (const Line& line : lines_) {
+      if (!line.dirty) continue;
+      for (std::uint32_t i = 1; i < kBucketWords; ++i) {
         ep_.store(access, line.at + i * 8, line.bucket.words[i]);
       }
-    } else {
-      ep_.post_write(access, line.at, std::as_bytes(std::span(line.bucket.words)));
+      if (&line != &first) ep_.store(access, line.at, line.bucket.words[0]);
+    }
+    if (first.dirty) ep_.store(access, first.at, first.bucket.words[0]);
+  } else {
+    for (const Line& line : lines_) {
+      if (line.dirty) ep_.post_write(access, line.at, std::as_bytes(std::span(line.bucket.words)));
     }
   }
   counters_.write_element_count(location);

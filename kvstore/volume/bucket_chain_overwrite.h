@@ -70,29 +70,24 @@ Code BucketChain<E>::overwrite_in_place(Access access, const Location& location,
   const fabric::Address at{location.rank, found.entry.offset()};
   const std::uint64_t value_at = found.head.value_at();
   const ElementChange::Extent window = change.window();
+  const ElementChange::Extent before = change.window_before();
+  ElementPart old;
+  const Code code = reader_.show(access, location.rank, found, {before.begin, before.bytes()}, old);
+  if (code != Code::kOk) return code;
+  composed_.resize(kMaxHeaderBytes + window.bytes());
+  const auto value = std::span(composed_).subspan(kMaxHeaderBytes);
+  old.bytes.copy(reinterpret_cast<char*>(value.data()), old.bytes.size());
+  change.apply(value);
+  change.write_head(composed_);
+  const ElementChange::Extent changed = change.changed();
+  begin_in_place(access, at, found);
+  const auto bytes = value.subspan(changed.begin - window.begin, changed.bytes());
   if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
-    std::byte* element = ep_.view(at);
-    change.apply({element + value_at + window.begin, window.bytes()});
-    change.write_head({element, value_at});
-  } else {
-    const ElementChange::Extent before = change.window_before();
-    ElementPart old;
-    const Code code =
-        reader_.show(access, location.rank, found, {before.begin, before.bytes()}, old);
-    if (code != Code::kOk) return code;
-    composed_.resize(ElementChange::kMaxHeadBytes + window.bytes());
-    const auto value = std::span(composed_).subspan(ElementChange::kMaxHeadBytes);
-    old.bytes.copy(reinterpret_cast<char*>(value.data()), old.bytes.size());
-    change.apply(value);
-    const std::uint64_t head_bytes = change.write_head(composed_);
-    const ElementChange::Extent changed = change.changed();
-    // Complete when the lock's release has flushed.
-    if (changed.bytes() > 0) {
-      ep_.post_write(access, at + value_at + changed.begin,
-                     value.subspan(changed.begin - window.begin, changed.bytes()));
-    }
-    ep_.post_write(access, at, std::span(composed_).first(head_bytes));
+    ep_.write(access, at + value_at + changed.begin, bytes);  // before the header (K9)
+  } else if (changed.bytes() > 0) {
+    ep_.post_write(access, at + value_at + changed.begin, bytes);  // complete with the release
   }
+  post_header(access, at, std::span(composed_).first(header_bytes(found.head.expiry_room)));
   turn_if_begun_anew(access, location, change.version());
   return Code::kOk;
 }

@@ -52,9 +52,14 @@ TEST_CASE(
     const locks::LockSite site = fixture.geometry.lock_site(owner, stripe);
     auto held = fixture.lock.kind(0).acquire(agent, site, locks::Mode::kWrite, Deadline::now());
     REQUIRE(held.ok());
+    // It has not changed anything yet: a single get does without the lock.
+    std::string out;
+    CHECK(s.get("k", out).ok());
+    // In the middle of a change of several keys.
+    const fabric::Address changes = fixture.geometry.changes(owner, stripe);
+    ep.store(fabric::cpu, changes, ep.load(fabric::cpu, changes) + 1);
     const std::string holder = fmt::format("agent {}.{}", ep.agent().rank, ep.agent().slot);
 
-    std::string out;
     const auto check = [&](const Status& status) {
       CHECK(status == Code::kTimeout);
       CAPTURE(status.message());
@@ -74,6 +79,7 @@ TEST_CASE(
     check(s.scan(0, 100, [](auto, auto) {}).status());
     CHECK(s.lock_stats().timeouts == 7);
 
+    ep.store(fabric::cpu, changes, ep.load(fabric::cpu, changes) + 1);
     fixture.lock.kind(0).release(agent, site, *held);
     CHECK(s.get("k", out).ok());
     CHECK(out == "v");

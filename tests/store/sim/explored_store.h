@@ -1,7 +1,8 @@
 // ExploredStore: agents that read and write a few keys of another rank, for the explorer.
 //
 // *What.* Real sessions over the explorer's memory. Rank 0 owns the keys and has no agent; every
-// agent has a rank on a separate node, so that all goes through the network. Each agent has a
+// agent has a rank, on a separate node, so that all goes through the network, or on the same node,
+// so that nothing does. Each agent has a
 // script. The writers' scripts say which states each key goes through; a read must show a state
 // that the key had at a moment between the read's begin and its end, and no moment lies before one
 // that an earlier read has shown. So a step on several keys is one moment for all of them.
@@ -44,7 +45,7 @@ class ExploredStore final : public fabric::sim::Program {
   explicit ExploredStore(const StoreShape& shape)
       : shape_(shape),
         ranks_(agents() + 1),
-        topology_(Topology::from_nodes(each_alone(ranks_))),
+        topology_(Topology::from_nodes(shape.near ? all_together(ranks_) : each_alone(ranks_))),
         geometry_(*store::Geometry::plan(
             {.memory_bytes = store::kMinMemoryBytes,
              .buckets = shape.apart || shape.parted ? 2u : 1u,
@@ -73,6 +74,7 @@ class ExploredStore final : public fabric::sim::Program {
   }
   std::uint32_t ranks() const override { return ranks_; }
   std::uint64_t segment_bytes() const override { return geometry_.segment_bytes(); }
+  bool one_class() const override { return shape_.near; }
 
   void reset(fabric::sim::Execution& execution) override {
     execution_ = &execution;
@@ -87,7 +89,7 @@ class ExploredStore final : public fabric::sim::Program {
       sessions_.push_back(std::make_unique<store::Session<fabric::SimEndpoint>>(
           fabric::SimEndpoint(execution, i, {i + 1, 0}, topology_), geometry_, lock_,
           store::SessionOptions{.timeout = std::chrono::seconds(10),
-                                .addresses = caches_[i].get()}));
+                                .addresses = shape_.near ? nullptr : caches_[i].get()}));
     }
     Session& first = *sessions_[shape_.readers.size()];
     for (std::uint32_t key = 0; key < kKeys; ++key) {
@@ -161,6 +163,7 @@ class ExploredStore final : public fabric::sim::Program {
     const bool in_heap = op.at.offset() >= geometry_.chunk(0, 0).offset();
     // Nobody is alone in the store.
     if (is_within(op.at, geometry_.header(0) + store::kAloneOffset, 8)) return Sight::kUnseen;
+    if (op.at == geometry_.changes(0, 0)) return Sight::kSeen;
     if (is_within(op.at, geometry_.stripe_counters(0, 0), store::kStripeCountersBytes)) {
       return op.kind == OpKind::kAdd ? Sight::kUnseen : Sight::kOwn;
     }
@@ -182,6 +185,9 @@ class ExploredStore final : public fabric::sim::Program {
  private:
   using Session = store::Session<fabric::SimEndpoint>;
   using What = ScriptStep::What;
+  static std::vector<std::uint32_t> all_together(std::uint32_t ranks) {
+    return std::vector<std::uint32_t>(ranks);
+  }
   /// A value that a key has from a writer's step on; empty: it is absent.
   struct State {
     std::uint64_t since = 0;
@@ -232,6 +238,19 @@ class ExploredStore final : public fabric::sim::Program {
       case What::kErase: return check(agent, session.erase(keys_[step.key]).ok(), "an erase");
       case What::kPutAll: return check(agent, session.put_all(pairs, {}).ok(), "a put of both");
       case What::kEraseAll: return check(agent, session.erase_all(both).ok(), "an erase of both");
+      case What::kSetRange:
+        return check(agent, session.set_range(keys_[step.key], 0, value).ok(), "a set_range");
+      case What::kAlone: {
+        constexpr std::uint64_t kPassing = 15;  // nobody may see this value
+        const auto put_both = [&] {
+          const std::string passing = text(number + kPassing, step.bytes);
+          check(agent, session.put(keys_[0], passing).ok(), "a first put");
+          for (const std::string_view key : both) {
+            check(agent, session.put(key, value).ok(), "a put");
+          }
+        };
+        return check(agent, session.exclusively(put_both).ok(), "a step of a session alone");
+      }
       case What::kSwitch: {
         const std::uint64_t stripe = store::location_of(geometry_, keys_[0], ranks_).stripe;
         return check(agent,
@@ -243,7 +262,8 @@ class ExploredStore final : public fabric::sim::Program {
   }
 
   void write(std::uint32_t agent, const ScriptStep& step, std::uint64_t number) {
-    const bool both = step.what == What::kPutAll || step.what == What::kEraseAll;
+    const bool both =
+        step.what == What::kPutAll || step.what == What::kEraseAll || step.what == What::kAlone;
     for (std::uint32_t key = 0; key < 2; ++key) {
       if (both || key == step.key) states_[key].push_back({number, text(number, step.bytes)});
     }
@@ -267,7 +287,10 @@ class ExploredStore final : public fabric::sim::Program {
     sessions_[agent]->endpoint().load(fabric::rma, {agent + 1, 0});
     lower_[agent] = std::max(done_, shown_);
     const store::OptimisticReads& counts = sessions_[agent]->optimistic_reads();
-    const std::uint64_t before = counts.warm + counts.cold;
+    const auto accepted = [&] {
+      return counts.warm + counts.cold + sessions_[agent]->local_reads();
+    };
+    const std::uint64_t before = accepted();
     std::array<std::string, 2> values;
     if (count == 1) {
       get(agent, first, values[0]);
@@ -292,7 +315,7 @@ class ExploredStore final : public fabric::sim::Program {
         if (codes[i] != Code::kOk) values[i].clear();
       }
     }
-    accepted_ += counts.warm + counts.cold - before;
+    accepted_ += accepted() - before;
     std::uint64_t shown = shown_;
     for (std::uint32_t i = 0; i < count; ++i) {
       const auto since = since_when(agent, first + i, values[i]);

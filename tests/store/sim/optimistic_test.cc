@@ -1,75 +1,15 @@
 // Reads without locks, by the real sessions, with bytes that move word by word in any order: every
 // order of a few agents, and many orders of more.
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <iterator>
 
-#include "tests/store/sim/explored_store.h"
+#include "tests/store/sim/explore_stores.h"
 
 using namespace keyway;
 using namespace keyway::test;
 using namespace keyway::test::steps;
 
 namespace {
-
-constexpr std::uint64_t kMostStates = 60'000'000;
-// An order in which a reader always goes first has no end while it waits for a writer.
-constexpr fabric::sim::ExploreOptions kTorn{.torn_bytes = true, .most_steps = 2000};
-
-void require_clean(const fabric::sim::ExploreReport& report) {
-  INFO((report.violation ? report.violation->what + ", schedule " + report.violation->schedule
-                         : ""));
-  if (std::getenv("KEYWAY_TEST_COUNTS") != nullptr) {
-    WARN(fmt::format("{} states, {} executions, {} steps at most", report.states, report.executions,
-                     report.longest));
-  }
-  CHECK_FALSE(report.violation);
-}
-
-/// A program and its explorer. The sessions end before the explorer's memory goes.
-struct Exploration {
-  explicit Exploration(const StoreShape& shape) : program(shape) {}
-  Exploration(const Exploration&) = delete;
-  Exploration& operator=(const Exploration&) = delete;
-  ~Exploration() { program.close(); }
-
-  ExploredStore program;
-  fabric::sim::Explorer explorer{program, kTorn};
-};
-
-/// Every order.
-void explore(const StoreShape& shape) {
-  Exploration all(shape);
-  const auto report = all.explorer.exhaust(kMostStates);
-  require_clean(report);
-  CHECK(report.complete);
-  CHECK(all.program.accepted() > 0);
-}
-
-struct Explored {
-  std::uint64_t orders = 0;  // complete ones
-  std::uint64_t ahead = 0;   // keys that were read ahead
-};
-
-/// Random orders, and as many by random priorities.
-Explored explore_some(const StoreShape& shape, std::uint64_t executions) {
-  Exploration some(shape);
-  const auto random = some.explorer.random(1, executions);
-  require_clean(random);
-  const auto pct = some.explorer.pct(1, executions, 4);
-  require_clean(pct);
-  CHECK(some.program.accepted() > 0);
-  return {.orders = random.executions + pct.executions - random.cut - pct.cut,
-          .ahead = some.program.ahead()};
-}
-
-constexpr std::uint32_t kNobody = 0;
-
-/// Every kind, with levers that bring out its parts among few agents.
-constexpr const char* kLocks[] = {
-    "gbh:lockall=off", "gbh",   "fompi-rw", "rma-rw:t_dc=1,t_r=2", "rma-mcs",  "d-mcs",
-    "alock-rw",        "alock", "mcs-wp",   "fompi-spin",          "rdma-mcs", "rdma-spin",
-    "rw-ticket"};
 
 /// Readers of moves and of changes of both keys, which begin under `lock`, beside a stranger that
 /// writes under the same lock or, if there is another one, switches to it and back. Returns the

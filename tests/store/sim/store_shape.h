@@ -20,6 +20,8 @@ struct ScriptStep {
     kErase,
     kPutAll,
     kEraseAll,
+    kSetRange,  // all bytes of a value that is as long
+    kAlone,     // both keys, while the session is alone in the store
     kSwitch,
     kTell,
     kAwait
@@ -39,6 +41,10 @@ inline ScriptStep read_all() { return {What::kReadAll}; }
 inline ScriptStep put(std::uint32_t key, std::size_t bytes) { return {What::kPut, key, bytes}; }
 inline ScriptStep erase(std::uint32_t key) { return {What::kErase, key}; }
 inline ScriptStep put_all(std::size_t bytes) { return {What::kPutAll, 0, bytes}; }
+inline ScriptStep set_range(std::uint32_t key, std::size_t bytes) {
+  return {What::kSetRange, key, bytes};
+}
+inline ScriptStep alone(std::size_t bytes) { return {What::kAlone, 0, bytes}; }
 inline ScriptStep erase_all() { return {What::kEraseAll}; }
 inline ScriptStep switch_to(std::uint32_t kind) { return {What::kSwitch, kind}; }
 inline ScriptStep tell(std::uint32_t agent) { return {What::kTell, agent}; }
@@ -59,6 +65,7 @@ struct StoreShape {
   Script stranger = {};              // the last agent, if not empty: writes the third key
   bool apart = false;                // the third key is absent at first, and of another bucket
   bool parted = false;               // the second key is of another stripe
+  bool near = false;                 // all agents are of the keys' node
 };
 
 }  // namespace keyway::test

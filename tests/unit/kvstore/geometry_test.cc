@@ -45,6 +45,7 @@ void check_apart(const GeometryOptions& options) {
     }
     add(g.stripe_counters(0, i), kStripeCountersBytes);
     add(site.word, 8);
+    add(g.changes(0, i), 8);
     add(g.next_expiry(0, i), 8);
   }
   for (std::uint64_t i = 0; i < g.buckets(); ++i) add(g.bucket(0, i), kBucketBytes);

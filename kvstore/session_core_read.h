@@ -1,0 +1,105 @@
+// SessionCore<E>: the ways in which one key is read.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <type_traits>
+
+#include "keyway/kvstore/session_core.h"
+#include "keyway/locks/fabric/with_access.h"
+
+namespace keyway::store {
+
+template <fabric::Endpoint E>
+template <class Range, class Use>
+Status SessionCore<E>::read_at(const Location& location, std::string_view key, Range&& range_of,
+                               Use&& use) {
+  return fabric::with_access(ep, location.rank, [&](auto access) -> Status {
+    constexpr bool kRemote = std::is_same_v<decltype(access), fabric::RmaClass>;
+    if (!gate.holds_all()) {
+      if constexpr (kRemote) {
+        if (const auto done = read_unlocked(location, key, range_of, use)) return *done;
+      } else {
+        if (const auto done = read_local(location, key, range_of, use)) return *done;
+      }
+    }
+    auto grant = enter(location, locks::Mode::kRead);
+    if (!grant.ok()) return grant.status();
+    Found found;
+    Code code = Code::kOk;
+    {
+      const StripeGuard<E> held(gate, location.rank, location.stripe, *grant);
+      code = chain.find(access, location, line_of(*grant), key, found);
+      ElementPart part;
+      if (code == Code::kOk && found.live()) {
+        code = reader.show(access, location.rank, found, range_of(found.head.value_bytes), part);
+        if (code == Code::kOk) use(part);
+        if constexpr (kRemote) optimistic.learn(location, found.place());
+      }
+    }
+    leave(location);
+    if constexpr (kRemote) shrink_buffers();
+    if (code != Code::kOk) return Status(code);
+    return found.live() ? Status() : Status(Code::kNotFound);
+  });
+}
+
+template <fabric::Endpoint E>
+template <class Range, class Use>
+std::optional<Status> SessionCore<E>::read_unlocked(const Location& location, std::string_view key,
+                                                    Range&& range_of, Use&& use) {
+  const auto show = [&](std::string_view value) {
+    const ValueRange range = range_of(value.size()).cut(value.size());
+    use(ElementPart{value.substr(range.offset, range.length), value.size(), kNoExpiry});
+  };
+  if (const ElementView* element = optimistic.read(location, key)) {
+    show(element->value);
+    return Status();
+  }
+  if (optimistic.is_late(location.rank)) return gate.no_answer(location.rank);
+  std::string_view value;
+  ElementPlace place;
+  const auto read = owners.read(location.rank, key, value, place);
+  if (!read) return std::nullopt;
+  optimistic.read_by_owner();
+  optimistic.learn(location, place);
+  if (read->ok()) show(value);
+  advisor.visited();
+  leave(location);
+  return read;
+}
+
+template <fabric::Endpoint E>
+template <class Range, class Use>
+std::optional<Status> SessionCore<E>::read_local(const Location& location, std::string_view key,
+                                                 Range&& range_of, Use&& use) {
+  using Verdict = typename LocalReader<E>::Verdict;
+  if (!local.reads()) return std::nullopt;
+  const Verdict verdict = local.read(location, key);
+  if (verdict == Verdict::kUnknown) return std::nullopt;
+  if (verdict == Verdict::kAbsent) return Status(Code::kNotFound);
+  const ElementView& element = local.element();
+  const ValueRange range = range_of(element.value_bytes).cut(element.value_bytes);
+  use(ElementPart{element.value.substr(range.offset, range.length), element.value_bytes,
+                  element.expires_at_ms});
+  return Status();
+}
+
+template <fabric::Endpoint E>
+template <class Use>
+Status SessionCore<E>::try_read(const Location& location, std::string_view key, bool waited,
+                                Use&& use) {
+  auto grant = try_enter(location, locks::Mode::kRead, waited);
+  if (!grant.ok()) return grant.status();
+  const StripeGuard<E> held(gate, location.rank, location.stripe, *grant);
+  Found found;
+  Code code = chain.find(fabric::cpu, location, nullptr, key, found);
+  if (code != Code::kOk) return Status(code);
+  if (!found.live()) return Status(Code::kNotFound);
+  ElementPart part;
+  code = reader.show(fabric::cpu, location.rank, found, ValueRange::whole(), part);
+  if (code == Code::kOk) use(part, found.place());
+  return Status(code);
+}
+
+}  // namespace keyway::store

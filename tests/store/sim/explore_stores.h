@@ -1,0 +1,71 @@
+// Explorations of an ExploredStore, with bytes that move word by word in any order.
+#pragma once
+
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <cstdlib>
+
+#include "tests/store/sim/explored_store.h"
+
+namespace keyway::test {
+
+inline constexpr std::uint64_t kMostStates = 60'000'000;
+// An order in which a reader always goes first has no end while it waits for a writer.
+inline constexpr fabric::sim::ExploreOptions kTorn{.torn_bytes = true, .most_steps = 2000};
+
+inline void require_clean(const fabric::sim::ExploreReport& report) {
+  INFO((report.violation ? report.violation->what + ", schedule " + report.violation->schedule
+                         : ""));
+  if (std::getenv("KEYWAY_TEST_COUNTS") != nullptr) {
+    WARN(fmt::format("{} states, {} executions, {} steps at most", report.states, report.executions,
+                     report.longest));
+  }
+  CHECK_FALSE(report.violation);
+}
+
+/// A program and its explorer. The sessions end before the explorer's memory goes.
+struct Exploration {
+  explicit Exploration(const StoreShape& shape) : program(shape) {}
+  Exploration(const Exploration&) = delete;
+  Exploration& operator=(const Exploration&) = delete;
+  ~Exploration() { program.close(); }
+
+  ExploredStore program;
+  fabric::sim::Explorer explorer{program, kTorn};
+};
+
+/// Every order.
+inline void explore(const StoreShape& shape) {
+  Exploration all(shape);
+  const auto report = all.explorer.exhaust(kMostStates);
+  require_clean(report);
+  CHECK(report.complete);
+  CHECK(all.program.accepted() > 0);
+}
+
+struct Explored {
+  std::uint64_t orders = 0;  // complete ones
+  std::uint64_t ahead = 0;   // keys that were read ahead
+};
+
+/// Random orders, and as many by random priorities.
+inline Explored explore_some(const StoreShape& shape, std::uint64_t executions) {
+  Exploration some(shape);
+  const auto random = some.explorer.random(1, executions);
+  require_clean(random);
+  const auto pct = some.explorer.pct(1, executions, 4);
+  require_clean(pct);
+  CHECK(some.program.accepted() > 0);
+  return {.orders = random.executions + pct.executions - random.cut - pct.cut,
+          .ahead = some.program.ahead()};
+}
+
+inline constexpr std::uint32_t kNobody = 0;
+
+/// Every kind, with levers that bring out its parts among few agents.
+inline constexpr const char* kLocks[] = {
+    "gbh:lockall=off", "gbh",   "fompi-rw", "rma-rw:t_dc=1,t_r=2", "rma-mcs",  "d-mcs",
+    "alock-rw",        "alock", "mcs-wp",   "fompi-spin",          "rdma-mcs", "rdma-spin",
+    "rw-ticket"};
+
+}  // namespace keyway::test
