@@ -201,7 +201,7 @@ template <fabric::Endpoint E>
 template <class KeyAt>
 auto HeldKeys<E>::prepare(std::span<const Location> locations, std::size_t remote_stripes,
                           KeyAt&& key_at) -> Prepared {
-  if (core_.ep.one_class()) {  // there are no readers without locks
+  if (core_.ep.one_class()) {  // the set of stripes says so to readers without locks (K9)
     core_.reserve.local_reads(locations);
     core_.reserve.give(core_.lane);
     return {};

@@ -5,7 +5,7 @@
 // key change(), or try_change() by its owner for another rank: the objects below know nothing of
 // operations, and the operations nothing of them.
 // *Thread safety.* One session's.
-// *Invariants.* K1 to K7 of session.h.
+// *Invariants.* K1 to K9 of session.h.
 // *Extension points.* A read that needs no lock, or that the owner makes, is answered at the top of
 // read_at(), before the stripe is entered (read_unlocked()). An edit that travels to the key's
 // owner leaves at the top of edit() (OwnerCaller). A record of each change is made in
@@ -80,8 +80,8 @@ struct SessionCore {
   }
 
   /// Calls use(part) when the key is there: the part of the value that range_of(its length) names.
-  /// An element of another rank is read without the lock if it can be; else the stripe is locked in
-  /// shared mode meanwhile.
+  /// The element is read without the lock if it can be; else the stripe is locked in shared mode
+  /// meanwhile.
   template <class Range, class Use>
   Status read_at(const Location& location, std::string_view key, Range&& range_of, Use&& use);
   /// Reads an element of another node without its lock, or has the owner read it. Nothing: it is to

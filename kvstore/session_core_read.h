@@ -75,7 +75,7 @@ std::optional<Status> SessionCore<E>::read_local(const Location& location, std::
                                                  Range&& range_of, Use&& use) {
   using Verdict = typename LocalReader<E>::Verdict;
   if (!local.reads()) return std::nullopt;
-  const Verdict verdict = local.read(location, key);
+  const Verdict verdict = local.read(location, key, gate.take_written());
   if (verdict == Verdict::kUnknown) return std::nullopt;
   if (verdict == Verdict::kAbsent) return Status(Code::kNotFound);
   const ElementView& element = local.element();

@@ -136,6 +136,7 @@ std::uint64_t Session<E>::prefetch(std::span<const std::string_view> keys) {
       const Location location = core_->place(key);
       if (core_->ep.is_local(location.rank)) {
         core_->prefetch(window[placed++] = location, locks::Mode::kRead);
+        core_->gate.template prefetch<PrefetchFor::kRead>(location);  // some are changed
       } else if (at < 64) {
         far |= std::uint64_t{1} << at;
       }

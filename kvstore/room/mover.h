@@ -139,7 +139,7 @@ void Mover<E>::move_line(std::uint32_t rank, std::uint32_t line) {
   left_.push_back(block);
 }
 
-/// A whole block, with any content: no other agent reads either of them.
+/// A whole block, with any content: no other agent changes either of them.
 template <fabric::Endpoint E>
 template <class Access>
 void Mover<E>::copy_block(Access access, std::uint32_t rank, const Block& from, const Block& to) {

@@ -86,17 +86,21 @@ class StripeGate {
     agent_.ep.store(fabric::cpu, word, agent_.ep.load(fabric::cpu, word) + 1);
   }
 
+  /// Whether it has released a lock that was held for writing, since the last call.
+  bool take_written() { return std::exchange(written_, false); }
+
   E& endpoint() { return agent_.ep; }
   bool holds_all() const { return holds_all_; }
   /// SG1, from the time that a StripeSet of all stripes has been acquired.
   void hold_all(bool all) { holds_all_ = all; }
 
-  /// Prefetches the lock's line of a local stripe.
+  /// Prefetches the lock's line of a local stripe. kRead: for an acquire that may not come, so the
+  /// line stays with those who read it.
+  template <PrefetchFor kFor = PrefetchFor::kWrite>
   void prefetch(const Location& location) {
-    prefetch_line<PrefetchFor::kWrite>(
-        agent_.ep.view(geometry_.stripe_site(location.rank, location.stripe)
-                           .of(cached_kind(location.rank, location.stripe))
-                           .line));
+    prefetch_line<kFor>(agent_.ep.view(geometry_.stripe_site(location.rank, location.stripe)
+                                           .of(cached_kind(location.rank, location.stripe))
+                                           .line));
   }
   /// The same of what a read without the lock looks at.
   void prefetch_changes(const Location& location) {
@@ -127,6 +131,7 @@ class StripeGate {
   const locks::StripeLock& lock_;
   const Deadline deadline_;
   bool holds_all_ = false;
+  bool written_ = false;
   locks::KindIndex only_kind_ = 0;  // if the store has one kind
   // Otherwise the kind that each stripe had when it was last read; by rank, allocated at first use.
   std::vector<std::vector<locks::KindIndex>> cached_kinds_;
@@ -162,6 +167,7 @@ Result<locks::StripeGrant> StripeGate<E>::acquire(std::uint32_t rank, std::uint6
 template <fabric::Endpoint E>
 void StripeGate<E>::release(std::uint32_t rank, std::uint64_t stripe, locks::StripeGrant& grant) {
   if (holds_all_) return static_cast<void>(agent_.ep.flush(rank));  // which the release does, too
+  if (grant.grant.mode == locks::Mode::kWrite) written_ = true;
   lock_.release(agent_, geometry_.stripe_site(rank, stripe), grant);
 }
 

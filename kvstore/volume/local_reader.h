@@ -12,6 +12,10 @@
 //        within its bounds only.
 //   LR2  Whether an element is past is decided before the words are looked at again, so that the
 //        answer was right at that instant.
+//   LR3  A session that has written begins its next read with a fence: what it wrote is there for
+//        all before it looks at another key, as if it took a lock.
+//   LR4  The header of a line is the same again after 2^24 changes of it, which take a second or
+//        more. Only a process that was stopped in the middle of a copy could meet that number.
 // *Source.* Sequence locks; their orders as in Boehm, MSPC'12. Every load of a copy acquires (E6),
 // so the second looks come after it; and a load that sees any store of a change sees what that
 // change stored before.
@@ -52,7 +56,8 @@ class LocalReader {
   bool reads() const { return reads_; }
   /// Looks for a key of this node. kUnknown: take the lock. The element of one that is there is
   /// element(), until the next read.
-  Verdict read(const Location& location, std::string_view key) {
+  Verdict read(const Location& location, std::string_view key, bool has_written) {
+    if (has_written) ep_.fence();  // LR3
     const fabric::Address changes = geometry_.changes(location.rank, location.stripe);
     const std::uint64_t before = ep_.load(fabric::cpu, changes);
     if (before % 2 != 0) return Verdict::kUnknown;
@@ -160,16 +165,17 @@ auto LocalReader<E>::judge_block(std::uint32_t rank, EntryWord entry, std::strin
   const ElementHeader header = ElementHeader::of(copied_);
   const std::uint64_t bytes = header.total();
   if (header.marked() || bytes > block) return Verdict::kUnknown;
-  if (header.key_bytes() != key.size()) return Verdict::kAbsent;  // no change in place changes it
+  if (header.key_bytes() != key.size()) return Verdict::kAbsent;  // no change in place changes that
   if (bytes > first) {
     ep_.read(fabric::cpu, from + first, std::span(copied_).subspan(first, bytes - first));
   }
   parse_head(std::span(copied_).first(bytes), element_);
-  if (element_.key != key) return Verdict::kAbsent;
-  element_.value = {element_.key.data() + key.size(), element_.value_bytes};
-  const bool past = clock_.is_past(rank, element_.expires_at_ms);  // LR2
+  // A change in place may move the key by the bytes of an expiry, so another key proves nothing
+  // yet.
+  const bool is_it = element_.key == key && !clock_.is_past(rank, element_.expires_at_ms);  // LR2
   if (first_words() != before) return Verdict::kUnknown;
-  return past ? Verdict::kAbsent : Verdict::kThere;
+  element_.value = {element_.key.data() + key.size(), element_.value_bytes};
+  return is_it ? Verdict::kThere : Verdict::kAbsent;
 }
 
 }  // namespace keyway::store

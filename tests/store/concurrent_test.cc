@@ -1,5 +1,6 @@
 // Threads and fibers on local:, with every lock kind: linearizable histories, atomic transfers, and
 // a heap that adds up when they have gone.
+#include <array>
 #include <atomic>
 #include <thread>
 
@@ -208,6 +209,38 @@ TEST_CASE("concurrent: histories are linearizable while a thread changes the kin
     CHECK(LinearizabilityChecker::violation(all).value_or("") == "");
     CHECK(switched >= 10);
     check_after(store);
+  }
+}
+
+// A store still in its processor's buffer when the next read is made would show here.
+TEST_CASE("concurrent: of two sessions that write and then read, one sees the other's write") {
+  for (const char* lock : {"fompi-spin", "gbh", "auto"}) {
+    CAPTURE(lock);
+    Store store = open_with(lock, 1);
+    const std::array<std::string, 2> keys = {"the first key", "the second one"};
+    const std::uint32_t rounds = scaled(100'000);
+    std::array<std::vector<std::string>, 2> seen;
+    Barrier barrier(2);
+    const auto run = [&](std::size_t me) {
+      Session session = session_of(store);
+      const auto text = [](std::uint32_t round) { return fmt::format("{:08}", round); };
+      if (!session.put(keys[me], text(0)).ok()) barrier.fail("a put");
+      for (std::uint32_t round = 1; round <= rounds && barrier.arrive_and_wait(); ++round) {
+        const std::string own = text(round);
+        std::string other;
+        const bool ok = session.put(keys[me], own).ok() && session.get(keys[1 - me], other).ok();
+        if (!ok) barrier.fail("a put or a get");
+        seen[me].push_back(other == own ? "" : own);  // empty: it saw the other's write
+      }
+    };
+    std::thread second([&] { run(1); });
+    run(0);
+    second.join();
+    CHECK(barrier.failure() == "");
+    REQUIRE(seen[0].size() == seen[1].size());
+    for (std::size_t i = 0; i < seen[0].size(); ++i) {
+      if (!seen[0][i].empty() && !seen[1][i].empty()) FAIL("both miss round " + seen[0][i]);
+    }
   }
 }
 

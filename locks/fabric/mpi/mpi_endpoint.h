@@ -6,7 +6,7 @@
 //
 // *Thread safety.* As endpoint.h says: one agent. Agents of one process share MpiInterface.
 //
-// *Invariants.* E1..E5 of endpoint.h, and
+// *Invariants.* E1..E6 of endpoint.h, and
 //   N1  An operand and a result live in a slot of the agent until the flush that completes them.
 //       kResultSlots operations may be posted before the oldest slot is used again; a Pending is
 //       read before that (by one of several bodies of overlap(): a part of 1 / Overlap::kMost of

@@ -6,7 +6,7 @@
 // of a store need.
 // *Thread safety.* create(), the destructor and the collectives are called by one thread per rank,
 // by all ranks in the same order; endpoint() by any thread. The fabric outlives its endpoints.
-// *Invariants.* E1..E5 of endpoint.h; P1, P2 of mpi_memory.h; G1 of progress_thread.h.
+// *Invariants.* E1..E6 of endpoint.h; P1, P2 of mpi_memory.h; G1 of progress_thread.h.
 // *Source.* Design section 4, rule 4.
 #pragma once
 

@@ -4,7 +4,7 @@
 // classes coincide, every rank is local, and a posted operation is complete when it returns.
 // *Thread safety.* ShmFabric::endpoint() may be called from any thread; see endpoint.h for the
 // endpoint. The fabric outlives its endpoints.
-// *Invariants.* E1..E5 of endpoint.h.
+// *Invariants.* E1..E6 of endpoint.h.
 // *Source.* Design section 4, rule 3.
 #pragma once
 
@@ -128,11 +128,13 @@ class ShmEndpoint {
   // --- bytes
   template <class Class>
   void read(Class, Address a, std::span<std::byte> out) {
+    if (out.empty()) return;
     KW_DCHECK(a.offset() + out.size() <= segment_bytes_);
     words::load_bytes(view(a), out);
   }
   template <class Class>
   [[gnu::always_inline]] void write(Class, Address a, std::span<const std::byte> in) {
+    if (in.empty()) return;
     KW_DCHECK(a.offset() + in.size() <= segment_bytes_);
     words::store_bytes(view(a), in);
   }

@@ -6,7 +6,7 @@
 // agent that calls it; the agent's home must be the endpoint's rank. So a body may make its own
 // with endpoint(home), or take one that was made before.
 // *Thread safety.* None: one thread simulates. The fabric outlives its endpoints.
-// *Invariants.* E1..E5 of endpoint.h, in the order that virtual time gives.
+// *Invariants.* E1..E6 of endpoint.h, in the order that virtual time gives.
 // *Source.* Design section 8.
 #pragma once
 

@@ -159,6 +159,7 @@ class ExploredStore final : public fabric::sim::Program {
     using fabric::sim::Sight;
     if (op.at.rank() != 0 || shape_.parted) return Sight::kSeen;
     const std::uint64_t lines = store::kBucketBytes * (shape_.apart ? 2 : 1);
+    const bool inlines = shape_.bytes != 0 && shape_.bytes < kShort;
     const bool in_line = is_within(op.at, geometry_.bucket(0, 0), lines);
     const bool in_heap = op.at.offset() >= geometry_.chunk(0, 0).offset();
     // Nobody is alone in the store.
@@ -167,10 +168,11 @@ class ExploredStore final : public fabric::sim::Program {
     if (is_within(op.at, geometry_.stripe_counters(0, 0), store::kStripeCountersBytes)) {
       return op.kind == OpKind::kAdd ? Sight::kUnseen : Sight::kOwn;
     }
-    // The line has an entry of one word for each key; nothing is ever behind them.
+    // The line has an entry of one word for each key, unless their values are in the line; nothing
+    // is ever behind them.
     const std::uint64_t in_its_line =
         (op.at.offset() - geometry_.bucket(0, 0).offset()) % store::kBucketBytes;
-    if (in_line && in_its_line > 8 * kKeys) return Sight::kUnseen;
+    if (in_line && in_its_line > 8 * kKeys && !inlines) return Sight::kUnseen;
     if (is_reader(agent)) return Sight::kSeen;
     const bool reads = op.kind == OpKind::kRead || op.kind == OpKind::kLoad;
     if ((in_line || in_heap) && reads) return Sight::kOwn;
@@ -238,6 +240,11 @@ class ExploredStore final : public fabric::sim::Program {
       case What::kErase: return check(agent, session.erase(keys_[step.key]).ok(), "an erase");
       case What::kPutAll: return check(agent, session.put_all(pairs, {}).ok(), "a put of both");
       case What::kEraseAll: return check(agent, session.erase_all(both).ok(), "an erase of both");
+      case What::kPutExpiring: {
+        constexpr std::uint64_t kNever = 1'000'000'000'000;
+        const store::PutOptions expiring{.expires_at_ms = kNever};
+        return check(agent, session.put(keys_[step.key], value, expiring).ok(), "a put");
+      }
       case What::kSetRange:
         return check(agent, session.set_range(keys_[step.key], 0, value).ok(), "a set_range");
       case What::kAlone: {

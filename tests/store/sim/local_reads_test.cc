@@ -47,6 +47,13 @@ TEST_CASE("local reads: a value that changes in place is read whole") {
   explore(near({.readers = {{get(0)}}, .writer = {set_range(0, kShort)}}));
 }
 
+// Both elements take 40 bytes, so the key moves within its block by the bytes of the expiry.
+TEST_CASE("local reads: an element that gains and loses an expiry in place") {
+  constexpr std::size_t kAsLong = kShort - store::kExpiryBytes;
+  explore(near({.readers = {{get(0)}}, .writer = {put_expiring(0, kAsLong)}}));
+  explore(near({.readers = {{get(0)}}, .writer = {put_expiring(0, kAsLong), put(0, kShort)}}));
+}
+
 TEST_CASE("local reads: an element that moves is read where it is") {
   explore(near({.readers = {{get(0)}}, .writer = {put(0, kLong)}}));
   explore_some(near({.readers = {{get(0), get(0)}}, .writer = {put(0, kLong), put(0, kShort)}}),

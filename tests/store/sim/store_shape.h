@@ -20,8 +20,9 @@ struct ScriptStep {
     kErase,
     kPutAll,
     kEraseAll,
-    kSetRange,  // all bytes of a value that is as long
-    kAlone,     // both keys, while the session is alone in the store
+    kPutExpiring,  // the element gets an expiry, far off
+    kSetRange,     // all bytes of a value that is as long
+    kAlone,        // both keys, while the session is alone in the store
     kSwitch,
     kTell,
     kAwait
@@ -41,6 +42,9 @@ inline ScriptStep read_all() { return {What::kReadAll}; }
 inline ScriptStep put(std::uint32_t key, std::size_t bytes) { return {What::kPut, key, bytes}; }
 inline ScriptStep erase(std::uint32_t key) { return {What::kErase, key}; }
 inline ScriptStep put_all(std::size_t bytes) { return {What::kPutAll, 0, bytes}; }
+inline ScriptStep put_expiring(std::uint32_t key, std::size_t bytes) {
+  return {What::kPutExpiring, key, bytes};
+}
 inline ScriptStep set_range(std::uint32_t key, std::size_t bytes) {
   return {What::kSetRange, key, bytes};
 }
