@@ -11,6 +11,8 @@ import common
 NETNS = common.ROOT / "tests/support/netns_mpirun.sh"
 TWO_HOSTS = [NETNS, "2", "1"]
 ONE_HOST = ["mpirun.mpich", "-launcher", "fork", "-n", "2"]
+# Visits to a stripe in a run: those of a few seconds here, of some minutes with the usual 4096.
+FEW_STRIPES = "stripes=64"
 RAW_MPI = common.BUILD / "tools/bench/bench_raw_mpi"
 SHARES = (0, 5, 50, 100)  # percentages of writes
 # auto, and those that it chooses among (bench_lock_policy kinds).

@@ -10,6 +10,7 @@ from resp import Client, encode
 
 KEYS = 400 if common.TINY else 40_000
 SECONDS = 0.2 if common.TINY else 1.0
+PASSES = 2
 LOCALITIES = (0.9,) if common.TINY else (1, 0.9, 0.5)
 AT_ONCE = 16
 PIPELINES = 50 if common.TINY else 1000
@@ -43,14 +44,16 @@ def client_of(rank, path, keys_of, ready, rates):
     for local in LOCALITIES:
         for share in hosts.SHARES:
             made = pipelines(own, far, local, share, random.Random(rank))
-            ready.wait()
-            found[local, share] = client.rate(made, AT_ONCE, SECONDS)
+            for _ in range(PASSES):  # auto learns in the first; the last one counts
+                ready.wait()
+                found[local, share] = client.rate(made, AT_ONCE, SECONDS)
     rates.put(found)
 
 
 def sweep(lock):
     """Requests per second of both clients, by locality and share of writes."""
-    with servers.keywayd_hosts("--memory", "256MiB", "--lock-policy", lock) as ranks:
+    with servers.keywayd_hosts("--memory", "256MiB", "--lock-policy", lock,
+                               "--store-options", hosts.FEW_STRIPES) as ranks:
         client = Client(ranks.socket(0))
         keys_of = ([], [])
         for i in range(KEYS):
