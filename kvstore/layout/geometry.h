@@ -50,13 +50,12 @@ struct GeometryOptions {
 /// A stripe's place: a lock line of each kind and, on the next line, its counters.
 ///   word 0  elements in the stripe      words 1..5  samples of its acquisitions (stripe_monitor.h)
 ///   word 6  epoch of line versions      word 7      free
-/// The words that name the active kinds are a separate array, eight to a line: they hardly ever
-/// change, so every reader keeps them cached. The words of next expiries (K7) are a separate array,
-/// too: a sweep reads all of them ten times a second, and in the lines of counters they would be
-/// eight times the memory.
+/// The words that name the active kinds, each beside a word of changes (K9), are a separate array,
+/// four stripes to a line: switches and operations on several keys alone write to them, so every
+/// reader keeps them cached. The words of next expiries (K7) are a separate array, too: a sweep
+/// reads all of them ten times a second, and in the lines of counters they would be eight times the
+/// memory.
 inline constexpr std::uint64_t kStripeCountersBytes = fabric::kCacheLine;
-// The active kind, and the changes that readers of this node look for. Side by side: a write that
-// chooses among kinds looks at the first, and so has the line of the second.
 inline constexpr std::uint64_t kStripeWordsBytes = 16;
 inline constexpr std::uint64_t kElementsOffset = 0;
 inline constexpr std::uint64_t kEpochOffset = 48;

@@ -10,15 +10,15 @@
 // the key past as well, although its own clock says otherwise.
 // *Thread safety.* A LocalClock belongs to one session or thread. The words are shared.
 // *Invariants.*
-//   T1  An operation uses one time for all its keys, read while it holds all its locks.
-//   T2  `time` never decreases: only a compare-and-swap of class `rma` changes it, to a later
-//   value. T3  Before an operation reports or removes an element that is past, `time` of that
-//   element's
+//   T1  An operation uses one time for all its keys, read while it holds all its locks. A read
+//       without a lock reads it before it is confirmed (LR2 of local_reader.h).
+//   T2  `time` never decreases: a compare-and-swap of class `rma` alone changes it, to a later one.
+//   T3  Before an operation reports or removes an element that is past, `time` of that element's
 //       volume is at least its expiry. Before it reports how long an element still has, `time` of
 //       the volume is at least the time that the report counts from.
 //   T4  An operation's time is at least `time` and `clock` of every volume of which it holds a
-//   lock. T5  The time of a volume is at most the owner's clock and kClockGapMs, or `time` where
-//   that is
+//       lock, or reads a key.
+//   T5  The time of a volume is at most the owner's clock and kClockGapMs, or `time` where that is
 //       later: the clock of a remote reader does not matter beyond that.
 // So an element that any session on any rank has found past never comes back, elements of one
 // expiry go together, and a reported time to live never grows unless a client sets it.

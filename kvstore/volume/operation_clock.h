@@ -56,8 +56,9 @@ class OperationClock {
   void pin() { ++pins_; }
   void unpin() { --pins_; }
 
-  /// T1: the time of the current operation, the latest of its owners'. The locks are held. The
-  /// words of remote owners are read in one round trip each, unless they have come with an element.
+  /// T1: the time of the current operation, the latest of its owners'. The locks are held, or the
+  /// read is not confirmed yet. The words of remote owners are read in one round trip each, unless
+  /// they have come with an element.
   std::uint64_t now();
   /// The time for a key of this rank, within an operation or outside of one. If the rank does not
   /// answer soon it is this host's: the operation that needs the time will not reach the rank.
