@@ -6,10 +6,11 @@ import hosts
 RECORDS = 2000 if common.TINY else 40_000
 SECONDS = 1 if common.TINY else 2  # per part: some kinds are slower than others by far
 LOCALITIES = (0.5,) if common.TINY else (1, 0.9, 0.5)
+PASSES = 1 if common.TINY else 2
 PARTS = (0, 50, 5)  # percent of writes, one after another without restart
 
 
-def sweep(lock, local, shares, passes=2):
+def sweep(lock, local, shares, passes=PASSES):
     """Only the last pass of each share counts: auto learns in the first."""
     return hosts.kvload(hosts.TWO_HOSTS, f"mpi:?{hosts.FEW_STRIPES}", RECORDS, 0,
                         "--lock-policy", lock, "--locality", local,

@@ -10,7 +10,7 @@ from resp import Client, encode
 
 KEYS = 400 if common.TINY else 40_000
 SECONDS = 0.2 if common.TINY else 1.0
-PASSES = 2
+PASSES = 1 if common.TINY else 2
 LOCALITIES = (0.9,) if common.TINY else (1, 0.9, 0.5)
 AT_ONCE = 16
 PIPELINES = 50 if common.TINY else 1000
