@@ -221,8 +221,9 @@ TEST_CASE("concurrent: of two sessions that write and then read, one sees the ot
     const std::uint32_t rounds = scaled(100'000);
     std::array<std::vector<std::string>, 2> seen;
     Barrier barrier(2);
+    std::array<Session, 2> sessions = {session_of(store), session_of(store)};
     const auto run = [&](std::size_t me) {
-      Session session = session_of(store);
+      Session& session = sessions[me];
       const auto text = [](std::uint32_t round) { return fmt::format("{:08}", round); };
       if (!session.put(keys[me], text(0)).ok()) barrier.fail("a put");
       for (std::uint32_t round = 1; round <= rounds && barrier.arrive_and_wait(); ++round) {
