@@ -57,7 +57,8 @@ struct SessionCore {
   Location place(std::string_view key) const { return location_of(geometry, key, ep.ranks()); }
   /// The misses of a local stripe's lock, or of what a read without it needs, and of its bucket
   /// overlap.
-  void prefetch(const Location& location, locks::Mode mode);
+  /// `mode` is that of the operation that follows, if it is known.
+  void prefetch(const Location& location, std::optional<locks::Mode> mode);
   /// The elements of local buckets that were prefetched. It reads their lines without the locks, a
   /// word at a time, to find the elements. The words may be stale.
   void prefetch_elements(std::span<const Location> window);
@@ -203,11 +204,12 @@ SessionCore<E>::SessionCore(E endpoint, const Geometry& geometry_of_store,
 }
 
 template <fabric::Endpoint E>
-inline void SessionCore<E>::prefetch(const Location& location, locks::Mode mode) {
-  if (mode == locks::Mode::kRead && local.reads()) {
-    gate.prefetch_changes(location);
-  } else {
+inline void SessionCore<E>::prefetch(const Location& location, std::optional<locks::Mode> mode) {
+  if (mode == locks::Mode::kWrite || !local.reads()) {
     gate.prefetch(location);
+  } else {
+    gate.prefetch_changes(location);
+    if (!mode) gate.template prefetch<PrefetchFor::kRead>(location);
   }
   prefetch_line(ep.view(geometry.bucket(location.rank, location.bucket)));
 }

@@ -1,6 +1,7 @@
 // SessionCore<E>: the ways in which one key is read.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <type_traits>
@@ -9,6 +10,13 @@
 #include "keyway/locks/fabric/with_access.h"
 
 namespace keyway::store {
+
+/// Shows the part of a value that was read without its lock.
+template <class Range, class Use>
+void show_copy(std::string_view value, std::uint64_t expires_at_ms, Range&& range_of, Use&& use) {
+  const ValueRange range = range_of(value.size()).cut(value.size());
+  use(ElementPart{value.substr(range.offset, range.length), value.size(), expires_at_ms});
+}
 
 template <fabric::Endpoint E>
 template <class Range, class Use>
@@ -48,12 +56,8 @@ template <fabric::Endpoint E>
 template <class Range, class Use>
 std::optional<Status> SessionCore<E>::read_unlocked(const Location& location, std::string_view key,
                                                     Range&& range_of, Use&& use) {
-  const auto show = [&](std::string_view value) {
-    const ValueRange range = range_of(value.size()).cut(value.size());
-    use(ElementPart{value.substr(range.offset, range.length), value.size(), kNoExpiry});
-  };
   if (const ElementView* element = optimistic.read(location, key)) {
-    show(element->value);
+    show_copy(element->value, kNoExpiry, range_of, use);
     return Status();
   }
   if (optimistic.is_late(location.rank)) return gate.no_answer(location.rank);
@@ -63,7 +67,7 @@ std::optional<Status> SessionCore<E>::read_unlocked(const Location& location, st
   if (!read) return std::nullopt;
   optimistic.read_by_owner();
   optimistic.learn(location, place);
-  if (read->ok()) show(value);
+  if (read->ok()) show_copy(value, kNoExpiry, range_of, use);
   advisor.visited();
   leave(location);
   return read;
@@ -78,10 +82,7 @@ std::optional<Status> SessionCore<E>::read_local(const Location& location, std::
   const Verdict verdict = local.read(location, key, gate.take_written());
   if (verdict == Verdict::kUnknown) return std::nullopt;
   if (verdict == Verdict::kAbsent) return Status(Code::kNotFound);
-  const ElementView& element = local.element();
-  const ValueRange range = range_of(element.value_bytes).cut(element.value_bytes);
-  use(ElementPart{element.value.substr(range.offset, range.length), element.value_bytes,
-                  element.expires_at_ms});
+  show_copy(local.element().value, local.element().expires_at_ms, range_of, use);
   return Status();
 }
 

@@ -9,6 +9,7 @@
 #include <array>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -135,8 +136,7 @@ std::uint64_t Session<E>::prefetch(std::span<const std::string_view> keys) {
       if (key.empty() || key.size() > kMaxKeyBytes) continue;
       const Location location = core_->place(key);
       if (core_->ep.is_local(location.rank)) {
-        core_->prefetch(window[placed++] = location, locks::Mode::kRead);
-        core_->gate.template prefetch<PrefetchFor::kRead>(location);  // some are changed
+        core_->prefetch(window[placed++] = location, std::nullopt);
       } else if (at < 64) {
         far |= std::uint64_t{1} << at;
       }

@@ -160,7 +160,9 @@ class BucketChain {
   template <class Access>
   void begin_in_place(Access access, fabric::Address at, const Found& found);
   template <class Access>
-  void post_header(Access access, fabric::Address at, std::span<const std::byte> header);
+  void put_bytes(Access access, fabric::Address at, std::span<const std::byte> bytes);
+  template <class Access>
+  void put_header(Access access, fabric::Address at, std::span<const std::byte> header);
   std::uint32_t stamp_of_next_change(const Location& location);
   template <class Access>
   void turn_if_begun_anew(Access access, const Location& location, std::uint16_t version);

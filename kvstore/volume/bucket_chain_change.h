@@ -42,6 +42,19 @@ template <class Access>
   return Status(decision.code);
 }
 
+/// Writes bytes of an element: local ones before its header (K9), others at any time until the
+/// lock's release has flushed.
+template <fabric::Endpoint E>
+template <class Access>
+void BucketChain<E>::put_bytes(Access access, fabric::Address at,
+                               std::span<const std::byte> bytes) {
+  if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
+    ep_.write(access, at, bytes);
+  } else {
+    ep_.post_write(access, at, bytes);
+  }
+}
+
 /// Writes element bytes to a block.
 template <fabric::Endpoint E>
 template <class Access>
@@ -54,16 +67,16 @@ void BucketChain<E>::put_element(Access access, fabric::Address at, std::string_
     std::array<std::byte, kMaxHeaderBytes> first;
     write_header(first, header, decision.expires_at_ms);
     const std::uint64_t key_at = header_bytes(header.expiry_room());
-    ep_.write(access, at + key_at, std::as_bytes(std::span(key)));
-    ep_.write(access, at + key_at + key.size(), std::as_bytes(std::span(decision.value)));
-    post_header(access, at, std::span(first).first(key_at));
+    put_bytes(access, at + key_at, std::as_bytes(std::span(key)));
+    put_bytes(access, at + key_at + key.size(), std::as_bytes(std::span(decision.value)));
+    put_header(access, at, std::span(first).first(key_at));
   } else {
     const std::uint64_t bytes =
         element_bytes(key.size(), decision.value.size(), decision.expires_at_ms != kNoExpiry);
     composed_.resize(bytes);
     write_element(geometry_.sum_seed(), composed_, key, decision.value, decision.expires_at_ms,
                   version, stamp);
-    ep_.post_write(access, at, composed_);  // complete when the lock's release has flushed
+    put_bytes(access, at, composed_);
   }
 }
 
@@ -82,15 +95,12 @@ void BucketChain<E>::begin_in_place(Access access, fabric::Address at, const Fou
 /// word of the mark comes last (K9).
 template <fabric::Endpoint E>
 template <class Access>
-void BucketChain<E>::post_header(Access access, fabric::Address at,
-                                 std::span<const std::byte> header) {
-  if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
-    static_assert(kChecksumOffset == 0 && kSizesOffset == 8);
-    ep_.write(access, at + kSizesOffset, header.subspan(kSizesOffset));
-    ep_.write(access, at, header.first(kSizesOffset));
-  } else {
-    ep_.post_write(access, at, header);  // complete when the lock's release has flushed
-  }
+void BucketChain<E>::put_header(Access access, fabric::Address at,
+                                std::span<const std::byte> header) {
+  constexpr bool kLocal = std::is_same_v<Access, fabric::CpuClass>;
+  static_assert(kChecksumOffset == 0 && kSizesOffset == 8);
+  if constexpr (kLocal) put_bytes(access, at + kSizesOffset, header.subspan(kSizesOffset));
+  put_bytes(access, at, kLocal ? header.first(kSizesOffset) : header);
 }
 
 /// K6, of an element that has changed in place.

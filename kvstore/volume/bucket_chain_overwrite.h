@@ -81,15 +81,11 @@ Code BucketChain<E>::overwrite_in_place(Access access, const Location& location,
   change.write_head(composed_);
   const ElementChange::Extent changed = change.changed();
   begin_in_place(access, at, found);
-  const auto bytes = value.subspan(changed.begin - window.begin, changed.bytes());
-  if (bytes.empty()) {
-    // Only the header changes.
-  } else if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
-    ep_.write(access, at + value_at + changed.begin, bytes);  // before the header (K9)
-  } else {
-    ep_.post_write(access, at + value_at + changed.begin, bytes);  // complete with the release
+  if (changed.bytes() > 0) {
+    put_bytes(access, at + value_at + changed.begin,
+              value.subspan(changed.begin - window.begin, changed.bytes()));
   }
-  post_header(access, at, std::span(composed_).first(header_bytes(found.head.expiry_room)));
+  put_header(access, at, std::span(composed_).first(header_bytes(found.head.expiry_room)));
   turn_if_begun_anew(access, location, change.version());
   return Code::kOk;
 }

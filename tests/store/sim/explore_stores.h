@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
+#include <vector>
 
 #include "tests/store/sim/explored_store.h"
 
@@ -67,5 +69,35 @@ inline constexpr const char* kLocks[] = {
     "gbh:lockall=off", "gbh",   "fompi-rw", "rma-rw:t_dc=1,t_r=2", "rma-mcs",  "d-mcs",
     "alock-rw",        "alock", "mcs-wp",   "fompi-spin",          "rdma-mcs", "rdma-spin",
     "rw-ticket"};
+
+/// Two readers of both keys beside each of the writers, and beside a stranger that writes under the
+/// shape's lock or, if there is another one, switches to it and back. Returns the number of
+/// complete orders.
+inline std::uint64_t explore_kinds(StoreShape shape, const std::vector<Script>& writers,
+                                   std::uint64_t executions) {
+  using namespace steps;
+  shape.readers = {{get(0), get(1)}, {get_many(), get(0)}};
+  shape.stranger = shape.other_lock.empty() ? Script{erase(2), put(2, kShort)}
+                                            : Script{switch_to(1), put(2, kLong), switch_to(0)};
+  std::uint64_t orders = 0;
+  for (const Script& writer : writers) {
+    shape.writer = writer;
+    orders += explore_some(shape, executions).orders;
+  }
+  return orders;
+}
+
+/// A million orders of explore_beside(lock, other lock, executions) over all kinds.
+template <class ExploreBeside>
+void explore_million(ExploreBeside&& explore_beside) {
+  constexpr std::uint64_t kOrders = 1'000'000;
+  std::uint64_t orders = 0;
+  for (const char* lock : kLocks) {
+    for (const char* other_lock : {"", "gbh:lockall=off,versions=on"}) {
+      orders += explore_beside(lock, other_lock, kOrders / std::size(kLocks) / 7);
+    }
+  }
+  CHECK(orders >= kOrders);
+}
 
 }  // namespace keyway::test

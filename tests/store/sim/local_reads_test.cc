@@ -1,7 +1,6 @@
 // Reads of the own node without locks, by the real sessions, with bytes that move word by word in
 // any order: every order of a few agents, and many orders of more.
 #include <catch2/catch.hpp>
-#include <iterator>
 
 #include "tests/store/sim/explore_stores.h"
 
@@ -20,23 +19,11 @@ StoreShape near(StoreShape shape) {
   return shape;
 }
 
-/// Readers of both keys beside writers of both, and beside a stranger that writes, or that switches
-/// the lock to another kind and back.
+/// Readers of changes in place, of moves, and of changes of both keys.
 std::uint64_t explore_near(const char* lock, const char* other_lock, std::uint64_t executions) {
-  const Script stranger = *other_lock == '\0' ? Script{erase(2), put(2, kShort)}
-                                              : Script{switch_to(1), put(2, kLong), switch_to(0)};
-  std::uint64_t orders = 0;
-  for (const Script& writer :
-       {Script{put(0, kShort), put(0, kLong), erase(0)}, Script{put_all(kLong), put_all(kShort)}}) {
-    orders += explore_some(near({.lock = lock,
-                                 .other_lock = other_lock,
-                                 .readers = {{get(0), get(1)}, {get_many(), get(0)}},
-                                 .writer = writer,
-                                 .stranger = stranger}),
-                           executions)
-                  .orders;
-  }
-  return orders;
+  return explore_kinds(
+      near({.lock = lock, .other_lock = other_lock}),
+      {{put(0, kShort), put(0, kLong), erase(0)}, {put_all(kLong), put_all(kShort)}}, executions);
 }
 
 }  // namespace
@@ -124,13 +111,4 @@ TEST_CASE("local reads: every order of larger programs", "[.long]") {
   explore(near({.readers = {{get(0), get(0)}}, .writer = {put(0, kLong), put(0, kShort)}}));
 }
 
-TEST_CASE("local reads: a million orders", "[.long]") {
-  constexpr std::uint64_t kOrders = 1'000'000;
-  std::uint64_t orders = 0;
-  for (const char* lock : kLocks) {
-    for (const char* other_lock : {"", "gbh:lockall=off,versions=on"}) {
-      orders += explore_near(lock, other_lock, kOrders / std::size(kLocks) / 7);
-    }
-  }
-  CHECK(orders >= kOrders);
-}
+TEST_CASE("local reads: a million orders", "[.long]") { explore_million(explore_near); }

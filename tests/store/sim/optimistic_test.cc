@@ -1,7 +1,6 @@
 // Reads without locks, by the real sessions, with bytes that move word by word in any order: every
 // order of a few agents, and many orders of more.
 #include <catch2/catch.hpp>
-#include <iterator>
 
 #include "tests/store/sim/explore_stores.h"
 
@@ -11,25 +10,11 @@ using namespace keyway::test::steps;
 
 namespace {
 
-/// Readers of moves and of changes of both keys, which begin under `lock`, beside a stranger that
-/// writes under the same lock or, if there is another one, switches to it and back. Returns the
-/// number of complete orders.
+/// Readers of moves and of changes of both keys.
 std::uint64_t explore_beside(const char* lock, const char* other_lock, std::uint64_t executions) {
-  const Script stranger = *other_lock == '\0' ? Script{erase(2), put(2, kShort)}
-                                              : Script{switch_to(1), put(2, kLong), switch_to(0)};
-  std::uint64_t orders = 0;
-  for (const Script& writer :
-       {Script{put(0, kLong), erase(0), put(0, kShort)}, Script{put_all(kLong), put_all(kShort)}}) {
-    orders += explore_some({.lock = lock,
-                            .other_lock = other_lock,
-                            .knowing = 1,
-                            .readers = {{get(0), get(1)}, {get_many(), get(0)}},
-                            .writer = writer,
-                            .stranger = stranger},
-                           executions)
-                  .orders;
-  }
-  return orders;
+  return explore_kinds(
+      {.lock = lock, .other_lock = other_lock, .knowing = 1},
+      {{put(0, kLong), erase(0), put(0, kShort)}, {put_all(kLong), put_all(kShort)}}, executions);
 }
 
 }  // namespace
@@ -179,14 +164,7 @@ TEST_CASE("optimistic: every order of larger programs", "[.long]") {
 }
 
 TEST_CASE("optimistic: a million orders beside the kinds of locks", "[.long]") {
-  constexpr std::uint64_t kOrders = 1'000'000;
-  std::uint64_t orders = 0;
-  for (const char* lock : kLocks) {
-    for (const char* other_lock : {"", "gbh:lockall=off,versions=on"}) {
-      orders += explore_beside(lock, other_lock, kOrders / std::size(kLocks) / 7);
-    }
-  }
-  CHECK(orders >= kOrders);
+  explore_million(explore_beside);
 }
 
 TEST_CASE("optimistic: a million orders", "[.long]") {
