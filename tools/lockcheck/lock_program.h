@@ -123,6 +123,7 @@ class LockProgram final : public fabric::sim::Program {
   fabric::sim::Sight sight(std::uint32_t i, const fabric::sim::Operation& op) const override {
     return watch_.sight(i, op);
   }
+  bool foreseeable() const override { return true; }
   void expired(std::uint32_t i) override { watch_.expires(i); }
   std::uint64_t remembered() const override { return watch_.remembered(); }
   std::uint64_t kept(fabric::Address a, std::uint64_t word) const override {
@@ -235,7 +236,7 @@ class LockProgram final : public fabric::sim::Program {
   void look_at_free_nodes(std::uint32_t i) {
     for (const std::uint32_t index : agents_[i]->nodes.free_nodes()) {
       const fabric::Address status = agents_[i]->nodes.address(index) + locks::kStatusOffset;
-      const std::uint64_t state = locks::node_state(execution_->memory().load(status));
+      const std::uint64_t state = locks::node_state(execution_->look(status));
       if (state != locks::kNodeAbandoned && state != locks::kNodeDelegated) continue;
       execution_->fail(
           i, fmt::format("N2: agent {}'s node {} goes back to its pool marked {}", i, index,

@@ -148,6 +148,7 @@ class SwitchProgram final : public fabric::sim::Program {
     return unseen ? fabric::sim::Sight::kUnseen : fabric::sim::Sight::kSeen;
   }
   std::uint64_t remembered() const override { return fabric::sim::mixed(visits_, token_); }
+  bool foreseeable() const override { return true; }
   void expired(std::uint32_t i) override { standings_[i] = fabric::sim::Standing::kOutside; }
   fabric::sim::Standing standing(std::uint32_t i) const override { return standings_[i]; }
 

@@ -70,6 +70,8 @@ class Engine {
   virtual void attempt_begins(std::uint32_t agent) = 0;
   virtual void attempt_succeeded(std::uint32_t agent) = 0;
   virtual bool attempt_failed(std::uint32_t agent, std::uint64_t wait_ns, Deadline deadline) = 0;
+  /// Whether the next attempt uses the same result slots, so that it differs in nothing.
+  virtual bool attempts_are_equal() const { return false; }
   virtual std::uint64_t now_ns(std::uint32_t agent) const = 0;
   /// Makes the draws of one wait's back-off differ from the last one's, and from another seed's.
   virtual std::uint64_t salt() const { return 0; }

@@ -69,8 +69,10 @@ struct ExploreReport {
   std::uint64_t states = 0;  // of random schedules at most ExploreOptions::most_counted
   std::uint64_t executions = 0;
   std::uint64_t steps = 0;
-  std::uint64_t longest = 0;  // steps of the longest execution
-  std::uint64_t cut = 0;      // random executions that were ended for their length
+  std::uint64_t edges = 0;     // of a search of every schedule: the steps between its states
+  std::uint64_t foreseen = 0;  // those of them that needed no execution
+  std::uint64_t longest = 0;   // steps of the longest execution
+  std::uint64_t cut = 0;       // random executions that were ended for their length
   /// States first seen with 0, 1, ... preemptions.
   std::vector<std::uint64_t> by_preemptions;
   /// Every schedule was tried; false when a limit or a violation ended it, and for random ones.
@@ -92,6 +94,11 @@ struct ExploreOptions {
   /// Leaves out schedules that no agent can distinguish from others (explorer_execution.h,
   /// *Reduction*).
   bool reduce = true;
+  /// Does not execute steps whose end follows from others (explorer_foresight.h), if the program
+  /// allows that.
+  bool foresee = true;
+  /// Executes them nevertheless, and reports a step that ends elsewhere as a violation.
+  bool check_foreseen = false;
   /// Maximum number of steps of a random execution: its agents may run for ever.
   std::uint64_t most_steps = 20'000;
   /// Random executions count up to this many states, which takes them twice as long.
@@ -128,6 +135,7 @@ class Explorer final {
 
   ExploreReport search(std::uint64_t most_states, bool in_chains);
   bool arrive(Search& search, const Choice& by);
+  bool foresee(Search& search, std::uint32_t id, std::uint16_t choice);
   void follow(Search& search, StateGraph::Id id, std::uint16_t choice);
   ExploreReport run_random(std::uint64_t executions, RandomChoice& choice);
   void run_to(const StateGraph& graph, StateGraph::Id id);

@@ -115,6 +115,7 @@ WaitResult Execution::wait(std::uint32_t number, Address word, PredicateRef pred
 void Execution::attempt_begins(std::uint32_t number) {
   Agent& agent = agents_[number];
   agent.attempting = true;
+  footprint_.tries = true;
   agent.mark = agent.history;
   agent.seen_changes = others_changes(agent);
   agent.had_posted = agent.posted.size();
@@ -127,6 +128,7 @@ bool Execution::attempt_failed(std::uint32_t number, std::uint64_t, Deadline dea
   KW_CHECK_MSG(agent.posted.size() == agent.had_posted, "a failed attempt",
                "it left posted operations behind, or flushed what was posted before it");
   agent.history = agent.mark;
+  footprint_.tries = true;
   set_deadline(agent, deadline);
   pause(agent, Phase::kRetry);
   if (agent.expired) agent.attempting = false;
@@ -174,7 +176,13 @@ void Execution::forget(std::uint32_t number, std::uint64_t digest) {
 void Execution::poison(Address word) {
   const std::uint64_t before = memory().changes();
   memory().store(word, kPoison);
+  footprint_.writes |= Footprint::bit_of(word);
   for (Agent& agent : agents_) agent.own_changes += memory().changes() - before;
+}
+
+std::uint64_t Execution::look(Address word) {
+  note_read(word);
+  return memory().load(word);
 }
 
 void Execution::fail(std::uint32_t number, std::string what) {

@@ -75,6 +75,7 @@ void Execution::abandon() {
 }
 
 void Execution::resume(Agent& agent) {
+  footprint_.posted = false;  // the agent continues
   agent.fiber->resume();
   KW_CHECK(!agent.fiber->finished());
 }
@@ -161,6 +162,7 @@ bool Execution::own_step(Agent& agent) {
     agent.history = mixed(agent.history, observed(agent.op, agent.answer));
   } else {
     agent.answer = seen(agent, agent.word);
+    note_read(agent.word);
     observe(agent, {.kind = OpKind::kLoad, .at = agent.word}, agent.answer);
     agent.history = mixed(agent.history, agent.answer);
   }
@@ -192,20 +194,71 @@ void Execution::posted_step(Agent& agent, const Action& action) {
 }
 
 void Execution::step(const Action& action) {
+  const std::uint64_t before = noting_ ? remembered() : 0;
+  const std::uint64_t changes = memory().changes();
+  const std::uint64_t begun = steps_;
+  footprint_ = {};
+  footprint_.posted = action.kind == Action::Kind::kPosted && action.posted != Action::kBuffered;
+  footprint_.unchecked =
+      footprint_.posted && is_torn(agents_[action.agent].posted[action.posted].op);
   step_alone(action);
   take_at_once(agents_[action.agent]);
   if (rules_.reduce) go_again();
+  if (!noting_) return;
+  if (steps_ != begun + 1) footprint_.posted = false;
+  footprint_.changes = memory().changes() != changes;
+  footprint_.quiet = remembered() == before;
+  footprint_.unchecked = footprint_.unchecked && footprint_.posted;
+  for (const Agent& agent : agents_) {
+    if ((footprint_.agents >> agent.number & 1) != 0) note_pending(agent);
+  }
+}
+
+/// What the program's checks know beyond the agents' results.
+std::uint64_t Execution::remembered() const {
+  std::uint64_t hash = program_.remembered();
+  for (const Agent& agent : agents_) {
+    hash = mixed(hash, static_cast<std::uint64_t>(program_.standing(agent.number)));
+  }
+  return hash;
+}
+
+/// Whether a pending operation can be taken at once may depend on its word: on a write's
+/// (program.h), and on any while an operation of two steps is halfway.
+void Execution::note_pending(const Agent& agent) {
+  const bool all = rules_.split_rma || rules_.double_stores;
+  const auto note = [&](const Operation& op) {
+    if (all || op.kind == OpKind::kWrite) note_words(footprint_.reads, op);
+  };
+  if (agent.phase == Phase::kOperation) note(agent.op);
+  for (const Posted& posted : agent.posted) {
+    if (!posted.happened) note(posted.op);
+  }
+}
+
+void Execution::note_words(std::uint64_t& bits, const Operation& op) {
+  if (op.is_word()) {
+    bits |= Footprint::bit_of(op.at);
+    return;
+  }
+  const std::uint64_t end = op.at.offset() + op.bytes;
+  for (std::uint64_t at = op.at.offset() / 8 * 8; at < end; at += 8) {
+    bits |= Footprint::bit_of({op.at.rank(), at});
+  }
 }
 
 void Execution::step_alone(const Action& action) {
   ++steps_;
   Agent& agent = agents_[action.agent];
+  footprint_.agents |= 1ULL << action.agent;
+  if (agent.phase == Phase::kRetry) footprint_.tries = true;
   if (action.kind == Action::Kind::kPosted) return posted_step(agent, action);
   if (action.kind == Action::Kind::kExpire) {
     agent.expired = true;
     program_.expired(agent.number);
     agent.clock_ns = std::max(agent.clock_ns, agent.until_ns);
     agent.answer = agent.phase == Phase::kWait ? seen(agent, agent.word) : 0;
+    if (agent.phase == Phase::kWait) note_read(agent.word);
     agent.history = mixed(mixed(agent.history, kExpired), agent.answer);
   } else if (agent.phase == Phase::kRetry) {
     agent.history = agent.mark;  // an attempt begins where the last one did

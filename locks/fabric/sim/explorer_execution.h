@@ -58,6 +58,7 @@
 #include "keyway/locks/fabric/fiber_context.h"
 #include "keyway/locks/fabric/forced_unwind.h"
 #include "keyway/locks/fabric/sim/engine.h"
+#include "keyway/locks/fabric/sim/explorer_footprint.h"
 #include "keyway/locks/fabric/sim/program.h"
 
 namespace keyway::fabric::sim {
@@ -132,6 +133,9 @@ class Execution final : public Engine {
   /// A line for each step goes here from now on; null: no more.
   void trace_into(std::vector<std::string>* lines) { trace_ = lines; }
   std::uint64_t steps() const { return steps_; }
+  /// What the last step() touched, if it was asked to note that.
+  void note_footprints(bool wanted) { noting_ = wanted; }
+  const Footprint& footprint() const { return footprint_; }
 
   // --- for an agent of the program
   /// Something is wrong. Ends this execution; does not return.
@@ -151,6 +155,8 @@ class Execution final : public Engine {
   void poison(Address word);
   /// Waits until the agent's buffer is empty: for a program that reads memory by itself.
   void drain(std::uint32_t agent);
+  /// A word as it is in memory, for the program's checks in an agent's step.
+  std::uint64_t look(Address word);
 
   // --- for its endpoints
   std::uint64_t perform(std::uint32_t agent, const Operation& op) override;
@@ -163,6 +169,7 @@ class Execution final : public Engine {
   void attempt_begins(std::uint32_t agent) override;
   void attempt_succeeded(std::uint32_t agent) override { agents_[agent].attempting = false; }
   bool attempt_failed(std::uint32_t agent, std::uint64_t wait_ns, Deadline deadline) override;
+  bool attempts_are_equal() const override { return true; }
   std::uint64_t now_ns(std::uint32_t agent) const override { return agents_[agent].clock_ns; }
 
  private:
@@ -242,6 +249,8 @@ class Execution final : public Engine {
   bool tears(const Operation& op) const {
     return rules_.torn_bytes && !op.is_word() && op.at.offset() % 8 + op.bytes > 8;
   }
+  /// A word of bytes that move in any order. The program's checks are not asked about it.
+  bool is_torn(const Operation& op) const { return rules_.torn_bytes && !op.is_word(); }
   bool stores_twice(const Operation& op) const {
     const bool stores =
         op.kind == OpKind::kStore || op.kind == OpKind::kSwap || op.kind == OpKind::kCompareSwap;
@@ -264,6 +273,11 @@ class Execution final : public Engine {
   std::uint64_t observed(const Operation& op, std::uint64_t value) const {
     return rules_.reduce && (op.kind == OpKind::kStore || op.kind == OpKind::kWrite) ? 0 : value;
   }
+  // --- footprints
+  std::uint64_t remembered() const;
+  void note_pending(const Agent& agent);
+  static void note_words(std::uint64_t& bits, const Operation& op);
+  void note_read(Address word) { footprint_.reads |= Footprint::bit_of(word); }
   void conclude();
   std::string stuck() const;
   std::string line(const Action& action, const Operation* op, std::uint64_t value) const;
@@ -276,6 +290,8 @@ class Execution final : public Engine {
   std::optional<std::string> wrong_;
   std::vector<std::string>* trace_ = nullptr;
   std::uint64_t steps_ = 0;
+  Footprint footprint_;
+  bool noting_ = false;
   bool idle_ = true;  // no agent runs: operations happen as they are issued
   bool taking_at_once_ = false;
   bool closing_ = false;

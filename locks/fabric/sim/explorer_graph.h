@@ -63,6 +63,8 @@ class StateGraph {
     added_ = {};
   }
 
+  /// Before they are sorted.
+  std::uint64_t edges() const { return added_.size(); }
   Id size() const { return static_cast<Id>(states_.size()); }
   const State& state(Id id) const { return states_[id]; }
   std::span<const Edge> edges(Id id) const {

@@ -70,12 +70,14 @@ std::uint64_t Execution::apply(Agent& agent, const Operation& op) {
     }
     return 0;
   }
+  note_words(footprint_.reads, op);
   if (op.kind == OpKind::kLoad && op.access == OpClass::kCpu) return seen(agent, op.at);
   const std::uint64_t before = memory().changes();
   const std::uint64_t value = memory().apply(op);
   if (op.is_word() && op.kind != OpKind::kLoad) {
     memory().store(op.at, program_.kept(op.at, memory().load(op.at)));
   }
+  if (memory().changes() != before) note_words(footprint_.writes, op);
   agent.own_changes += memory().changes() - before;
   return op.kind == OpKind::kRead ? hash_of(op.out, op.bytes) : value;
 }
@@ -92,6 +94,8 @@ bool Execution::kept_out(const Operation& op, Begun begun) const {
 
 /// One step of an operation; true when that was its last.
 bool Execution::happen(Agent& agent, const Operation& op, Begun& begun, std::uint64_t& value) {
+  // Others are kept from a word at which one step of two has been made.
+  if (splits(op) || stores_twice(op)) note_words(footprint_.writes, op);
   const Operation write{.kind = OpKind::kStore, .at = op.at, .operand = op.leaves(value)};
   if (begun == Begun::kWritten) {  // once more; stores between the two are undone
     apply(agent, write);
@@ -118,7 +122,7 @@ bool Execution::happen(Agent& agent, const Operation& op, Begun& begun, std::uin
     }
   }
   begun = Begun::kNot;
-  observe(agent, op, value);
+  if (!is_torn(op)) observe(agent, op, value);
   const bool stored = op.kind != OpKind::kCompareSwap || value == op.expected;
   if (!stores_twice(op) || !stored || wrong_) return true;
   begun = Begun::kWritten;

@@ -7,6 +7,7 @@
 #include "keyway/locks/base/check.h"
 #include "keyway/locks/fabric/sim/explorer.h"
 #include "keyway/locks/fabric/sim/explorer_fairness.h"
+#include "keyway/locks/fabric/sim/explorer_foresight.h"
 #include "keyway/locks/fabric/sim/explorer_hash.h"
 
 namespace keyway::fabric::sim {
@@ -28,7 +29,10 @@ struct Explorer::Search {
   };
 
   bool in_chains;  // an execution that reaches a new state continues from there
+  bool foresees;
   StateGraph graph;
+  Foresight foresight;
+  std::uint64_t foreseen = 0;
   std::vector<std::vector<Open>> open;  // by depth
   std::vector<Action> actions;          // the possible next steps of the execution
   Id at = StateGraph::kNone;            // its present state
@@ -48,6 +52,14 @@ bool Explorer::arrive(Search& search, const Choice& by) {
   const auto [id, is_new] = search.graph.insert(execution_.key(), execution_.moment(), from, by);
   if (from != StateGraph::kNone) search.graph.add_edge(from, id, by);
   if (is_new) execution_.next(search.actions);
+  if (search.foresees) {
+    if (is_new) search.foresight.add_state(search.actions);
+    if (from != StateGraph::kNone && !search.foresight.is_known(from, by.taken)) {
+      search.foresight.add_step(from, by.taken, id, execution_.footprint());
+    } else if (from != StateGraph::kNone && search.foresight.end_of(from, by.taken) != id) {
+      execution_.set_wrong("the explorer foresaw another end of this step");
+    }
+  }
   if (execution_.wrong()) {
     search.wrong.emplace();
     if (from != StateGraph::kNone) {
@@ -59,9 +71,22 @@ bool Explorer::arrive(Search& search, const Choice& by) {
   return is_new && !search.wrong;
 }
 
-/// From a state by one of its choices, and on by the first choice of each new state.
+/// Whether the step need not be executed.
+bool Explorer::foresee(Search& search, Id id, std::uint16_t choice) {
+  if (!search.foresees) return false;
+  const auto to = search.foresight.foresee(id, choice);
+  if (!to) return false;
+  ++search.foreseen;
+  if (options_.check_foreseen) return false;
+  search.graph.add_edge(id, *to, {search.foresight.action(id, choice), choice});
+  return true;
+}
+
+/// From a state by one of its choices, and on by a choice of each new state.
 void Explorer::follow(Search& search, Id id, std::uint16_t choice) {
+  execution_.note_footprints(false);
   run_to(search.graph, id);
+  execution_.note_footprints(search.foresees);
   execution_.next(search.actions);
   search.at = id;
   const std::uint32_t deepest = search.graph.state(id).depth + (search.in_chains ? kChain : 0);
@@ -70,10 +95,11 @@ void Explorer::follow(Search& search, Id id, std::uint16_t choice) {
     execution_.step(by.action);
     if (!arrive(search, by)) break;
     const auto choices = static_cast<std::uint16_t>(search.actions.size());
-    const bool goes_on = choices != 0 && search.graph.state(search.at).depth <= deepest;
-    search.push({search.at, static_cast<std::uint16_t>(goes_on ? 1 : 0), choices});
-    if (!goes_on) break;
     choice = 0;
+    while (choice < choices && foresee(search, search.at, choice)) ++choice;
+    const bool goes_on = choice < choices && search.graph.state(search.at).depth <= deepest;
+    search.push({search.at, static_cast<std::uint16_t>(choice + (goes_on ? 1 : 0)), choices});
+    if (!goes_on) break;
   }
   execution_.abandon();
 }
@@ -81,7 +107,7 @@ void Explorer::follow(Search& search, Id id, std::uint16_t choice) {
 ExploreReport Explorer::search(std::uint64_t most_states, bool in_chains) {
   ExploreReport report;
   const std::uint64_t before = execution_.steps();
-  Search search{.in_chains = in_chains};
+  Search search{.in_chains = in_chains, .foresees = options_.foresee && program_.foreseeable()};
   const auto goes_on = [&] { return !search.wrong && search.graph.size() < most_states; };
   execution_.start();
   if (arrive(search, {})) {
@@ -92,6 +118,7 @@ ExploreReport Explorer::search(std::uint64_t most_states, bool in_chains) {
   for (std::size_t depth = 0; depth < search.open.size() && goes_on(); ++depth) {
     for (const Search::Open& state : std::exchange(search.open[depth], {})) {
       for (std::uint16_t k = state.from; k < state.choices && goes_on(); ++k) {
+        if (foresee(search, state.id, k)) continue;
         ++report.executions;
         follow(search, state.id, k);
       }
@@ -101,7 +128,10 @@ ExploreReport Explorer::search(std::uint64_t most_states, bool in_chains) {
   report.complete = goes_on();
   report.states = search.graph.size();
   report.longest = search.open.size();
+  report.edges = search.graph.edges();
+  report.foreseen = search.foreseen;
   if (report.complete) {
+    search.foresight = {};
     search.graph.sort_edges();
     judge(search.graph, report);
   }

@@ -64,7 +64,8 @@ class Program {
   /// A word as a trace shows it, if a number says little.
   virtual std::string value(std::uint64_t word) const;
 
-  /// Called when an operation takes effect on `old`: its violation, or nothing.
+  /// Called when an operation takes effect on `old`: its violation, or nothing. Not for bytes that
+  /// move word by word.
   virtual std::string observe(std::uint32_t, const Operation&, std::uint64_t /*old*/) { return {}; }
   /// Called when the write of a split read-modify-write undoes stores of the `cpu` class since its
   /// read (O4): the violation, or nothing.
@@ -81,6 +82,11 @@ class Program {
   /// Which agents could notice when this issued operation happens. The answer lets an exploration
   /// leave out orders (explorer_execution.h); kSeen is always correct.
   virtual Sight sight(std::uint32_t, const Operation&) const { return Sight::kSeen; }
+
+  /// Whether a search may conclude where a step leads from others (explorer_foresight.h). Then
+  /// what sight() and the checks say of an operation must follow from the operation, the results of
+  /// the agent, remembered(), standing(), its word if it writes bytes, and what look() showed.
+  virtual bool foreseeable() const { return false; }
 
   virtual Standing standing(std::uint32_t) const { return Standing::kOutside; }
   virtual Promises promises() const { return {}; }

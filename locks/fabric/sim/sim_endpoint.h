@@ -165,10 +165,13 @@ class SimEndpoint {
     return overlap_.wait([&] {
       while (true) {
         engine_->attempt_begins(agent_);
+        const std::uint64_t used = sequence_;
         if (attempt()) {
           engine_->attempt_succeeded(agent_);
           return true;
         }
+        // It has flushed what it posted. Other bodies may have posted meanwhile.
+        if (engine_->attempts_are_equal() && !overlap_.in_body()) sequence_ = used;
         deadline = deadline.started(now_ns());  // a span begins at the first failure, and once
         if (!engine_->attempt_failed(agent_, steps.next_ns(), deadline)) return false;
       }

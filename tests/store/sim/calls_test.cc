@@ -107,6 +107,7 @@ class ExploredCalls final : public fabric::sim::Program {
     }
     return {};
   }
+  bool foreseeable() const override { return true; }
   void close() {
     sessions_.clear();
     slots_.clear();

@@ -27,13 +27,14 @@ inline void require_clean(const fabric::sim::ExploreReport& report) {
 
 /// A program and its explorer. The sessions end before the explorer's memory goes.
 struct Exploration {
-  explicit Exploration(const StoreShape& shape) : program(shape) {}
+  explicit Exploration(const StoreShape& shape, const fabric::sim::ExploreOptions& options = kTorn)
+      : program(shape), explorer(program, options) {}
   Exploration(const Exploration&) = delete;
   Exploration& operator=(const Exploration&) = delete;
   ~Exploration() { program.close(); }
 
   ExploredStore program;
-  fabric::sim::Explorer explorer{program, kTorn};
+  fabric::sim::Explorer explorer;
 };
 
 /// Every order.

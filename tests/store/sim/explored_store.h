@@ -126,6 +126,7 @@ class ExploredStore final : public fabric::sim::Program {
   }
 
   std::string verdict() override { return {}; }
+  bool foreseeable() const override { return true; }
   /// Reads without locks that were accepted, and keys that were read ahead, in all executions.
   std::uint64_t accepted() const { return accepted_; }
   std::uint64_t ahead() const { return ahead_; }

@@ -24,6 +24,18 @@ TEST_CASE("optimistic: a value that changes in place is read whole") {
   explore({.knowing = kNobody, .readers = {{get(0)}}, .writer = {put(0, kShort)}});
 }
 
+TEST_CASE("optimistic: what an exploration concludes is what an execution shows") {
+  fabric::sim::ExploreOptions checked = kTorn;
+  checked.check_foreseen = true;
+  for (const std::size_t bytes : {kShort, kShort - 1}) {
+    Exploration all({.readers = {{get(0)}}, .writer = {put(0, bytes)}, .near = true}, checked);
+    const auto report = all.explorer.exhaust(kMostStates);
+    require_clean(report);
+    CHECK(report.complete);
+    CHECK(report.foreseen > report.edges / 4);
+  }
+}
+
 TEST_CASE("optimistic: an element that moves is read where it is") {
   explore({.readers = {{get(0)}}, .writer = {put(0, kLong)}});
   explore({.knowing = kNobody, .readers = {{get(0)}}, .writer = {put(0, kLong)}});
