@@ -101,7 +101,7 @@ struct StoreOptions {
   bool force_rma = false;            // force_rma=off     mpi: only: through MPI on one node, too
   std::uint32_t ranks_per_node = 0;  // ranks_per_node=0  mpi: only: pretend nodes; 0: discover
   // addresses=32MiB  mpi: only: per process, 16 B for the place of an element of another node,
-  // which one message reads then. 0: every read of another node takes its lock
+  // which one message reads then. 0: every read takes its lock, if the store has several nodes
   std::uint64_t address_bytes = 32 << 20;
   bool reads_lock = false;  // reads=optimistic  or locked: every read takes its lock
   EditPath path = EditPath::kAuto;         // path=auto  mpi: only: or onesided, owner (types.h)

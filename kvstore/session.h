@@ -25,12 +25,12 @@
 //       wrap around.
 //   K7  No element of a stripe expires before the time in its word of next expiries; 0: none does.
 //       A write lowers the word, and only a walk of the whole stripe raises it.
-//   K8  A reader on another rank may accept an element without the lock if it has the stamp that is
-//       expected there (stamp.h) and no mark, and the checksum, which covers the stamp, matches. So
-//       an element that leaves its block is marked, and that is complete before a line changes; and
-//       so are all elements that one operation on several keys changes, before the first of them
-//       has its new value. A session that is alone in the store waits until there is no such reader
-//       (read_permit.h).
+//   K8  With several nodes, a reader may accept an element without the lock if it has the stamp
+//       that is expected there (stamp.h) and no mark, and the checksum, which covers the stamp,
+//       matches. So an element that leaves its block is marked, and that is complete before a line
+//       changes; and so are all elements that one operation on several keys changes, before the
+//       first of them has its new value. A session that is alone in the store waits until there is
+//       no such reader (read_permit.h).
 //   K9  In a store of one node a reader may accept what it has copied without the lock, if the
 //       element's first word, the header of the bucket's first line and the stripe's word of
 //       changes are afterwards as they were before (LocalReader). So an element that changes in

@@ -187,7 +187,7 @@ SessionCore<E>::SessionCore(E endpoint, const Geometry& geometry_of_store,
       counters(lane.counters),
       reader(lane.reader),
       chain(lane.chain),
-      local(ep, geometry, clock, !options.reads_lock),
+      local(ep, geometry, clock, options),
       optimistic(ep, geometry, options.addresses, options.timeout),
       owners(ep, geometry, options.calls, options.timeout, options.patience),
       survey(ep, geometry),
@@ -208,7 +208,7 @@ inline void SessionCore<E>::prefetch(const Location& location, std::optional<loc
   if (mode == locks::Mode::kWrite || !local.reads()) {
     gate.prefetch(location);
   } else {
-    gate.prefetch_changes(location);
+    if (local.by_changes()) gate.prefetch_changes(location);
     if (!mode) gate.template prefetch<PrefetchFor::kRead>(location);
   }
   prefetch_line(ep.view(geometry.bucket(location.rank, location.bucket)));

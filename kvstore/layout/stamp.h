@@ -26,4 +26,9 @@ constexpr std::uint32_t next_stamp(std::uint64_t epoch, std::uint64_t version) {
   return static_cast<std::uint32_t>((then & kEpochMask) << kStampVersionBits | next);
 }
 
+/// Whether a stamp is newer than a line's version, within half of the versions.
+constexpr bool stamp_is_newer(std::uint32_t stamp, std::uint64_t version) {
+  return ((version - stamp) & Bucket::kMaxVersion) > Bucket::kMaxVersion / 2;
+}
+
 }  // namespace keyway::store

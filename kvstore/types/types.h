@@ -309,8 +309,8 @@ struct SessionOptions {
       std::chrono::seconds(10);        // of each wait for a lock, or an owner
   std::uint32_t lock_times = 0;        // measure each n-th lock; 0: none
   const KindChoice* choice = nullptr;  // how lock kinds are chosen while running; null: never
-  AddressCache* addresses = nullptr;   // of the process; null: far reads take their locks
-  bool reads_lock = false;             // reads of this node's keys take their locks as well
+  AddressCache* addresses = nullptr;   // of the process; null: with several nodes, reads lock
+  bool reads_lock = false;             // every read takes its lock
   CallSlots* calls = nullptr;          // of the process; null: every edit is one-sided
   // For the owner of a key to begin an edit; at most half of the timeout.
   std::chrono::nanoseconds patience = std::chrono::milliseconds(25);

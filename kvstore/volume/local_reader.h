@@ -1,13 +1,15 @@
 // LocalReader<E>: reads keys of this node without the locks of their stripes.
 //
-// *What.* A read copies the lines and the element, and then looks whether three words are as they
-// were before: the element's first, which a change in place marks; the header of the bucket's first
-// line, which every other change of the bucket raises; and the stripe's word of changes, in which
-// operations on several keys count (K9 of session.h). Then nothing has changed meanwhile. Otherwise
-// the caller takes the lock, and so it does for long elements and long chains. So sessions that
-// read one key write no memory that they share.
-// *Thread safety.* One session's.
-// *Invariants.*
+// *What.* In a store of one node a read copies the lines and the element, and then looks whether
+// three words are as they were before: the element's first, which a change in place marks; the
+// header of the bucket's first line, which every other change of the bucket raises; and the
+// stripe's word of changes, in which operations on several keys count (K9 of session.h). Then
+// nothing has changed meanwhile. In a store of several nodes the bytes that another node writes
+// come in any order, and unannounced: there the element must prove itself as it does to a reader on
+// another node (K8), by its stamp, mark and checksum. Otherwise the caller takes the lock, and so
+// it does for long elements and long chains; with several nodes also for keys that are absent or in
+// the line, and for elements that expire. So sessions that read one key write no memory that they
+// share. *Thread safety.* One session's. *Invariants.*
 //   LR1  Until the words have been looked at again, what was copied may be anything: it is used
 //        within its bounds only.
 //   LR2  Whether an element is past is decided before the words are looked at again, so that the
@@ -16,6 +18,10 @@
 //        all before it looks at another key, as if it took a lock.
 //   LR4  The header of a line is the same again after 2^24 changes of it, which take a second or
 //        more. Only a process that was stopped in the middle of a copy could meet that number.
+//   LR5  A session that is alone in a store of several nodes says so in a word of each rank before
+//        its first change and after its last, and the word counts such sessions (read_permit.h). So
+//        what was copied between two looks at a word that said nothing, and was the same, was not
+//        copied in the middle of such a session's changes.
 // *Source.* Sequence locks; their orders as in Boehm, MSPC'12. Every load of a copy acquires (E6),
 // so the second looks come after it; and a load that sees any store of a change sees what that
 // change stored before.
@@ -34,7 +40,10 @@
 #include "keyway/kvstore/layout/geometry.h"
 #include "keyway/kvstore/layout/location.h"
 #include "keyway/kvstore/layout/size_class.h"
+#include "keyway/kvstore/layout/stamp.h"
+#include "keyway/kvstore/types/types.h"
 #include "keyway/kvstore/volume/operation_clock.h"
+#include "keyway/kvstore/volume/read_permit.h"
 #include "keyway/locks/base/prefetch.h"
 #include "keyway/locks/fabric/endpoint.h"
 
@@ -43,10 +52,15 @@ namespace keyway::store {
 template <fabric::Endpoint E>
 class LocalReader {
  public:
-  /// `wanted`: otherwise every read takes its lock. So it does where the store has several nodes:
-  /// bytes that another node writes come in any order, and unannounced.
-  LocalReader(E& ep, const Geometry& geometry, OperationClock<E>& clock, bool wanted)
-      : ep_(ep), geometry_(geometry), clock_(clock), reads_(wanted && ep.one_class()) {}
+  /// As the options want. Without a cache of addresses no element of a store of several nodes is
+  /// read without its lock.
+  LocalReader(E& ep, const Geometry& geometry, OperationClock<E>& clock,
+              const SessionOptions& options)
+      : ep_(ep),
+        geometry_(geometry),
+        clock_(clock),
+        one_node_(ep.one_class()),
+        reads_(!options.reads_lock && (one_node_ || options.addresses != nullptr)) {}
   LocalReader(const LocalReader&) = delete;
   LocalReader& operator=(const LocalReader&) = delete;
 
@@ -54,10 +68,13 @@ class LocalReader {
 
   /// Whether there are such reads.
   bool reads() const { return reads_; }
+  /// Whether they look at the stripe's word of changes.
+  bool by_changes() const { return reads_ && one_node_; }
   /// Looks for a key of this node. kUnknown: take the lock. The element of one that is there is
   /// element(), until the next read.
   Verdict read(const Location& location, std::string_view key, bool has_written) {
     if (has_written) ep_.fence();  // LR3
+    if (!one_node_) return read_proven(location, key);
     const fabric::Address changes = geometry_.changes(location.rank, location.stripe);
     const std::uint64_t before = ep_.load(fabric::cpu, changes);
     if (before % 2 != 0) return Verdict::kUnknown;
@@ -82,6 +99,14 @@ class LocalReader {
   Verdict search_line(const Location& location, std::string_view key);
   Verdict judge_inline(std::uint32_t at, std::string_view key);
   Verdict judge_block(std::uint32_t rank, EntryWord entry, std::string_view key);
+  Verdict read_proven(const Location& location, std::string_view key);
+  EntryWord first_with_tag(const Location& location) const;
+  bool is_proven(fabric::Address from, std::uint64_t block, std::string_view key);
+  void prefetch_block(fabric::Address from, std::uint64_t bytes) const {
+    for (std::uint64_t i = fabric::kCacheLine; i < bytes; i += fabric::kCacheLine) {
+      prefetch_line(ep_.view(from) + i);
+    }
+  }
   bool is_in_heap(std::uint64_t offset, std::uint64_t bytes) const {
     return offset >= geometry_.chunk(0, 0).offset() && offset + bytes <= geometry_.segment_bytes();
   }
@@ -89,6 +114,7 @@ class LocalReader {
   E& ep_;
   const Geometry& geometry_;
   OperationClock<E>& clock_;
+  const bool one_node_;
   const bool reads_;
   Bucket line_;
   alignas(8) std::array<std::byte, kMaxCopied> copied_;
@@ -152,9 +178,7 @@ auto LocalReader<E>::judge_block(std::uint32_t rank, EntryWord entry, std::strin
   if (block > kMaxCopied || !is_in_heap(entry.offset(), block)) return Verdict::kUnknown;
   const fabric::Address from{rank, entry.offset()};
   const std::uint64_t first = std::min(block, kFirstCopy);
-  for (std::uint64_t i = fabric::kCacheLine; i < first; i += fabric::kCacheLine) {
-    prefetch_line(ep_.view(from) + i);
-  }
+  prefetch_block(from, first);
   const auto first_words = [&] {
     return std::array{ep_.load(fabric::cpu, from), ep_.load(fabric::cpu, from + kSizesOffset)};
   };
@@ -176,6 +200,60 @@ auto LocalReader<E>::judge_block(std::uint32_t rank, EntryWord entry, std::strin
   if (first_words() != before) return Verdict::kUnknown;
   element_.value = {element_.key.data() + key.size(), element_.value_bytes};
   return is_it ? Verdict::kThere : Verdict::kAbsent;
+}
+
+/// A read in a store of several nodes.
+template <fabric::Endpoint E>
+auto LocalReader<E>::read_proven(const Location& location, std::string_view key) -> Verdict {
+  const fabric::Address at = geometry_.bucket(location.rank, location.bucket);
+  const fabric::Address alone = geometry_.header(location.rank) + kAloneOffset;
+  const std::uint64_t sessions = ep_.load(fabric::cpu, alone);
+  if (is_alone(sessions)) return Verdict::kUnknown;
+  ep_.read(fabric::cpu, at, std::as_writable_bytes(std::span(line_.words)));
+  if (Bucket::is_changing(line_.words[0])) return Verdict::kUnknown;
+  const EntryWord entry = first_with_tag(location);
+  if (entry.kind() != EntryKind::kHeap || entry.size_class() >= kClasses) return Verdict::kUnknown;
+  const std::uint64_t block = class_bytes(entry.size_class());
+  if (block > kMaxCopied || !is_in_heap(entry.offset(), block)) return Verdict::kUnknown;  // LR1
+  if (!is_proven({location.rank, entry.offset()}, block, key)) return Verdict::kUnknown;
+  if (ep_.load(fabric::cpu, alone) != sessions) return Verdict::kUnknown;  // LR5
+  // So the version has not gone around since the stamp was compared with it (LR4).
+  if (ep_.load(fabric::cpu, at) != line_.words[0]) return Verdict::kUnknown;
+  ++accepted_;
+  return Verdict::kThere;
+}
+
+/// Empty if there is none.
+template <fabric::Endpoint E>
+EntryWord LocalReader<E>::first_with_tag(const Location& location) const {
+  for (std::uint32_t i = 1; i < kBucketWords; i += line_.entry(i).words()) {
+    const EntryWord entry = line_.entry(i);
+    if (entry.kind() == EntryKind::kEmpty) break;
+    if (entry.tag() == tag_of(location.hash)) return entry;
+  }
+  return {};
+}
+
+/// Whether a block has the element of the key, which was committed not after the line that was
+/// copied.
+template <fabric::Endpoint E>
+bool LocalReader<E>::is_proven(fabric::Address from, std::uint64_t block, std::string_view key) {
+  const std::uint64_t first = std::min(block, kFirstCopy);
+  prefetch_block(from, first);
+  ep_.read(fabric::cpu, from, std::span(copied_).first(first));
+  const ElementHeader header = ElementHeader::of(copied_);
+  const std::uint64_t bytes = header.total();
+  if (header.marked() || bytes > block || header.key_bytes() != key.size()) return false;
+  if (stamp_is_newer(header.stamp, line_.version())) return false;
+  if (bytes > first) {
+    ep_.read(fabric::cpu, from + first, std::span(copied_).subspan(first, bytes - first));
+  }
+  const auto element = std::span(copied_).first(bytes);
+  if (!element_intact(geometry_.sum_seed(), element)) return false;
+  parse_head(element, element_);
+  if (element_.key != key || element_.expires()) return false;
+  element_.value = {element_.key.data() + key.size(), element_.value_bytes};
+  return true;
 }
 
 }  // namespace keyway::store

@@ -181,10 +181,6 @@ class OptimisticReader {
            entry.offset() >= geometry_.chunk(0, 0).offset() &&
            entry.offset() + class_bytes(entry.size_class()) <= geometry_.segment_bytes();
   }
-  /// Whether a stamp is newer than a line's version, within half of the versions.
-  static bool is_newer(std::uint32_t stamp, std::uint64_t version) {
-    return ((version - stamp) & Bucket::kMaxVersion) > Bucket::kMaxVersion / 2;
-  }
 
   bool warm(const Location& location, std::string_view key, const ElementPlace& known,
             Deadline until) {
@@ -207,7 +203,9 @@ class OptimisticReader {
       return false;
     }
     std::memcpy(line_.words.data(), fetched_.data(), kBucketBytes);
-    const auto not_newer = [&](std::uint32_t stamp) { return !is_newer(stamp, line_.version()); };
+    const auto not_newer = [&](std::uint32_t stamp) {
+      return !stamp_is_newer(stamp, line_.version());
+    };
     const EntryWord entry = block_in_line(location);
     if (is_block(entry) &&
         fetch(location.rank, entry, key, not_newer, until) == Verdict::kAccepted &&

@@ -101,7 +101,9 @@ void OptimisticReader<E>::collect(std::span<const Location> locations,
   const Deadline rest = late_.empty() ? until : Deadline::within(kGrace);
   fetch_several(rest, [&](const Several& key, std::span<const std::byte> bytes, bool permitted) {
     if (!permitted) return;
-    const auto not_newer = [&](std::uint32_t stamp) { return !is_newer(stamp, key.known.stamp); };
+    const auto not_newer = [&](std::uint32_t stamp) {
+      return !stamp_is_newer(stamp, key.known.stamp);
+    };
     const bool accepted = judge(bytes, keys[key.of], not_newer) == Verdict::kAccepted &&
                           ep_.now_ns() - begun < kColdNs;  // OR2
     if (!accepted) return refuse_cold();

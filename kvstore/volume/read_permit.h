@@ -3,7 +3,8 @@
 // *Why.* A session that is alone in the store changes any keys as one step. It cannot mark them all
 // first (K8), and a reader cannot look for it at every read. So readers have a permit from each
 // rank, which expires soon, and a session that wants to be alone says so at every rank and then
-// waits until no permit that was given before can be valid.
+// waits until no permit that was given before can be valid. The word also counts such sessions, for
+// readers of local memory, who need no permit (LR5 of local_reader.h).
 // *Thread safety.* One session's; the words of volumes are shared.
 // *Invariants.*
 //   RP1  A read that is accepted was complete within kPermitNs of the time at which its permit was
@@ -26,6 +27,12 @@ namespace keyway::store {
 inline constexpr std::uint64_t kPermitNs = 20'000'000;
 /// A tenth more: clocks that count the same time differ by much less.
 inline constexpr std::uint64_t kPermitMarginNs = kPermitNs / 10;
+
+// A volume's word of sessions that are alone: whether there is one now, and how many there have
+// been.
+inline constexpr std::uint64_t kAloneNow = 1;
+inline constexpr std::uint64_t kAloneBefore = 1ULL << 32;
+constexpr bool is_alone(std::uint64_t word) { return word % kAloneBefore != 0; }
 
 template <fabric::Endpoint E>
 class ReadPermit {
@@ -59,24 +66,24 @@ class ReadPermit {
     const auto flushed =
         idle ? ep_.flush_idle(asked.rank, deadline) : ep_.flush_until(asked.rank, deadline);
     if (!flushed) return std::nullopt;
-    if (asked.asks) permit = {asked.begun_ns, asked.alone.value(*flushed) == 0};
+    if (asked.asks) permit = {asked.begun_ns, !is_alone(asked.alone.value(*flushed))};
     return permit.given && ep_.now_ns() - permit.asked_ns < kPermitNs;
   }
 
-  /// While it lives, and once ready() has returned, nobody reads without locks. Its session holds
-  /// the locks of all stripes.
+  /// While it lives, and once ready() has returned, no read without a lock is accepted. Its session
+  /// holds the locks of all stripes.
   class Alone {
    public:
     explicit Alone(ReadPermit& permit) : permit_(permit) {}
     Alone(const Alone&) = delete;
     Alone& operator=(const Alone&) = delete;
     ~Alone() {
-      if (said_) permit_.say(~0ULL);
+      if (said_) permit_.say(~0ULL);  // one less
     }
     void ready() {
       E& ep = permit_.ep_;
       if (ep.one_class()) return;  // then there are no such readers
-      permit_.say(1);
+      permit_.say(kAloneNow | kAloneBefore);
       said_ = true;
       const fabric::Backoff rests{.min_ns = kPermitMarginNs, .max_ns = kPermitMarginNs};
       const std::uint64_t until = ep.now_ns() + kPermitNs + kPermitMarginNs;

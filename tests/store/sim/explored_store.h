@@ -1,8 +1,8 @@
 // ExploredStore: agents that read and write a few keys of another rank, for the explorer.
 //
 // *What.* Real sessions over the explorer's memory. Rank 0 owns the keys and has no agent; every
-// agent has a rank, on a separate node, so that all goes through the network, or on the same node,
-// so that nothing does. Each agent has a
+// agent has a rank, on a separate node, so that all goes through the network, or on the keys' node,
+// so that nothing does (Near). Each agent has a
 // script. The writers' scripts say which states each key goes through; a read must show a state
 // that the key had at a moment between the read's begin and its end, and no moment lies before one
 // that an earlier read has shown. So a step on several keys is one moment for all of them.
@@ -45,7 +45,7 @@ class ExploredStore final : public fabric::sim::Program {
   explicit ExploredStore(const StoreShape& shape)
       : shape_(shape),
         ranks_(agents() + 1),
-        topology_(Topology::from_nodes(shape.near ? all_together(ranks_) : each_alone(ranks_))),
+        topology_(Topology::from_nodes(nodes())),
         geometry_(*store::Geometry::plan(
             {.memory_bytes = store::kMinMemoryBytes,
              .buckets = shape.apart || shape.parted ? 2u : 1u,
@@ -74,7 +74,7 @@ class ExploredStore final : public fabric::sim::Program {
   }
   std::uint32_t ranks() const override { return ranks_; }
   std::uint64_t segment_bytes() const override { return geometry_.segment_bytes(); }
-  bool one_class() const override { return shape_.near; }
+  bool one_class() const override { return shape_.near == Near::kAll; }
 
   void reset(fabric::sim::Execution& execution) override {
     execution_ = &execution;
@@ -89,7 +89,7 @@ class ExploredStore final : public fabric::sim::Program {
       sessions_.push_back(std::make_unique<store::Session<fabric::SimEndpoint>>(
           fabric::SimEndpoint(execution, i, {i + 1, 0}, topology_), geometry_, lock_,
           store::SessionOptions{.timeout = std::chrono::seconds(10),
-                                .addresses = shape_.near ? nullptr : caches_[i].get()}));
+                                .addresses = one_class() ? nullptr : caches_[i].get()}));
     }
     Session& first = *sessions_[shape_.readers.size()];
     for (std::uint32_t key = 0; key < kKeys; ++key) {
@@ -163,7 +163,7 @@ class ExploredStore final : public fabric::sim::Program {
     const bool inlines = shape_.bytes != 0 && shape_.bytes < kShort;
     const bool in_line = is_within(op.at, geometry_.bucket(0, 0), lines);
     const bool in_heap = op.at.offset() >= geometry_.chunk(0, 0).offset();
-    // Nobody is alone in the store.
+    // Nobody is alone in a store of several nodes.
     if (is_within(op.at, geometry_.header(0) + store::kAloneOffset, 8)) return Sight::kUnseen;
     if (op.at == geometry_.changes(0, 0)) return Sight::kSeen;
     if (is_within(op.at, geometry_.stripe_counters(0, 0), store::kStripeCountersBytes)) {
@@ -188,18 +188,21 @@ class ExploredStore final : public fabric::sim::Program {
  private:
   using Session = store::Session<fabric::SimEndpoint>;
   using What = ScriptStep::What;
-  static std::vector<std::uint32_t> all_together(std::uint32_t ranks) {
-    return std::vector<std::uint32_t>(ranks);
-  }
   /// A value that a key has from a writer's step on; empty: it is absent.
   struct State {
     std::uint64_t since = 0;
     std::string value;
   };
 
-  static std::vector<std::uint32_t> each_alone(std::uint32_t ranks) {
-    std::vector<std::uint32_t> nodes(ranks);
-    for (std::uint32_t i = 0; i < ranks; ++i) nodes[i] = i;
+  /// By rank: the keys' rank is on node 0, and so are those that are near; each other one is alone.
+  std::vector<std::uint32_t> nodes() const {
+    const auto readers = static_cast<std::uint32_t>(shape_.readers.size());
+    std::uint32_t near = 1;
+    if (shape_.near != Near::kNobody) near += readers;
+    if (shape_.near == Near::kReadersAndWriter) ++near;
+    if (shape_.near == Near::kAll) near = ranks_;
+    std::vector<std::uint32_t> nodes(ranks_);
+    for (std::uint32_t i = near; i < ranks_; ++i) nodes[i] = i;
     return nodes;
   }
   /// Values differ in their first and last bytes, which lie in different words.

@@ -1,5 +1,6 @@
 // Reads of the own node without locks, by the real sessions, with bytes that move word by word in
 // any order: every order of a few agents, and many orders of more.
+#include <array>
 #include <catch2/catch.hpp>
 
 #include "tests/store/sim/explore_stores.h"
@@ -15,15 +16,42 @@ namespace {
 constexpr std::size_t kTiny = 1;
 
 StoreShape near(StoreShape shape) {
-  shape.near = true;
+  shape.near = Near::kAll;
   return shape;
 }
 
+/// The same in a store of several nodes: the writer is on the keys' node as well, or on another.
+/// The stranger is on another one.
+std::array<StoreShape, 2> among_others(StoreShape shape) {
+  std::array<StoreShape, 2> both = {shape, shape};
+  both[0].near = Near::kReaders;
+  both[1].near = Near::kReadersAndWriter;
+  return both;
+}
+
+void explore_among(const StoreShape& shape) {
+  for (const StoreShape& each : among_others(shape)) explore(each);
+}
+
+void explore_some_among(const StoreShape& shape, std::uint64_t executions) {
+  for (const StoreShape& each : among_others(shape)) explore_some(each, executions);
+}
+
+const std::vector<Script> kWriters = {{put(0, kShort), put(0, kLong), erase(0)},
+                                      {put_all(kLong), put_all(kShort)}};
+
 /// Readers of changes in place, of moves, and of changes of both keys.
 std::uint64_t explore_near(const char* lock, const char* other_lock, std::uint64_t executions) {
-  return explore_kinds(
-      near({.lock = lock, .other_lock = other_lock}),
-      {{put(0, kShort), put(0, kLong), erase(0)}, {put_all(kLong), put_all(kShort)}}, executions);
+  return explore_kinds(near({.lock = lock, .other_lock = other_lock}), kWriters, executions);
+}
+
+std::uint64_t explore_kinds_among(const char* lock, const char* other_lock,
+                                  std::uint64_t executions) {
+  std::uint64_t orders = 0;
+  for (const StoreShape& each : among_others({.lock = lock, .other_lock = other_lock})) {
+    orders += explore_kinds(each, kWriters, executions);
+  }
+  return orders;
 }
 
 }  // namespace
@@ -107,8 +135,60 @@ TEST_CASE("local reads: every order of a change of two keys") {
   explore(near({.readers = {{get(0), get(1)}}, .writer = {put_all(kShort)}}));
 }
 
+TEST_CASE("local reads among several nodes: a value that changes in place is read whole") {
+  explore_among({.readers = {{get(0)}}, .writer = {put(0, kShort)}});
+  explore_among({.readers = {{get(0)}}, .writer = {put(0, kShort - 1)}});
+}
+
+TEST_CASE("local reads among several nodes: an element that moves is read where it is") {
+  explore_among({.readers = {{get(0)}}, .writer = {put(0, kLong)}});
+  explore_some_among({.readers = {{get(0), get(0)}}, .writer = {put(0, kLong), put(0, kShort)}},
+                     5'000);
+}
+
+TEST_CASE("local reads among several nodes: a block that is freed and filled again") {
+  const StoreShape refilled = {
+      .readers = {{get(0)}}, .writer = {erase(0), put(2, kShort)}, .apart = true};
+  explore(among_others(refilled)[1]);
+  explore_some_among(refilled, 5'000);
+  explore_some_among({.readers = {{get(0)}},
+                      .writer = {put(0, kLong), put(0, kShort), erase(0), put(0, kShort)},
+                      .stranger = {erase(2), put(2, kShort)}},
+                     5'000);
+}
+
+TEST_CASE("local reads among several nodes: new keys, and those in the line") {
+  explore_some_among({.bytes = 0, .readers = {{get(0), get(0)}}, .writer = {put(0, kShort)}},
+                     2'000);
+  explore_some_among({.bytes = kTiny,
+                      .readers = {{get(0), get(1)}, {get(1)}},
+                      .writer = {put(1, kLong), put(1, kTiny), put(0, kLong)}},
+                     2'000);
+}
+
+TEST_CASE("local reads among several nodes: several keys change as one") {
+  for (const bool parted : {false, true}) {
+    for (const Script& writer : {Script{put_all(kShort)}, Script{put_all(kLong), put_all(kShort)},
+                                 Script{erase_all(), put_all(kShort)}}) {
+      explore_some_among(
+          {.readers = {{get(0), get(1)}, {get(1), get(0)}}, .writer = writer, .parted = parted},
+          2'000);
+    }
+  }
+}
+
+TEST_CASE("local reads among several nodes: beside every kind of lock, by many orders") {
+  for (const char* lock : kLocks) {
+    DYNAMIC_SECTION(lock) { explore_kinds_among(lock, "", 200); }
+  }
+}
+
 TEST_CASE("local reads: every order of larger programs", "[.long]") {
   explore(near({.readers = {{get(0), get(0)}}, .writer = {put(0, kLong), put(0, kShort)}}));
 }
 
 TEST_CASE("local reads: a million orders", "[.long]") { explore_million(explore_near); }
+
+TEST_CASE("local reads among several nodes: a million orders", "[.long]") {
+  explore_million(explore_kinds_among);
+}

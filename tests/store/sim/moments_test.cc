@@ -3,7 +3,9 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "keyway/kvstore/layout/location.h"
 #include "keyway/locks/fabric/sim/sim_endpoint.h"
 #include "tests/store/sim/seeds.h"
 #include "tests/store/sim/sim_store.h"
@@ -24,12 +26,15 @@ constexpr std::uint64_t kMomentSeeds = 4;
 constexpr std::uint32_t kTellers = 4;
 constexpr std::uint64_t kMoments = 30;
 constexpr std::uint64_t kReads = 150;
+constexpr std::uint64_t kPauseNs = 10'000;
 
 /// How the writer changes all keys in one step.
 enum class Step { kPutAll, kAlone };
 
-/// Keys of all ranks. A value contains the number of its write, and may have another size.
-const std::array<std::string_view, 4> kKeys = {"first", "second key", "the third key", "and 4"};
+/// Keys of all ranks, several of each node. A value contains the number of its write, and may have
+/// another size.
+const std::array<std::string_view, 8> kKeys = {"first", "second key", "the third key", "and 4",
+                                               "fifth", "key six",    "seven",         "the 8th"};
 std::string text_of(std::uint64_t number, bool moves) {
   return fmt::format("{:0{}}", number, moves ? 20 + number % 3 * 16 : 40);
 }
@@ -44,8 +49,11 @@ void write(PlainStore::Session& session, std::uint64_t number, Step step, bool m
     status = session.put_all(pairs, {});
   } else {
     status = session.exclusively([&] {
-      for (const std::string_view key : kKeys) {
-        if (!session.put(key, value, {}).ok()) barrier.fail("a put");
+      const std::string passing = text_of(number + kMoments, moves);  // nobody may see it
+      for (const std::string& each : {passing, value}) {
+        for (const std::string_view key : kKeys) {
+          if (!session.put(key, each, {}).ok()) barrier.fail("a put");
+        }
       }
     });
   }
@@ -56,7 +64,8 @@ void run(const SimPlan& plan, Step step, bool moves) {
   PlainStore store(plan);
   const SimTeam team(store.fabric());
   auto barrier = team.barrier();
-  std::uint64_t accepted = 0;
+  std::uint64_t accepted = 0, local = 0;
+  bool written = false;
   team.run([&](std::uint32_t me) {
     const auto session = store.session(me);
     Rng rng(plan.seed * kTellers + me);
@@ -65,12 +74,26 @@ void run(const SimPlan& plan, Step step, bool moves) {
     // A write costs rank 0 about as much time as the reads beside it cost the others.
     for (std::uint64_t i = 1; me == 0 && i <= kMoments; ++i)
       write(*session, i, step, moves, barrier);
+    if (me == 0) written = true;
+    // One session of a node reads all keys, another one only those of its node: all the time, for
+    // it need not wait for a session that is alone.
+    const bool stays = me % 2 == 1;
+    std::vector<std::string_view> keys(kKeys.begin(), kKeys.end());
+    if (stays) {
+      std::erase_if(keys, [&](std::string_view key) {
+        const auto place = store::location_of(store.geometry(), key, store.ranks());
+        return !session->endpoint().is_local(place.rank);
+      });
+    }
     std::uint64_t latest = 0;
     std::string value;
-    for (std::uint64_t i = 0; me != 0 && i < kReads && !barrier.failed(); ++i) {
-      const std::string_view key = kKeys[rng.below(kKeys.size())];
+    for (std::uint64_t i = 0; me != 0 && (stays ? !written : i < kReads) && !barrier.failed();
+         ++i) {
+      if (stays) store.fabric().spend(me, kPauseNs);
+      const std::string_view key = keys[rng.below(keys.size())];
       if (!session->get(key, value).ok()) return barrier.fail("a get");
       const std::uint64_t number = std::stoull(value);
+      if (number > kMoments) return barrier.fail("a value that was never committed: " + value);
       if (value != text_of(number, moves)) return barrier.fail("torn: " + value);
       if (number < latest) {
         return barrier.fail(fmt::format("'{}' has {} after {} was seen", key, number, latest));
@@ -78,9 +101,11 @@ void run(const SimPlan& plan, Step step, bool moves) {
       latest = number;
     }
     accepted += session->optimistic_reads().warm + session->optimistic_reads().cold;
+    local += session->local_reads();
   });
   CHECK(barrier.failure() == "");
   CHECK(accepted > kReads / 10);
+  CHECK(local > kReads / 10);
 }
 
 }  // namespace

@@ -28,7 +28,8 @@ TEST_CASE("optimistic: what an exploration concludes is what an execution shows"
   fabric::sim::ExploreOptions checked = kTorn;
   checked.check_foreseen = true;
   for (const std::size_t bytes : {kShort, kShort - 1}) {
-    Exploration all({.readers = {{get(0)}}, .writer = {put(0, bytes)}, .near = true}, checked);
+    Exploration all({.readers = {{get(0)}}, .writer = {put(0, bytes)}, .near = Near::kAll},
+                    checked);
     const auto report = all.explorer.exhaust(kMostStates);
     require_clean(report);
     CHECK(report.complete);

@@ -59,6 +59,9 @@ inline ScriptStep await() { return {What::kAwait}; }
 inline constexpr std::size_t kShort = 15;
 inline constexpr std::size_t kLong = 23;
 
+/// The agents that are of the keys' node. All: then the store has one node.
+enum class Near : std::uint8_t { kNobody, kReaders, kReadersAndWriter, kAll };
+
 struct StoreShape {
   std::string_view lock = "gbh:lockall=off,versions=on";
   std::string_view other_lock = {};  // the kind to which the stripes may be switched, if any
@@ -69,7 +72,7 @@ struct StoreShape {
   Script stranger = {};              // the last agent, if not empty: writes the third key
   bool apart = false;                // the third key is absent at first, and of another bucket
   bool parted = false;               // the second key is of another stripe
-  bool near = false;                 // all agents are of the keys' node
+  Near near = Near::kNobody;
 };
 
 }  // namespace keyway::test
