@@ -92,6 +92,14 @@ struct Bucket {
   static constexpr bool is_changing(std::uint64_t header) { return header == changing(header); }
 
   EntryWord entry(std::uint32_t at) const { return EntryWord(words[at]); }
+  /// The first entry with a tag; empty if there is none. The words may be anything.
+  EntryWord first_with_tag(std::uint64_t tag) const {
+    for (std::uint32_t i = 1; i < kBucketWords; i += entry(i).words()) {
+      if (entry(i).kind() == EntryKind::kEmpty) break;
+      if (entry(i).tag() == tag) return entry(i);
+    }
+    return {};
+  }
   /// The first free word; kBucketWords when the line is full.
   std::uint32_t used() const {
     std::uint32_t at = 1;

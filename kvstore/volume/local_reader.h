@@ -42,6 +42,7 @@
 #include "keyway/kvstore/layout/size_class.h"
 #include "keyway/kvstore/layout/stamp.h"
 #include "keyway/kvstore/types/types.h"
+#include "keyway/kvstore/volume/element_proof.h"
 #include "keyway/kvstore/volume/operation_clock.h"
 #include "keyway/kvstore/volume/read_permit.h"
 #include "keyway/locks/base/prefetch.h"
@@ -100,7 +101,6 @@ class LocalReader {
   Verdict judge_inline(std::uint32_t at, std::string_view key);
   Verdict judge_block(std::uint32_t rank, EntryWord entry, std::string_view key);
   Verdict read_proven(const Location& location, std::string_view key);
-  EntryWord first_with_tag(const Location& location) const;
   bool is_proven(fabric::Address from, std::uint64_t block, std::string_view key);
   void prefetch_block(fabric::Address from, std::uint64_t bytes) const {
     for (std::uint64_t i = fabric::kCacheLine; i < bytes; i += fabric::kCacheLine) {
@@ -211,27 +211,17 @@ auto LocalReader<E>::read_proven(const Location& location, std::string_view key)
   if (is_alone(sessions)) return Verdict::kUnknown;
   ep_.read(fabric::cpu, at, std::as_writable_bytes(std::span(line_.words)));
   if (Bucket::is_changing(line_.words[0])) return Verdict::kUnknown;
-  const EntryWord entry = first_with_tag(location);
-  if (entry.kind() != EntryKind::kHeap || entry.size_class() >= kClasses) return Verdict::kUnknown;
+  const EntryWord entry = line_.first_with_tag(tag_of(location.hash));
+  if (!may_be_block(geometry_, entry)) return Verdict::kUnknown;
   const std::uint64_t block = class_bytes(entry.size_class());
-  if (block > kMaxCopied || !is_in_heap(entry.offset(), block)) return Verdict::kUnknown;  // LR1
-  if (!is_proven({location.rank, entry.offset()}, block, key)) return Verdict::kUnknown;
+  if (block > kMaxCopied || !is_proven({location.rank, entry.offset()}, block, key)) {
+    return Verdict::kUnknown;
+  }
   if (ep_.load(fabric::cpu, alone) != sessions) return Verdict::kUnknown;  // LR5
   // So the version has not gone around since the stamp was compared with it (LR4).
   if (ep_.load(fabric::cpu, at) != line_.words[0]) return Verdict::kUnknown;
   ++accepted_;
   return Verdict::kThere;
-}
-
-/// Empty if there is none.
-template <fabric::Endpoint E>
-EntryWord LocalReader<E>::first_with_tag(const Location& location) const {
-  for (std::uint32_t i = 1; i < kBucketWords; i += line_.entry(i).words()) {
-    const EntryWord entry = line_.entry(i);
-    if (entry.kind() == EntryKind::kEmpty) break;
-    if (entry.tag() == tag_of(location.hash)) return entry;
-  }
-  return {};
 }
 
 /// Whether a block has the element of the key, which was committed not after the line that was
@@ -241,19 +231,16 @@ bool LocalReader<E>::is_proven(fabric::Address from, std::uint64_t block, std::s
   const std::uint64_t first = std::min(block, kFirstCopy);
   prefetch_block(from, first);
   ep_.read(fabric::cpu, from, std::span(copied_).first(first));
-  const ElementHeader header = ElementHeader::of(copied_);
-  const std::uint64_t bytes = header.total();
-  if (header.marked() || bytes > block || header.key_bytes() != key.size()) return false;
-  if (stamp_is_newer(header.stamp, line_.version())) return false;
+  const std::uint64_t bytes = ElementHeader::of(copied_).total();
+  if (bytes > block) return false;
   if (bytes > first) {
     ep_.read(fabric::cpu, from + first, std::span(copied_).subspan(first, bytes - first));
   }
-  const auto element = std::span(copied_).first(bytes);
-  if (!element_intact(geometry_.sum_seed(), element)) return false;
-  parse_head(element, element_);
-  if (element_.key != key || element_.expires()) return false;
-  element_.value = {element_.key.data() + key.size(), element_.value_bytes};
-  return true;
+  const auto not_newer = [&](std::uint32_t stamp) {
+    return !stamp_is_newer(stamp, line_.version());
+  };
+  return prove_element(geometry_.sum_seed(), std::span(copied_).first(bytes), key, not_newer,
+                       element_) == Proof::kAccepted;
 }
 
 }  // namespace keyway::store

@@ -42,6 +42,7 @@
 #include "keyway/kvstore/layout/stamp.h"
 #include "keyway/kvstore/types/types.h"
 #include "keyway/kvstore/volume/address_cache.h"
+#include "keyway/kvstore/volume/element_proof.h"
 #include "keyway/kvstore/volume/found.h"
 #include "keyway/kvstore/volume/read_permit.h"
 #include "keyway/locks/base/clear_and_shrink.h"
@@ -148,7 +149,7 @@ class OptimisticReader {
   void learn(const Location& location, const ElementPlace& place) {
     if (addresses_ == nullptr) return;
     drop_ahead(location);
-    if (place.known() && is_block(place.entry)) {
+    if (place.known() && may_be_block(geometry_, place.entry)) {
       addresses_->learn(location.hash, place);
     } else {
       addresses_->forget(location.hash);
@@ -160,8 +161,8 @@ class OptimisticReader {
   ReadPermit<E>& permit() { return permit_; }
 
  private:
-  // Torn: it is being changed, or nobody may read without a lock now, or its rank is late.
-  enum class Verdict : std::uint8_t { kAccepted, kTorn, kRefused };
+  // Torn: also, nobody may read without a lock now, or its rank is late.
+  using Verdict = Proof;
   /// A read that meets a change of the element is tried again so often.
   static constexpr int kTries = 2;
   /// After a cold read that was refused, this many keys are read under their locks at once: many
@@ -173,14 +174,6 @@ class OptimisticReader {
   /// Reading ahead waits for one part of so many of a read's timeout: the read itself comes after.
   static constexpr int kAheadPart = 20;
   static constexpr std::size_t kMaxValuesKept = 64 << 10;
-
-  /// Whether an entry can be that of a block. A line that is read without its lock may mix two of
-  /// its states, so that the bytes of an inline element look like an entry.
-  bool is_block(EntryWord entry) const {
-    return entry.kind() == EntryKind::kHeap && entry.size_class() < kClasses &&
-           entry.offset() >= geometry_.chunk(0, 0).offset() &&
-           entry.offset() + class_bytes(entry.size_class()) <= geometry_.segment_bytes();
-  }
 
   bool warm(const Location& location, std::string_view key, const ElementPlace& known,
             Deadline until) {
@@ -206,24 +199,15 @@ class OptimisticReader {
     const auto not_newer = [&](std::uint32_t stamp) {
       return !stamp_is_newer(stamp, line_.version());
     };
-    const EntryWord entry = block_in_line(location);
-    if (is_block(entry) &&
+    const EntryWord entry = line_.first_with_tag(tag_of(location.hash));
+    if (may_be_block(geometry_, entry) &&
         fetch(location.rank, entry, key, not_newer, until) == Verdict::kAccepted &&
         ep_.now_ns() - begun < kColdNs) {  // OR2
-      addresses_->learn(location.hash, {entry, stamp_});
+      addresses_->learn(location.hash, {entry, element_.stamp});
       return true;
     }
     cold_rests_ = kColdRest;
     return false;
-  }
-  /// The first entry in the line that was read with the tag of the key; empty if there is none.
-  EntryWord block_in_line(const Location& location) const {
-    for (std::uint32_t i = 1; i < kBucketWords; i += line_.entry(i).words()) {
-      const EntryWord entry = line_.entry(i);
-      if (entry.kind() == EntryKind::kEmpty) break;
-      if (entry.tag() == tag_of(location.hash)) return entry;
-    }
-    return {};
   }
 
   /// Fetches a block, and says whether it proves itself to be the element of the key.
@@ -274,14 +258,7 @@ class OptimisticReader {
   /// OR1.
   template <class Right>
   Verdict judge(std::span<const std::byte> block, std::string_view key, Right&& right) {
-    const ElementHeader header = ElementHeader::of(block);
-    if (header.marked() || !right(header.stamp)) return Verdict::kRefused;
-    const bool fits = header.total() <= block.size();
-    if (!fits || !element_intact(geometry_.sum_seed(), block)) return Verdict::kTorn;
-    element_ = parse_element(block);
-    stamp_ = header.stamp;
-    const bool is_it = element_.key == key && !element_.expires();
-    return is_it ? Verdict::kAccepted : Verdict::kRefused;
+    return prove_element(geometry_.sum_seed(), block, key, right, element_);
   }
 
   /// One of several keys that are read at once.
@@ -374,7 +351,6 @@ class OptimisticReader {
   std::vector<std::uint32_t> late_;  // ranks that the last read has waited for until its deadline
   std::vector<char> owing_;          // by rank: it was late, and may not have answered since
   ElementView element_;              // in it
-  std::uint32_t stamp_ = 0;          // of it
 };
 
 }  // namespace keyway::store

@@ -83,8 +83,8 @@ void OptimisticReader<E>::collect(std::span<const Location> locations,
     const Location& location = locations[key.of];
     if (key.is_line()) {
       std::memcpy(line_.words.data(), bytes.data(), bytes.size());
-      const EntryWord entry = block_in_line(location);
-      if (!is_block(entry)) return refuse_cold();
+      const EntryWord entry = line_.first_with_tag(tag_of(location.hash));
+      if (!may_be_block(geometry_, entry)) return refuse_cold();
       const ElementPlace place{entry, static_cast<std::uint32_t>(line_.version())};
       return behind_lines_.push_back(block_of(key.of, location.rank, place));
     }
@@ -107,7 +107,7 @@ void OptimisticReader<E>::collect(std::span<const Location> locations,
     const bool accepted = judge(bytes, keys[key.of], not_newer) == Verdict::kAccepted &&
                           ep_.now_ns() - begun < kColdNs;  // OR2
     if (!accepted) return refuse_cold();
-    addresses_->learn(locations[key.of].hash, {key.known.entry, stamp_});
+    addresses_->learn(locations[key.of].hash, {key.known.entry, element_.stamp});
     ++counts_.cold;
     accept(key, bytes);
   });

@@ -236,7 +236,8 @@ void Execution::note_pending(const Agent& agent) {
   }
 }
 
-void Execution::note_words(std::uint64_t& bits, const Operation& op) {
+void Execution::note_words(std::uint64_t& bits, const Operation& op) const {
+  if (!noting_) return;
   if (op.is_word()) {
     bits |= Footprint::bit_of(op.at);
     return;

@@ -276,7 +276,7 @@ class Execution final : public Engine {
   // --- footprints
   std::uint64_t remembered() const;
   void note_pending(const Agent& agent);
-  static void note_words(std::uint64_t& bits, const Operation& op);
+  void note_words(std::uint64_t& bits, const Operation& op) const;
   void note_read(Address word) { footprint_.reads |= Footprint::bit_of(word); }
   void conclude();
   std::string stuck() const;
