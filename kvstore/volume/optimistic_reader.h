@@ -189,9 +189,10 @@ class OptimisticReader {
       return false;
     }
     fetched_.resize(kBucketBytes);
+    const auto asked = permit_.begin(location.rank);  // for the element
     ep_.post_read(fabric::rma, geometry_.bucket(location.rank, location.bucket),
                   std::span(fetched_));
-    if (!ep_.flush_idle(location.rank, until)) {
+    if (!permit_.end(asked, until).has_value()) {
       give_up(location.rank);
       return false;
     }
@@ -220,7 +221,8 @@ class OptimisticReader {
       ep_.post_read(fabric::rma, {rank, entry.offset()}, std::span(fetched_));
       const std::optional<bool> permitted = permit_.end(asked, until);
       if (!permitted) give_up(rank);
-      if (!permitted || !*permitted) return Verdict::kTorn;
+      if (!permitted || (!*permitted && !permit_.has(rank))) return Verdict::kTorn;
+      if (!*permitted) continue;
       const Verdict verdict = judge(fetched_, key, right);
       if (verdict != Verdict::kTorn) return verdict;
     }

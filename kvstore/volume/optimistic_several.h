@@ -36,9 +36,19 @@ void OptimisticReader<E>::fetch_several(Deadline until, Judge&& judge_one, bool 
     }
     auto key = several_.begin();
     for (const auto& asked : asked_) {
-      const std::optional<bool> permitted = permit_.end(asked, until, idle);
+      const auto last = std::find_if(
+          key, several_.end(), [&](const Several& each) { return each.from.rank() != asked.rank; });
+      std::optional<bool> permitted = permit_.end(asked, until, idle);
+      const bool blocks = std::any_of(key, last, [](const Several& k) { return !k.is_line(); });
+      if (permitted && !*permitted && blocks && permit_.has(asked.rank)) {  // RP3: once more
+        const auto again = permit_.begin(asked.rank);
+        for (auto each = key; each != last; ++each) {
+          if (!each->is_line()) ep_.post_read(fabric::rma, each->from, bytes_of(*each));
+        }
+        permitted = permit_.end(again, until, idle);
+      }
       if (!permitted) be_late(asked.rank);
-      for (; key != several_.end() && key->from.rank() == asked.rank; ++key) {
+      for (; key != last; ++key) {
         if (permitted) judge_one(*key, bytes_of(*key), *permitted);
       }
     }

@@ -10,7 +10,12 @@
 //   RP1  A read that is accepted was complete within kPermitNs of the time at which its permit was
 //        asked for. Only that session's own clock is compared.
 //   RP2  A session that is alone changes nothing before kPermitNs and a margin have passed since
-//        every rank had its word. So an accepted read came before its first change.
+//        every rank had its word. So an accepted read came before its first change, or after its
+//        end.
+//   RP3  The word may be read after what is posted with it. Then no session must have been alone in
+//        between: the word counts them, and must be what it was when it was read before. So of what
+//        is read with it the first read of a rank does not count, nor the first after such a
+//        session.
 #pragma once
 
 #include <cstdint>
@@ -66,8 +71,19 @@ class ReadPermit {
     const auto flushed =
         idle ? ep_.flush_idle(asked.rank, deadline) : ep_.flush_until(asked.rank, deadline);
     if (!flushed) return std::nullopt;
-    if (asked.asks) permit = {asked.begun_ns, !is_alone(asked.alone.value(*flushed))};
+    if (asked.asks) {
+      const std::uint64_t word = asked.alone.value(*flushed);
+      const bool as_before = permit.given && word == permit.word;  // RP3
+      permit = {asked.begun_ns, word, !is_alone(word)};
+      if (!as_before) return false;
+    }
     return permit.given && ep_.now_ns() - permit.asked_ns < kPermitNs;
+  }
+
+  /// Whether a read that did not count would count now, posted again.
+  bool has(std::uint32_t rank) const {
+    const Permit& permit = of_rank_[rank];
+    return permit.given && ep_.now_ns() - permit.asked_ns < kPermitNs / 2;
   }
 
   /// While it lives, and once ready() has returned, no read without a lock is accepted. Its session
@@ -98,6 +114,7 @@ class ReadPermit {
  private:
   struct Permit {
     std::uint64_t asked_ns = 0;
+    std::uint64_t word = 0;
     bool given = false;
   };
 

@@ -1,5 +1,6 @@
 // Reads of single keys beside writes of several: for a session that reads one key after the other,
 // each such write is one moment.
+#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
@@ -108,7 +109,62 @@ void run(const SimPlan& plan, Step step, bool moves) {
   CHECK(local > kReads / 10);
 }
 
+/// A session that is alone gives a key a value that nobody may see, and then another one, and ends.
+/// At each such value a session of another node begins to read the key. Its question whether one is
+/// alone may overtake the read, or come after it.
+void read_at_the_end(std::uint64_t seed) {
+  PlainStore store({.ranks = 2,
+                    .machine = shaken_machine(1, 3000),
+                    .seed = seed,
+                    .memory_bytes = 2 * store::kMinMemoryBytes,
+                    .address_bytes = 1 << 12});
+  const SimTeam team(store.fabric());
+  auto barrier = team.barrier();
+  const auto is_of_writer = [&](std::string_view key) {
+    return store::location_of(store.geometry(), key, store.ranks()).rank == 0;
+  };
+  const std::string_view key = *std::find_if(kKeys.begin(), kKeys.end(), is_of_writer);
+  std::uint64_t passing = 0, ended = 0, within = 0;
+  team.run([&](std::uint32_t me) {
+    const auto session = store.session(me);
+    Rng rng(seed);
+    std::string value;
+    for (std::uint64_t number = 1; number <= kMoments; ++number) {
+      if (me == 0) write(*session, number, Step::kPutAll, false, barrier);
+      if (!barrier.arrive_and_wait(me)) return;
+      if (me == 0) {
+        const Status status = session->exclusively([&] {
+          bool put = session->put(key, text_of(kMoments + 1, false), {}).ok();
+          passing = number;
+          store.fabric().spend(me, rng.below(kPauseNs));
+          put = put && session->put(key, text_of(number, false), {}).ok();
+          if (!put) barrier.fail("a put");
+        });
+        ended = number;
+        if (!status.ok()) barrier.fail("to be alone");
+      } else {
+        // It has read the key before, and has had a permit.
+        if (!session->get(key, value).ok()) barrier.fail("a get");
+        while (passing != number && !barrier.failed()) store.fabric().spend(me, 100);
+        if (ended != number) ++within;
+        if (!session->get(key, value).ok()) barrier.fail("a get");
+        if (value != text_of(number, false)) return barrier.fail("a value that was replaced");
+      }
+      if (!barrier.arrive_and_wait(me)) return;
+    }
+  });
+  CHECK(barrier.failure() == "");
+  CHECK(within > kMoments / 2);
+}
+
 }  // namespace
+
+TEST_CASE("moments: a read does not overtake its question whether a session is alone") {
+  for (const std::uint64_t seed : sim_seeds(kMomentSeeds)) {
+    INFO(sim_replay("", seed));
+    read_at_the_end(seed);
+  }
+}
 
 TEST_CASE("moments: writes of several keys are moments for reads of one") {
   for (const Step step : {Step::kPutAll, Step::kAlone}) {

@@ -100,6 +100,19 @@ TEST_CASE("read costs: a permit is renewed with a get") {
   });
 }
 
+TEST_CASE(
+    "read costs: a session's first get of a rank is one round trip more, if the place is known") {
+  run_far(kAddresses, [](FarSessions& far) {
+    far.get();
+    const auto first = far.store.session(1);
+    std::string value;
+    REQUIRE(first->get(far.keys[0], value).ok());
+    CHECK(first->optimistic_reads().warm == 1);
+    CHECK(first->remote_work().messages == 3);  // the element, twice, and the permit
+    CHECK(first->remote_work().round_trips == 2);
+  });
+}
+
 TEST_CASE("read costs: an element that changes in place stays known, one that moves does not") {
   run_far(kAddresses, [](FarSessions& far) {
     far.get();
