@@ -93,7 +93,10 @@ Status serve_others(fabric::MpiFabric& fabric, const Plan& plan) {
   const auto service =
       std::make_shared<Service>(std::move(*endpoint), plan.geometry, plan.policy.lock,
                                 plan.policy.automatic ? &plan.policy.choice : nullptr);
-  fabric.serve([service] { service->serve(); });
+  fabric.serve([service] {
+    service->serve();
+    return !service->idle();
+  });
   return {};
 }
 

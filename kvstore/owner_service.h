@@ -41,6 +41,8 @@ class OwnerService {
 
   /// Looks into some slots, all in turn. The number of calls that it has answered.
   std::size_t serve();
+  /// Whether every slot has been looked at since there was a call in one.
+  bool idle() const { return idle_.load(std::memory_order_relaxed); }
   /// Calls answered so far.
   std::uint64_t answered() const { return answered_.load(std::memory_order_relaxed); }
   E& endpoint();
@@ -80,10 +82,13 @@ class OwnerService {
 
   std::unique_ptr<SessionCore<E>> core_;
   std::vector<Slot> slots_;
-  std::size_t next_ = 0;  // slot
+  std::size_t next_ = 0;   // slot
+  bool found_ = false;     // there was a call in a slot of this look
+  std::size_t empty_ = 0;  // slots since then
   std::vector<std::byte> call_;
   std::uint64_t active_ns_ = 0;  // the last answer's; 0: none since the blocks were returned
   std::atomic<bool> busy_{false};
+  std::atomic<bool> idle_{false};
   std::atomic<std::uint64_t> answered_{0};
 };
 

@@ -45,13 +45,17 @@ std::size_t OwnerService<E>::serve() {
   const std::unique_ptr<std::atomic<bool>, void (*)(std::atomic<bool>*)> until_end(
       &busy_, [](std::atomic<bool>* busy) { busy->store(false, std::memory_order_release); });
   std::size_t answers = 0;
-  for (std::size_t i = std::min(kSlotsAtOneLook, slots_.size()); i > 0; --i) {
+  found_ = false;
+  const std::size_t looks = std::min(kSlotsAtOneLook, slots_.size());
+  for (std::size_t i = looks; i > 0; --i) {
     next_ = next_ + 1 < slots_.size() ? next_ + 1 : 0;
     try {
       answers += serve(slots_[next_]) ? 1 : 0;
     } catch (const std::bad_alloc&) {  // the call stays in its slot, or unanswered
     }
   }
+  empty_ = found_ ? 0 : empty_ + looks;
+  idle_.store(empty_ >= slots_.size(), std::memory_order_relaxed);  // a hint
   if (answers > 0) {
     answered_.store(answered_.load(std::memory_order_relaxed) + answers,
                     std::memory_order_relaxed);  // a count for people
@@ -69,9 +73,11 @@ bool OwnerService<E>::serve(Slot& slot) {
       core_->geometry.call_request(core_->ep.rank(), slot.caller, slot.slot);
   const std::uint64_t number = core_->ep.load(fabric::cpu, request);
   if (number == slot.answered) {
+    found_ = found_ || slot.owes;
     if (slot.owes) send(slot);
     return false;
   }
+  found_ = true;
   if (number == slot.seen && slot.rest_ns > 0 && core_->ep.now_ns() < slot.next_ns) return false;
   const auto header = std::span(call_).template first<kCallHeaderBytes>();
   core_->ep.read(fabric::cpu, request, header);

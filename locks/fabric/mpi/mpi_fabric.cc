@@ -9,6 +9,7 @@
 #include <limits>
 #include <utility>
 
+#include "keyway/locks/fabric/mpi/arrival_watch.h"
 #include "keyway/locks/fabric/mpi/mpi_agreement.h"
 #include "keyway/locks/fabric/mpi/mpi_memory.h"
 #include "keyway/locks/fabric/mpi/progress_thread.h"
@@ -35,6 +36,7 @@ struct MpiFabric::State {
   std::uint64_t segment_bytes = 0;
   std::uint32_t ranks_on_machine = 1;
   std::uint32_t cores = 1;
+  bool announced = false;  // as of Duty
   std::uint32_t agents_per_rank;
   AgentSlots slots;
   RankService service;
@@ -136,6 +138,7 @@ Status MpiFabric::State::open(const Options& options) {
   if (Status status = fabric::agree(comm, watching.status()); !status.ok()) return status;
   watch = std::move(*watching);
   ranks_on_machine = count_ranks_on_machine(comm);
+  announced = announces_messages(comm, memory->host_comm(), mpi->event_sets());
   cores = discover_host().cores;
   return {};
 }
@@ -156,13 +159,15 @@ Result<MpiFabric> MpiFabric::create(const Options& options) {
   const Status status = (*mpi)->call([&] { return state->open(options); });
   if (!status.ok()) return status;
   if (!state->memory->one_class()) {
-    state->progress =
-        std::make_unique<ProgressThread::Duty>(*mpi, state->service, options.progress_us);
+    state->progress = std::make_unique<ProgressThread::Duty>(*mpi, state->service,
+                                                             options.progress_us, state->announced);
   }
   return MpiFabric(std::move(state));
 }
 
-void MpiFabric::serve(std::function<void()> body) {
+bool MpiFabric::announced() const { return state_->announced; }
+
+void MpiFabric::serve(std::function<bool()> body) {
   KW_CHECK(!state_->service.active() && state_->progress != nullptr);
   state_->service.set(std::move(body));
 }

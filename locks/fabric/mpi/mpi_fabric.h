@@ -70,6 +70,8 @@ class MpiFabric {
   std::uint64_t segment_bytes() const;
   /// Whether every access is direct: the job is one node and force_rma is off.
   bool one_class() const;
+  /// Whether messages wake an idle rank (arrival_watch.h). If not, it looks for them by time.
+  bool announced() const;
   /// For a program that calls MPI itself: MpiInterface::call makes its calls safe together with
   /// ours.
   MpiInterface& mpi() const;
@@ -82,7 +84,7 @@ class MpiFabric {
   /// Has body() called, by any thread, while agents of this process wait (rank_service.h), and as
   /// often as the progress thread wakes otherwise. Once, and not if every access is direct. All
   /// that the body owns ends while all ranks close, before this fabric does.
-  void serve(std::function<void()> body);
+  void serve(std::function<bool()> body);
 
   /// Leaves a notice on every rank, including this one. Any thread, and not collective; waits for
   /// ranks that do not enter MPI.

@@ -14,10 +14,12 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "keyway/locks/base/clock.h"
 #include "keyway/locks/base/rng.h"
 #include "keyway/locks/fabric/fiber_time.h"
+#include "keyway/locks/fabric/mpi/arrival_watch.h"
 #include "keyway/locks/fabric/mpi/mpi_last_barrier.h"
 #include "keyway/locks/fabric/mpi/mpi_library.h"
 #include "keyway/locks/fabric/mpi/mpi_wait.h"
@@ -73,7 +75,9 @@ void wait_until_read(int fd) {
   }
 }
 
-Status initialise(bool& initialised_here) {
+/// `sets`: those that there are afterwards, and were not before. None if the program initialised
+/// MPI: its own may be among them.
+Status initialise(bool& initialised_here, std::vector<int>& sets) {
   int initialised = 0;
   int finalised = 0;
   MPI_Initialized(&initialised);
@@ -85,8 +89,10 @@ Status initialise(bool& initialised_here) {
   }
   initialised_here = initialised == 0;
   int level = 0;
+  std::vector<int> others;
   if (initialised_here) {
     if (Status status = check_launcher(); !status.ok()) return status;
+    others = event_sets();
     const int code = MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &level);
     if (code != MPI_SUCCESS) return mpi_status(code, "MPI_Init_thread");
   } else {
@@ -99,6 +105,10 @@ Status initialise(bool& initialised_here) {
               "..., MPI_THREAD_SERIALIZED, ...)"};
   }
   if (!status.ok() && initialised_here) finalise_mpi();
+  if (!status.ok() || !initialised_here || kOpenMpi) return status;
+  sets = event_sets();
+  std::erase_if(sets,
+                [&](int set) { return std::binary_search(others.begin(), others.end(), set); });
   return status;
 }
 
@@ -114,16 +124,18 @@ Result<std::shared_ptr<MpiInterface>> MpiInterface::acquire() {
   const MutexLock guard(here.mutex);
   if (auto existing = here.interface.lock()) return existing;
   bool initialised_here = false;
-  if (Status status = initialise(initialised_here); !status.ok()) return status;
+  std::vector<int> sets;
+  if (Status status = initialise(initialised_here, sets); !status.ok()) return status;
   struct Public : MpiInterface {
-    explicit Public(bool initialised) : MpiInterface(initialised) {}
+    Public(bool initialised, std::vector<int> sets) : MpiInterface(initialised, std::move(sets)) {}
   };
-  std::shared_ptr<MpiInterface> made = std::make_shared<Public>(initialised_here);
+  std::shared_ptr<MpiInterface> made = std::make_shared<Public>(initialised_here, std::move(sets));
   here.interface = made;
   return made;
 }
 
-MpiInterface::MpiInterface(bool initialised_here) : initialised_here_(initialised_here) {
+MpiInterface::MpiInterface(bool initialised_here, std::vector<int> event_sets)
+    : initialised_here_(initialised_here), event_sets_(std::move(event_sets)) {
   std::uint64_t seed = steady_ns() ^ static_cast<std::uint64_t>(getpid()) << 32;
   unset_ = splitmix64(seed);
 }

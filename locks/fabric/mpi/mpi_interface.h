@@ -92,6 +92,8 @@ class MpiInterface {
   /// program that opens several fabrics one after another holds one of these for its life. Fails if
   /// the wrong MPI runs, or MPI was initialised below MPI_THREAD_SERIALIZED.
   static Result<std::shared_ptr<MpiInterface>> acquire();
+  /// Those that there are because of MPI (arrival_watch.h), as far as is known.
+  const std::vector<int>& event_sets() const { return event_sets_; }
   MpiInterface(const MpiInterface&) = delete;
   MpiInterface& operator=(const MpiInterface&) = delete;
   ~MpiInterface();
@@ -162,7 +164,7 @@ class MpiInterface {
   // the rank answers.
   static constexpr std::uint64_t kPatienceNs = 20'000'000;
 
-  explicit MpiInterface(bool initialised_here);
+  MpiInterface(bool initialised_here, std::vector<int> event_sets);
   void count_entry() KW_REQUIRES(mutex_) {
     entries_.store(entries_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
@@ -193,6 +195,7 @@ class MpiInterface {
   std::atomic<std::uint64_t> entries_{0};
   std::uint64_t unset_;
   bool initialised_here_;
+  const std::vector<int> event_sets_;
 };
 
 /// A sentence for an MPI error code, e.g. "MPI_Win_create failed: ...".

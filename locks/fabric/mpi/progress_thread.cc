@@ -26,10 +26,15 @@ TheThread& the_thread() {
 }  // namespace
 
 ProgressThread::Duty::Duty(std::shared_ptr<MpiInterface> mpi, const RankService& service,
-                           std::uint32_t rest_us)
+                           std::uint32_t rest_us, bool announced)
     : thread_(of_process(std::move(mpi))) {
   const std::chrono::microseconds rest(std::max(rest_us, kShortestRestUs));
-  thread_->join({.of = this, .service = &service, .rest = rest, .runs_seen = service.runs()});
+  thread_->join({.of = this,
+                 .service = &service,
+                 .rest = rest,
+                 // A longer rest says that nobody is to be answered sooner.
+                 .announced = announced && rest.count() <= kLongestRestUs,
+                 .runs_seen = service.runs()});
 }
 ProgressThread::Duty::~Duty() { thread_->leave(*this); }
 void ProgressThread::Duty::repeat(std::chrono::milliseconds every, std::function<void()> body) {
@@ -46,14 +51,14 @@ std::shared_ptr<ProgressThread> ProgressThread::of_process(std::shared_ptr<MpiIn
 }
 
 ProgressThread::ProgressThread(std::shared_ptr<MpiInterface> mpi)
-    : mpi_(std::move(mpi)), thread_([this] { run(); }) {}
+    : mpi_(std::move(mpi)), arrivals_(mpi_->event_sets()), thread_([this] { run(); }) {}
 
 ProgressThread::~ProgressThread() {
   {
     const MutexLock guard(mutex_);
     stop_ = true;
   }
-  changed_.notify_one();
+  arrivals_.wake();
   thread_.join();
 }
 
@@ -63,7 +68,7 @@ void ProgressThread::join(Work work) {
     works_.push_back(std::move(work));
     span_ = shortest_rest();
   }
-  changed_.notify_one();
+  arrivals_.wake();
 }
 
 void ProgressThread::leave(const Duty& duty) {
@@ -96,19 +101,33 @@ std::chrono::microseconds ProgressThread::shortest_rest() const {
   return std::min_element(works_.begin(), works_.end(), shorter)->rest;
 }
 
+bool ProgressThread::announced() const {
+  return !works_.empty() &&
+         std::all_of(works_.begin(), works_.end(), [](const Work& work) { return work.announced; });
+}
+
 void ProgressThread::run() {
   // By default Linux wakes a thread up to 50 us late, which is longer than the rest itself.
   prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
   const MutexLock guard(mutex_);
   entries_seen_ = mpi_->entries();
+  busy_ns_ = steady_ns();
   while (rest()) check();
 }
 
-/// On the condition that ends the thread, so that the end is never waited for. False at the end.
+/// At the watch that ends the thread, so that the end is never waited for. False at the end.
 bool ProgressThread::rest() {
-  const auto begun = std::chrono::steady_clock::now();
-  while (!stop_ && changed_.wait_until(mutex_, begun + span_)) {
+  auto end = ArrivalWatch::End::kWoken;
+  while (!stop_ && end == ArrivalWatch::End::kWoken) {
+    const bool quiet = announced() && steady_ns() - busy_ns_ >= kQuietNs;
+    rested_ = quiet ? std::chrono::microseconds(kLongestRestUs) : span_;
+    const std::chrono::microseconds rest = rested_;
+    mutex_.unlock();
+    end = arrivals_.wait(rest, quiet);
+    mutex_.lock();
   }
+  // Also if the look finds nothing: a thread in MPI may keep it out, and it must not spin.
+  if (end == ArrivalWatch::End::kMessage) busy_ns_ = steady_ns();
   return !stop_;
 }
 
@@ -116,18 +135,15 @@ void ProgressThread::check() {
   const std::uint64_t entries = mpi_->entries();
   const std::chrono::microseconds shortest = shortest_rest();
   // As often as this thread would have, on average?
-  bool by_others = static_cast<std::int64_t>(entries - entries_seen_) * shortest >= span_;
+  bool by_others = static_cast<std::int64_t>(entries - entries_seen_) * shortest >= rested_;
   for (const Work& work : works_) {
     // An agent that posts a batch runs no service for long, and needs its processor.
     if (work.service->active() && work.service->runs() == work.runs_seen) by_others = false;
   }
   const auto longest = std::max(shortest, std::chrono::microseconds(kLongestRestUs));
   span_ = by_others ? std::min(2 * span_, longest) : shortest;
-  if (entries == entries_seen_) {
-    look();
-  } else {
-    serve();
-  }
+  const bool others = entries != entries_seen_;
+  if ((others ? serve() : look()) || others) busy_ns_ = steady_ns();
   for (Work& work : works_) {
     work.runs_seen = work.service->runs();
     work.call_body();
@@ -135,22 +151,28 @@ void ProgressThread::check() {
   entries_seen_ = mpi_->entries();  // services enter MPI, too
 }
 
-/// Again while there is something to do: more is likely to come, and its sender waits.
-void ProgressThread::look() {
+/// Again while there is something to do: more is likely to come, and its sender waits. Whether
+/// there was, or may be more.
+bool ProgressThread::look() {
+  bool more = false;
   std::uint64_t begun = steady_ns();
   for (int i = 0; i < kLooksAtOnce; ++i) {
     mpi_->progress();
-    serve();
+    more = serve();
     const std::uint64_t ended = steady_ns();
-    if (ended - begun < kEmptyLookNs) return;
+    if (ended - begun < kEmptyLookNs) return more || i > 0;
     begun = ended;
   }
+  return true;
 }
 
-void ProgressThread::serve() {
+/// Whether a service may have work left.
+bool ProgressThread::serve() {
+  bool more = false;
   for (const Work& work : works_) {
-    if (work.service->active()) work.service->run();
+    if (work.service->active() && work.service->run()) more = true;
   }
+  return more;
 }
 
 }  // namespace keyway::fabric

@@ -4,15 +4,18 @@
 // MPI. A process has one such thread for all of its fabrics. It enters MPI if no other thread of
 // the process has done so since its last check, and runs the fabrics' services: again, up to
 // kLooksAtOnce times, while there is something to do. Then it sleeps. Each of its wake-ups takes a
-// processor from an agent, so while agents enter MPI all the time it sleeps longer and longer, up
+// processor from an agent. So while agents enter MPI all the time it sleeps longer and longer, up
 // to kLongestRestUs: between two network namespaces, where a rank had one processor, a rest that
-// stayed 50 us left a third of the reads.
+// stayed 50 us left a third of the reads. And while nobody does, nor messages come, it sleeps until
+// one comes, where it can (arrival_watch.h).
 // *Thread safety.* Any thread. The destructor of the last Duty joins.
-// *Invariants.* G1: while there is a duty, no longer than about twice the shortest `rest_us` of all
-// passes without some thread of the process having entered MPI (as the scheduler allows); the first
-// time after agents have entered it all the time, kLongestRestUs. *Source.* Design section
-// 4, rule 4; "software-emulated RMA that only progresses inside MPI calls" is what users of this
-// field complain of first.
+// *Invariants.* G1: while there is a duty, another rank's message waits for no longer than about
+// twice the shortest `rest_us` of all until some thread of the process enters MPI, and work of a
+// service until a thread looks for it (as the scheduler allows). The first message after agents
+// have entered MPI all the time may wait for kLongestRestUs; so may work that reaches a quiet rank
+// and does not wake it, where messages are announced.
+// *Source.* Design section 4, rule 4; "software-emulated RMA that only progresses inside MPI calls"
+// is what users of this field complain of first.
 #pragma once
 
 #include <chrono>
@@ -23,6 +26,7 @@
 #include <vector>
 
 #include "keyway/locks/base/mutex.h"
+#include "keyway/locks/fabric/mpi/arrival_watch.h"
 #include "keyway/locks/fabric/mpi/mpi_interface.h"
 #include "keyway/locks/fabric/mpi/mpi_library.h"
 
@@ -36,7 +40,9 @@ class ProgressThread {
   class Duty {
    public:
     /// The service outlives it.
-    Duty(std::shared_ptr<MpiInterface> mpi, const RankService& service, std::uint32_t rest_us);
+    /// `announced`: its ranks' messages make MpiInterface::event_sets() readable.
+    Duty(std::shared_ptr<MpiInterface> mpi, const RankService& service, std::uint32_t rest_us,
+         bool announced);
     ~Duty();
     /// Calls body() now, and from now on every so often (as the scheduler allows). It is short,
     /// does not enter MPI, and there is one at most.
@@ -61,11 +67,15 @@ class ProgressThread {
   static constexpr std::uint64_t kEmptyLookNs = 3000;
   /// In which an agent that comes waits; and with Open MPI a look may take a turn of the scheduler.
   static constexpr int kLooksAtOnce = kOpenMpi ? 1 : 16;
+  /// After so long without a message the next one is waited for: others come soon after one, and a
+  /// wait costs more than a rest.
+  static constexpr std::uint64_t kQuietNs = 1'000'000;
 
   struct Work {
     const Duty* of;
     const RankService* service;
     std::chrono::microseconds rest;
+    bool announced;
     std::uint64_t runs_seen;
     std::function<void()> body = {};
     std::uint64_t body_every_ns = 0;
@@ -81,17 +91,20 @@ class ProgressThread {
   void run();
   bool rest() KW_REQUIRES(mutex_);
   void check() KW_REQUIRES(mutex_);
-  void look() KW_REQUIRES(mutex_);
-  void serve() KW_REQUIRES(mutex_);
+  bool look() KW_REQUIRES(mutex_);
+  bool serve() KW_REQUIRES(mutex_);
   std::chrono::microseconds shortest_rest() const KW_REQUIRES(mutex_);
+  bool announced() const KW_REQUIRES(mutex_);
 
   std::shared_ptr<MpiInterface> mpi_;
+  ArrivalWatch arrivals_;
   Mutex mutex_;
-  CondVar changed_;  // stop_ or span_
   bool stop_ KW_GUARDED_BY(mutex_) = false;
   std::vector<Work> works_ KW_GUARDED_BY(mutex_);
-  std::chrono::microseconds span_ KW_GUARDED_BY(mutex_){kLongestRestUs};  // of the present rest
+  std::chrono::microseconds span_ KW_GUARDED_BY(mutex_){kLongestRestUs};  // of a rest by time
+  std::chrono::microseconds rested_ KW_GUARDED_BY(mutex_){0};             // at most
   std::uint64_t entries_seen_ KW_GUARDED_BY(mutex_) = 0;
+  std::uint64_t busy_ns_ KW_GUARDED_BY(mutex_) = 0;  // an agent entered MPI, or a message came
   std::thread thread_;
 };
 

@@ -22,7 +22,8 @@ class RankService {
   /// The pause outlives it.
   explicit RankService(ServicePause& pause) : pause_(pause) {}
 
-  void set(std::function<void()> body) {
+  /// body() returns whether there may be work left.
+  void set(std::function<bool()> body) {
     body_ = std::move(body);
     // release: the body, for those that see the flag.
     set_.store(true, std::memory_order_release);
@@ -34,14 +35,15 @@ class RankService {
   bool active() const {
     return set_.load(std::memory_order_relaxed);  // a hint
   }
-  void run() const {
+  /// Whether there may be work left.
+  bool run() const {
     // acquire: the body.
-    if (!set_.load(std::memory_order_acquire)) return;
+    if (!set_.load(std::memory_order_acquire)) return false;
     const ServicePause::Service service(pause_);
-    if (!service.may_run()) return;
+    if (!service.may_run()) return true;
     // Two threads may count as one: a hint for the progress thread.
     runs_.store(runs_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    body_();
+    return body_();
   }
   /// Calls of run() so far, about.
   std::uint64_t runs() const { return runs_.load(std::memory_order_relaxed); }
@@ -50,7 +52,7 @@ class RankService {
   ServicePause& pause_;
   std::atomic<bool> set_{false};
   mutable std::atomic<std::uint64_t> runs_{0};
-  std::function<void()> body_;
+  std::function<bool()> body_;
 };
 
 }  // namespace keyway::fabric

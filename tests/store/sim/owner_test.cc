@@ -57,6 +57,8 @@ struct Caller {
   std::unique_ptr<PlainStore::Session> session;
   std::vector<std::string> keys;
   bool serves = true;
+  bool idle = false;             // what the service says
+  std::uint64_t open_looks = 0;  // after which it was not
 };
 
 /// An agent of rank 0 serves until body() has run on an agent of rank 1.
@@ -75,7 +77,10 @@ void run_served(const SimPlan& plan, const std::function<void(Caller&)>& body) {
     const auto service = store.service(0);
     const fabric::Backoff often{.min_ns = 1000, .max_ns = 1000};
     const auto look = [&] {
-      if (caller == nullptr || caller->serves) service->serve();
+      if (caller == nullptr) return ended;
+      if (caller->serves) service->serve();
+      caller->idle = service->idle();
+      if (!caller->idle) ++caller->open_looks;
       return ended;
     };
     service->endpoint().retry_until(look, often, Deadline::never());
@@ -294,6 +299,9 @@ TEST_CASE("owner: an edit of a locked stripe waits for it, and no longer than it
                                {})
                   .ok());
     };
+    caller.rest(kRoundTripNs);
+    CHECK(caller.idle);
+    const std::uint64_t open = caller.open_looks;
     hold([&] {
       const std::uint64_t began = session.endpoint().now_ns();
       held = session.put(key, "after", {});
@@ -302,6 +310,7 @@ TEST_CASE("owner: an edit of a locked stripe waits for it, and no longer than it
     });
     CHECK(held == Code::kTimeout);
     CHECK(held.message().size() > 20);
+    CHECK(caller.open_looks - open > 1000);  // an edit that waits is work
     CHECK(caller.get(key) == "before");
     CHECK(session.put(key, "after", {}).ok());
     CHECK(caller.get(key) == "after");
