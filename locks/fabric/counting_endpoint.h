@@ -194,7 +194,7 @@ class CountingEndpoint {
   // --- locality
   bool is_local(std::uint32_t rank) const { return inner_.is_local(rank); }
   bool one_class() const { return inner_.one_class(); }
-  std::byte* view(Address a) const { return inner_.view(a); }
+  const std::byte* view(Address a) const { return inner_.view(a); }
   std::uint32_t rank() const { return inner_.rank(); }
   std::uint32_t ranks() const { return inner_.ranks(); }
   AgentId agent() const { return inner_.agent(); }

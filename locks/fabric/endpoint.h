@@ -150,7 +150,7 @@ concept Endpoint = detail::WordAccess<E, CpuClass> && detail::WordAccess<E, RmaC
   // Whether the two classes coincide in this job: then mixing them is safe.
   { cep.one_class() } -> std::same_as<bool>;
   // The coherent memory behind a local address.
-  { cep.view(a) } -> std::same_as<std::byte*>;
+  { cep.view(a) } -> std::same_as<const std::byte*>;
   { cep.rank() } -> std::same_as<std::uint32_t>;
   { cep.ranks() } -> std::same_as<std::uint32_t>;
   { cep.agent() } -> std::same_as<AgentId>;

@@ -156,7 +156,7 @@ class DeferredEndpoint {
 
   bool is_local(std::uint32_t rank) const { return rank == inner_.rank(); }
   bool one_class() const { return false; }
-  std::byte* view(fabric::Address a) const {
+  const std::byte* view(fabric::Address a) const {
     KW_CHECK(is_local(a.rank()));
     return inner_.view(a);
   }

@@ -43,63 +43,63 @@ class MpiEndpoint {
   // --- 8-byte words
   template <class Class>
   std::uint64_t load(Class c, Address a) {
-    if (direct(c)) return words::load(view(a));
+    if (direct(c)) return words::load(at(a));
     return channel_->word(WordOp::kLoad, a, 0);
   }
   template <class Class>
   void store(Class c, Address a, std::uint64_t v) {
-    if (direct(c)) return words::store(view(a), v);
+    if (direct(c)) return words::store(at(a), v);
     channel_->word(WordOp::kStore, a, v);
   }
   template <class Class>
   std::uint64_t swap(Class c, Address a, std::uint64_t v) {
-    if (direct(c)) return words::swap(view(a), v);
+    if (direct(c)) return words::swap(at(a), v);
     return channel_->word(WordOp::kStore, a, v);
   }
   template <class Class>
   std::uint64_t fetch_add(Class c, Address a, std::uint64_t v) {
-    if (direct(c)) return words::fetch_add(view(a), v);
+    if (direct(c)) return words::fetch_add(at(a), v);
     return channel_->word(WordOp::kAdd, a, v);
   }
   template <class Class>
   std::uint64_t fetch_or(Class c, Address a, std::uint64_t v) {
-    if (direct(c)) return words::fetch_or(view(a), v);
+    if (direct(c)) return words::fetch_or(at(a), v);
     return channel_->word(WordOp::kOr, a, v);
   }
   template <class Class>
   std::uint64_t compare_swap(Class c, Address a, std::uint64_t expected, std::uint64_t desired) {
-    if (direct(c)) return words::compare_swap(view(a), expected, desired);
+    if (direct(c)) return words::compare_swap(at(a), expected, desired);
     return channel_->compare_swap(a, expected, desired);
   }
 
   template <class Class>
   Pending post_load(Class c, Address a) {
-    if (direct(c)) return known(a, words::load(view(a)));
+    if (direct(c)) return known(a, words::load(at(a)));
     return channel_->post_word(WordOp::kLoad, a, 0);
   }
   template <class Class>
   void post_store(Class c, Address a, std::uint64_t v) {
-    if (direct(c)) return words::store(view(a), v);
+    if (direct(c)) return words::store(at(a), v);
     channel_->post_word(WordOp::kStore, a, v);
   }
   template <class Class>
   Pending post_swap(Class c, Address a, std::uint64_t v) {
-    if (direct(c)) return known(a, words::swap(view(a), v));
+    if (direct(c)) return known(a, words::swap(at(a), v));
     return channel_->post_word(WordOp::kStore, a, v);
   }
   template <class Class>
   Pending post_fetch_add(Class c, Address a, std::uint64_t v) {
-    if (direct(c)) return known(a, words::fetch_add(view(a), v));
+    if (direct(c)) return known(a, words::fetch_add(at(a), v));
     return channel_->post_word(WordOp::kAdd, a, v);
   }
   template <class Class>
   Pending post_fetch_or(Class c, Address a, std::uint64_t v) {
-    if (direct(c)) return known(a, words::fetch_or(view(a), v));
+    if (direct(c)) return known(a, words::fetch_or(at(a), v));
     return channel_->post_word(WordOp::kOr, a, v);
   }
   template <class Class>
   Pending post_compare_swap(Class c, Address a, std::uint64_t expected, std::uint64_t desired) {
-    if (direct(c)) return known(a, words::compare_swap(view(a), expected, desired));
+    if (direct(c)) return known(a, words::compare_swap(at(a), expected, desired));
     return channel_->post_compare_swap(a, expected, desired);
   }
 
@@ -108,7 +108,7 @@ class MpiEndpoint {
   void read(Class c, Address a, std::span<std::byte> out) {
     if (out.empty()) return;
     if (direct(c)) {
-      words::load_bytes(view(a, out.size()), out);
+      words::load_bytes(at(a, out.size()), out);
     } else {
       channel_->read(a, out);
     }
@@ -117,7 +117,7 @@ class MpiEndpoint {
   void write(Class c, Address a, std::span<const std::byte> in) {
     if (in.empty()) return;
     if (direct(c)) {
-      words::store_bytes(view(a, in.size()), in);
+      words::store_bytes(at(a, in.size()), in);
     } else {
       channel_->write(a, in);
     }
@@ -181,7 +181,7 @@ class MpiEndpoint {
   WaitResult wait_until(Address own_word, Predicate&& predicate, Deadline deadline) {
     KW_DCHECK(own_word.rank() == rank_);
     WaitResult result;
-    const auto looks_right = [&] { return predicate(result.value = words::load(view(own_word))); };
+    const auto looks_right = [&] { return predicate(result.value = words::load(at(own_word))); };
     if (one_class_) {
       result.expired = !wait_loop(
           looks_right, [] {}, deadline);
@@ -217,7 +217,7 @@ class MpiEndpoint {
   // --- locality
   bool is_local(std::uint32_t rank) const { return bases_[rank] != nullptr; }
   bool one_class() const { return one_class_; }
-  std::byte* view(Address a) const { return view(a, sizeof(std::uint64_t)); }
+  const std::byte* view(Address a) const { return at(a); }
   std::uint32_t rank() const { return rank_; }
   std::uint32_t ranks() const { return ranks_; }
   AgentId agent() const { return {rank_, hold_.slot()}; }
@@ -232,7 +232,7 @@ class MpiEndpoint {
     if constexpr (std::is_same_v<Class, CpuClass>) return true;
     return one_class_;
   }
-  std::byte* view(Address a, [[maybe_unused]] std::uint64_t bytes) const {
+  std::byte* at(Address a, [[maybe_unused]] std::uint64_t bytes = sizeof(std::uint64_t)) const {
     KW_DCHECK(a.rank() < ranks_ && a.offset() + bytes <= segment_bytes_);
     KW_DCHECK(bases_[a.rank()] != nullptr);  // the cpu class reaches only this node
     return bases_[a.rank()] + a.offset();

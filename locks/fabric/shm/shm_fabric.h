@@ -77,27 +77,27 @@ class ShmEndpoint {
   // --- 8-byte words: one implementation serves both classes.
   template <class Class>
   std::uint64_t load(Class, Address a) {
-    return words::load(view(a));
+    return words::load(at(a));
   }
   template <class Class>
   void store(Class, Address a, std::uint64_t v) {
-    words::store(view(a), v);
+    words::store(at(a), v);
   }
   template <class Class>
   std::uint64_t swap(Class, Address a, std::uint64_t v) {
-    return words::swap(view(a), v);
+    return words::swap(at(a), v);
   }
   template <class Class>
   std::uint64_t fetch_add(Class, Address a, std::uint64_t v) {
-    return words::fetch_add(view(a), v);
+    return words::fetch_add(at(a), v);
   }
   template <class Class>
   std::uint64_t fetch_or(Class, Address a, std::uint64_t v) {
-    return words::fetch_or(view(a), v);
+    return words::fetch_or(at(a), v);
   }
   template <class Class>
   std::uint64_t compare_swap(Class, Address a, std::uint64_t expected, std::uint64_t desired) {
-    return words::compare_swap(view(a), expected, desired);
+    return words::compare_swap(at(a), expected, desired);
   }
 
   template <class Class>
@@ -130,13 +130,13 @@ class ShmEndpoint {
   void read(Class, Address a, std::span<std::byte> out) {
     if (out.empty()) return;
     KW_DCHECK(a.offset() + out.size() <= segment_bytes_);
-    words::load_bytes(view(a), out);
+    words::load_bytes(at(a), out);
   }
   template <class Class>
   [[gnu::always_inline]] void write(Class, Address a, std::span<const std::byte> in) {
     if (in.empty()) return;
     KW_DCHECK(a.offset() + in.size() <= segment_bytes_);
-    words::store_bytes(view(a), in);
+    words::store_bytes(at(a), in);
   }
   template <class Class>
   PendingBytes post_read(Class c, Address a, std::span<std::byte> out) {
@@ -190,10 +190,7 @@ class ShmEndpoint {
   // --- locality
   bool is_local(std::uint32_t) const { return true; }
   bool one_class() const { return true; }
-  std::byte* view(Address a) const {
-    KW_DCHECK(a.rank() < ranks_ && a.offset() < segment_bytes_);
-    return bases_[a.rank()] + a.offset();
-  }
+  const std::byte* view(Address a) const { return at(a); }
   std::uint32_t rank() const { return rank_; }
   std::uint32_t ranks() const { return ranks_; }
   AgentId agent() const { return {rank_, hold_.slot()}; }
@@ -203,6 +200,10 @@ class ShmEndpoint {
   friend class ShmFabric;
   ShmEndpoint() = default;
 
+  std::byte* at(Address a) const {
+    KW_DCHECK(a.rank() < ranks_ && a.offset() < segment_bytes_);
+    return bases_[a.rank()] + a.offset();
+  }
   static Pending done(Address a, std::uint64_t value) { return Pending::known(a.rank(), 0, value); }
 
   template <class Predicate>

@@ -85,13 +85,12 @@ std::uint64_t Memory::made_hash() const {
 }
 
 void Memory::clear() {
-  if (hashing_ != Hashing::kKept || viewed_ || touched_.size() >= words_.size() / 8) {
+  if (hashing_ != Hashing::kKept || touched_.size() >= words_.size() / 8) {
     std::fill(words_.begin(), words_.end(), 0);
   } else {
     for (const std::uint64_t index : touched_) words_[index] = 0;
   }
   touched_.clear();
-  viewed_ = false;
   hash_ = 0;
   changes_ = 0;
 }

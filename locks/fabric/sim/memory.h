@@ -26,20 +26,16 @@ class Memory {
   void store(Address a, std::uint64_t value);
   /// Carries out one operation at once; returns the old word, 0 for bytes.
   std::uint64_t apply(const Operation& op);
-  /// What is written through the pointer is not in the hash.
-  std::byte* view(Address a) {
-    viewed_ = true;
-    return bytes() + byte(a);
-  }
+  const std::byte* view(Address a) const { return bytes() + byte(a); }
 
   std::uint64_t hash() const { return hashing_ == Hashing::kKept ? hash_ : made_hash(); }
   /// Raised by every store that changes a word.
   std::uint64_t changes() const { return changes_; }
-  /// All zero again. For an explorer it costs what has changed, if nothing was written by a view().
+  /// All zero again. For an explorer it costs what has changed.
   void clear();
 
  private:
-  std::byte* bytes() { return reinterpret_cast<std::byte*>(words_.data()); }
+  const std::byte* bytes() const { return reinterpret_cast<const std::byte*>(words_.data()); }
   std::uint64_t byte(Address a) const { return a.rank() * words_per_rank_ * 8 + a.offset(); }
   std::uint64_t index(Address a) const {
     KW_DCHECK(a.rank() < ranks_ && a.offset() % 8 == 0 && a.offset() / 8 < words_per_rank_);
@@ -56,7 +52,6 @@ class Memory {
   std::uint64_t hash_ = 0;
   std::uint64_t changes_ = 0;
   std::vector<std::uint64_t> touched_;  // kKept: all words that may differ from zero
-  bool viewed_ = false;
 };
 
 }  // namespace keyway::fabric::sim

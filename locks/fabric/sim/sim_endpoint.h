@@ -189,9 +189,9 @@ class SimEndpoint {
   // --- locality
   bool is_local(std::uint32_t rank) const { return topology_->same_node(rank, id_.rank); }
   bool one_class() const { return engine_->one_class(); }
-  /// Calling it is a load of the word at `a`: the engine decides when it happens. Reads and writes
-  /// through the pointer until this agent's next operation happen at that instant (ORDERING.md).
-  std::byte* view(Address a) const {
+  /// Calling it is a load of the word at `a`: the engine decides when it happens. Reads through
+  /// the pointer until this agent's next operation happen at that instant (ORDERING.md).
+  const std::byte* view(Address a) const {
     const Address word(a.rank(), a.offset() / 8 * 8);
     overlap_.make([&] { engine_->perform(agent_, operation<CpuClass>(sim::OpKind::kLoad, word)); });
     return engine_->memory().view(a);
