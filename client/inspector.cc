@@ -51,7 +51,12 @@ namespace {
 
 LockCounts lock_counts_of(const auto& session) {
   const locks::LockStats& stats = session.lock_stats();
-  return {stats.reads, stats.writes, stats.contended, stats.handovers(), stats.timeouts};
+  return {.shared = stats.reads,
+          .exclusive = stats.writes,
+          .contended = stats.contended,
+          .handed_over = stats.handovers(),
+          .timeouts = stats.timeouts,
+          .not_needed = session.local_reads()};
 }
 
 LockCounts lock_counts_of(const remote::Session&) { return {}; }
@@ -62,9 +67,12 @@ RemoteWork remote_work_of(const remote::Session&) { return {}; }
 
 std::string lock_report_of(const auto& session) {
   const locks::LockStats& stats = session.lock_stats();
-  std::string text =
-      fmt::format("{} shared and {} exclusive grants, {} contended, {} handed over, {} timed out",
-                  stats.reads, stats.writes, stats.contended, stats.handovers(), stats.timeouts);
+  std::string text = fmt::format(
+      "{} shared and {} exclusive grants, {} contended, {} handed over, {} timed out; {} local "
+      "reads "
+      "took none",
+      stats.reads, stats.writes, stats.contended, stats.handovers(), stats.timeouts,
+      session.local_reads());
   if (const auto* times = session.lock_times()) {
     text += fmt::format("; waited {} ns at the median, {} at 99%; held {} and {}",
                         times->wait_ns.percentile(50), times->wait_ns.percentile(99),

@@ -253,13 +253,14 @@ struct StripeReport {
 
 struct KindChoice;  // stripe_monitor.h
 
-/// Locks that a session has taken, or could not have.
+/// Locks that a session has taken, could not have, or has not needed.
 struct LockCounts {
   std::uint64_t shared = 0;       // grants to readers
   std::uint64_t exclusive = 0;    // grants to writers
   std::uint64_t contended = 0;    // acquires that had to wait
   std::uint64_t handed_over = 0;  // releases that woke the next agent of a queue
   std::uint64_t timeouts = 0;
+  std::uint64_t not_needed = 0;  // reads of keys of the session's node that took none
 };
 
 /// Reads of elements of other ranks without their locks, as a session counts them.

@@ -153,6 +153,8 @@ void add_locks(Families& families, const Service& service) {
     grants.add(locks.shared, {{"mode", "shared"}});
     grants.add(locks.exclusive, {{"mode", "exclusive"}});
   }
+  add_counter(families, "keyway_lock_not_needed_total",
+              "Reads of keys of this node that took no lock.", locks.not_needed);
   {
     Family reads(families, "keyway_remote_reads_total",
                  "Reads of single keys on other nodes that tried to do without locks.",

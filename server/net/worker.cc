@@ -145,6 +145,7 @@ void Worker::tell_locks(std::size_t fiber) {
   reported.contended.set(counts.contended);
   reported.handed_over.set(counts.handed_over);
   reported.timeouts.set(counts.timeouts);
+  reported.not_needed.set(counts.not_needed);
   const RemoteWork remote = inspector.remote_work();
   reported.warm.set(remote.reads.warm);
   reported.cold.set(remote.reads.cold);

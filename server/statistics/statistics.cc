@@ -117,6 +117,7 @@ LockTotals Statistics::locks() const {
       totals.contended += session.contended.value();
       totals.handed_over += session.handed_over.value();
       totals.timeouts += session.timeouts.value();
+      totals.not_needed += session.not_needed.value();
       totals.warm += session.warm.value();
       totals.cold += session.cold.value();
       totals.refused += session.refused.value();

@@ -53,6 +53,7 @@ struct LockTotals {
   std::uint64_t contended = 0;
   std::uint64_t handed_over = 0;
   std::uint64_t timeouts = 0;
+  std::uint64_t not_needed = 0;  // reads of keys of this node
   // Reads of single keys on other nodes, by way.
   std::uint64_t warm = 0;
   std::uint64_t cold = 0;

@@ -61,10 +61,10 @@ class ErrorCounters {
   std::atomic<std::size_t> used_{0};
 };
 
-/// Counts of the locks of a fiber's session, as last published, of its reads of other nodes that
-/// tried to do without, and of what owners there did for it.
+/// Counts of the locks of a fiber's session, as last published, of its reads that took none or, of
+/// other nodes, tried to do without, and of what owners there did for it.
 struct LockCounters {
-  Counter shared, exclusive, contended, handed_over, timeouts;
+  Counter shared, exclusive, contended, handed_over, timeouts, not_needed;
   Counter warm, cold, refused;
   Counter reads_by_owners, edits_by_owners;
   Counter messages, round_trips;

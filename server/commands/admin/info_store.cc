@@ -22,6 +22,7 @@ void write_locks(const Call& call, InfoWriter& out) {
   out.field("lock_contended", locks.contended);
   out.field("lock_handed_over", locks.handed_over);
   out.field("lock_timeouts", locks.timeouts);
+  out.field("lock_not_needed", locks.not_needed);
   for (std::uint32_t rank = server_info.first_rank(); rank < server_info.end_rank(); ++rank) {
     for (const LockKindReport& kind : call.session.whole().inspector().lock_kinds(rank)) {
       out.field(fmt::format("lock_rank{}_{}", rank, kind.kind),

@@ -38,7 +38,7 @@ FIELDS = {
 OURS = {
     "Server": "keyway_version keyway_revision workers fibers_per_worker",
     "Locks": """lock_policy lock_shared_grants lock_exclusive_grants lock_contended
-        lock_handed_over lock_timeouts lock_rank0_gbh""",
+        lock_handed_over lock_timeouts lock_not_needed lock_rank0_gbh""",
     "Fabric": """fabric fabric_ranks fabric_processes fabric_process fabric_topology
         remote_reads_warm remote_reads_cold remote_reads_locked remote_reads_by_owners
         remote_edits_by_owners remote_messages remote_round_trips""",
@@ -94,6 +94,16 @@ class Info(Server):
         self.assertEqual(list(ours)[:len(FIELDS)], list(theirs))
         self.assertEqual(ours["Keyspace"], theirs["Keyspace"])
         self.assertEqual(ours["Errorstats"], theirs["Errorstats"])
+
+    def test_reads_without_locks_are_counted(self):
+        if redis_plays_both():
+            return
+        self.ask("SET", "k", "v" * 32)
+        before = int(self.info(self.ours_wire, "locks")["Locks"]["lock_not_needed"])
+        for _ in range(20):
+            self.ask("GET", "k")
+        after = int(self.info(self.ours_wire, "locks")["Locks"]["lock_not_needed"])
+        self.assertEqual(after - before, 20)
 
     def test_every_field_is_documented(self):
         if redis_plays_both():

@@ -129,6 +129,22 @@ TEST_CASE("open: a store without locks is for benchmarks that say so") {
   CHECK(Store::open("local:?memory=4MiB&lock=none&benchmark=on").ok());
 }
 
+TEST_CASE("open: reads of one key take no lock, unless reads=locked") {
+  constexpr std::uint64_t kReads = 20;
+  for (const std::string more : {"", "&reads=locked"}) {
+    INFO(more);
+    auto store = Store::open("local:?memory=4MiB" + more);
+    REQUIRE(store.ok());
+    Session session = std::move(*store->session());
+    REQUIRE(session.put("k", std::string(32, 'v')).ok());
+    const LockCounts before = session.inspector().lock_counts();
+    for (std::uint64_t i = 0; i < kReads; ++i) REQUIRE(session.get("k").ok());
+    const LockCounts counts = session.inspector().lock_counts();
+    CHECK(counts.not_needed - before.not_needed == (more.empty() ? kReads : 0));
+    CHECK(counts.shared - before.shared == (more.empty() ? 0 : kReads));
+  }
+}
+
 TEST_CASE("open: lock=auto has several kinds, and a stripe's can be changed under its sessions") {
   auto store = Store::open("local:?memory=4MiB&stripes=16&lock=auto&expect_reads=50");
   INFO(store.status().message());
