@@ -66,13 +66,13 @@ RemoteWork remote_work_of(const auto& session) { return session.remote_work(); }
 RemoteWork remote_work_of(const remote::Session&) { return {}; }
 
 std::string lock_report_of(const auto& session) {
-  const locks::LockStats& stats = session.lock_stats();
+  const LockCounts counts = lock_counts_of(session);
   std::string text = fmt::format(
-      "{} shared and {} exclusive grants, {} contended, {} handed over, {} timed out; {} local "
-      "reads "
-      "took none",
-      stats.reads, stats.writes, stats.contended, stats.handovers(), stats.timeouts,
-      session.local_reads());
+      "{} shared and {} exclusive grants, {} contended, {} handed over, {} timed out; not needed "
+      "by "
+      "{} local reads",
+      counts.shared, counts.exclusive, counts.contended, counts.handed_over, counts.timeouts,
+      counts.not_needed);
   if (const auto* times = session.lock_times()) {
     text += fmt::format("; waited {} ns at the median, {} at 99%; held {} and {}",
                         times->wait_ns.percentile(50), times->wait_ns.percentile(99),

@@ -73,8 +73,10 @@ bool OwnerService<E>::serve(Slot& slot) {
       core_->geometry.call_request(core_->ep.rank(), slot.caller, slot.slot);
   const std::uint64_t number = core_->ep.load(fabric::cpu, request);
   if (number == slot.answered) {
-    found_ = found_ || slot.owes;
-    if (slot.owes) send(slot);
+    if (slot.owes) {
+      found_ = true;
+      send(slot);
+    }
     return false;
   }
   found_ = true;

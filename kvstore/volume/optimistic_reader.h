@@ -220,9 +220,14 @@ class OptimisticReader {
       const auto asked = permit_.begin(rank);
       ep_.post_read(fabric::rma, {rank, entry.offset()}, std::span(fetched_));
       const std::optional<bool> permitted = permit_.end(asked, until);
-      if (!permitted) give_up(rank);
-      if (!permitted || (!*permitted && !permit_.has(rank))) return Verdict::kTorn;
-      if (!*permitted) continue;
+      if (!permitted) {
+        give_up(rank);
+        return Verdict::kTorn;
+      }
+      if (!*permitted) {
+        if (permit_.has(rank)) continue;  // RP3
+        return Verdict::kTorn;
+      }
       const Verdict verdict = judge(fetched_, key, right);
       if (verdict != Verdict::kTorn) return verdict;
     }

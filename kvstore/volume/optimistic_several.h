@@ -39,11 +39,11 @@ void OptimisticReader<E>::fetch_several(Deadline until, Judge&& judge_one, bool 
       const auto last = std::find_if(
           key, several_.end(), [&](const Several& each) { return each.from.rank() != asked.rank; });
       std::optional<bool> permitted = permit_.end(asked, until, idle);
-      const bool blocks = std::any_of(key, last, [](const Several& k) { return !k.is_line(); });
-      if (permitted && !*permitted && blocks && permit_.has(asked.rank)) {  // RP3: once more
-        const auto again = permit_.begin(asked.rank);
+      const auto is_block = [](const Several& each) { return !each.is_line(); };
+      if (permitted && !*permitted && permit_.has(asked.rank) && std::any_of(key, last, is_block)) {
+        const auto again = permit_.begin(asked.rank);  // RP3
         for (auto each = key; each != last; ++each) {
-          if (!each->is_line()) ep_.post_read(fabric::rma, each->from, bytes_of(*each));
+          if (is_block(*each)) ep_.post_read(fabric::rma, each->from, bytes_of(*each));
         }
         permitted = permit_.end(again, until, idle);
       }

@@ -83,7 +83,8 @@ class MpiFabric {
 
   /// Has body() called, by any thread, while agents of this process wait (rank_service.h), and as
   /// often as the progress thread wakes otherwise. Once, and not if every access is direct. All
-  /// that the body owns ends while all ranks close, before this fabric does.
+  /// that the body owns ends while all ranks close, before this fabric does. The body returns
+  /// whether there may be work left.
   void serve(std::function<bool()> body);
 
   /// Leaves a notice on every rank, including this one. Any thread, and not collective; waits for

@@ -143,7 +143,8 @@ void ProgressThread::check() {
   const auto longest = std::max(shortest, std::chrono::microseconds(kLongestRestUs));
   span_ = by_others ? std::min(2 * span_, longest) : shortest;
   const bool others = entries != entries_seen_;
-  if ((others ? serve() : look()) || others) busy_ns_ = steady_ns();
+  const bool more = others ? serve() : look();
+  if (others || more) busy_ns_ = steady_ns();
   for (Work& work : works_) {
     work.runs_seen = work.service->runs();
     work.call_body();
