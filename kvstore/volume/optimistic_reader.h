@@ -47,6 +47,7 @@
 #include "keyway/kvstore/volume/read_permit.h"
 #include "keyway/locks/base/clear_and_shrink.h"
 #include "keyway/locks/fabric/endpoint.h"
+#include "keyway/locks/fabric/gather.h"
 
 namespace keyway::store {
 
@@ -349,6 +350,7 @@ class OptimisticReader {
   std::vector<std::byte> fetched_;  // a block, or several
   std::vector<Several> several_;
   std::vector<Several> behind_lines_;  // elements that lines of a batch have led to
+  std::vector<fabric::Part> parts_;
   std::vector<Taken> taken_;
   std::string values_;
   std::vector<Ahead> ahead_;

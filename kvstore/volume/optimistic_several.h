@@ -16,7 +16,7 @@ template <fabric::Endpoint E>
 template <class Judge>
 void OptimisticReader<E>::fetch_several(Deadline until, Judge&& judge_one, bool idle) {
   std::sort(several_.begin(), several_.end(),
-            [](const Several& a, const Several& b) { return a.from.rank() < b.from.rank(); });
+            [](const Several& a, const Several& b) { return a.from.word() < b.from.word(); });
   std::size_t total = 0;
   for (Several& key : several_) {
     key.at = total;
@@ -29,22 +29,32 @@ void OptimisticReader<E>::fetch_several(Deadline until, Judge&& judge_one, bool 
   asked_.clear();
   const std::size_t late_before = late_.size();
   try {
-    for (const Several& key : several_) {
-      const std::uint32_t rank = key.from.rank();
-      if (asked_.empty() || asked_.back().rank != rank) asked_.push_back(permit_.begin(rank));
-      ep_.post_read(fabric::rma, key.from, bytes_of(key));
+    using Key = typename std::vector<Several>::iterator;
+    const auto end_of_rank = [&](Key key) {
+      return std::find_if(key, several_.end(), [rank = key->from.rank()](const Several& each) {
+        return each.from.rank() != rank;
+      });
+    };
+    const auto post = [&](Key key, Key last) {
+      parts_.clear();
+      std::for_each(key, last, [&](const Several& each) {
+        parts_.push_back({each.from.offset(), each.bytes});
+      });
+      fabric::post_gather(ep_, key->from.rank(), parts_, std::span(fetched_).subspan(key->at));
+    };
+    for (auto key = several_.begin(), last = key; key != several_.end(); key = last) {
+      last = end_of_rank(key);
+      asked_.push_back(permit_.begin(key->from.rank()));
+      post(key, last);
     }
     auto key = several_.begin();
     for (const auto& asked : asked_) {
-      const auto last = std::find_if(
-          key, several_.end(), [&](const Several& each) { return each.from.rank() != asked.rank; });
+      const auto last = end_of_rank(key);
       std::optional<bool> permitted = permit_.end(asked, until, idle);
       const auto is_block = [](const Several& each) { return !each.is_line(); };
       if (permitted && !*permitted && permit_.has(asked.rank) && std::any_of(key, last, is_block)) {
         const auto again = permit_.begin(asked.rank);  // RP3
-        for (auto each = key; each != last; ++each) {
-          if (is_block(*each)) ep_.post_read(fabric::rma, each->from, bytes_of(*each));
-        }
+        post(key, last);
         permitted = permit_.end(again, until, idle);
       }
       if (!permitted) be_late(asked.rank);

@@ -30,6 +30,7 @@
 #include "keyway/locks/base/topology.h"
 #include "keyway/locks/fabric/agent_slots.h"
 #include "keyway/locks/fabric/endpoint.h"
+#include "keyway/locks/fabric/gather.h"
 #include "keyway/locks/fabric/mpi/mpi_interface.h"
 #include "keyway/locks/fabric/mpi/mpi_wait.h"
 #include "keyway/locks/fabric/mpi/rma_channel.h"
@@ -134,6 +135,15 @@ class MpiEndpoint {
   void post_write(Class c, Address a, std::span<const std::byte> in) {
     if (direct(c) || in.empty()) return write(c, a, in);
     channel_->post_write(a, in);
+  }
+
+  /// As gather.h says.
+  void post_gather(std::uint32_t rank, std::span<const Part> parts, std::span<std::byte> out) {
+    if (channel_ != nullptr) return channel_->post_gather(rank, parts, out);
+    for (const Part& part : parts) {
+      read(rma, {rank, part.offset}, out.first(part.bytes));
+      out = out.subspan(part.bytes);
+    }
   }
 
   // --- completion

@@ -10,7 +10,9 @@
 #include <utility>
 
 #include "keyway/locks/fabric/mpi/arrival_watch.h"
+#include "keyway/locks/fabric/mpi/gather_trial.h"
 #include "keyway/locks/fabric/mpi/mpi_agreement.h"
+#include "keyway/locks/fabric/mpi/mpi_library.h"
 #include "keyway/locks/fabric/mpi/mpi_memory.h"
 #include "keyway/locks/fabric/mpi/progress_thread.h"
 #include "keyway/locks/fabric/mpi/rank_watch.h"
@@ -37,6 +39,7 @@ struct MpiFabric::State {
   std::uint32_t ranks_on_machine = 1;
   std::uint32_t cores = 1;
   bool announced = false;  // as of Duty
+  bool gathers = false;
   std::uint32_t agents_per_rank;
   AgentSlots slots;
   RankService service;
@@ -139,6 +142,8 @@ Status MpiFabric::State::open(const Options& options) {
   watch = std::move(*watching);
   ranks_on_machine = count_ranks_on_machine(comm);
   announced = announces_messages(comm, memory->host_comm(), mpi->event_sets());
+  gathers = gathers_pay(comm, *memory);
+  if (options.gathers) gathers = *options.gathers && !kOpenMpi;
   cores = discover_host().cores;
   return {};
 }
@@ -166,6 +171,7 @@ Result<MpiFabric> MpiFabric::create(const Options& options) {
 }
 
 bool MpiFabric::announced() const { return state_->announced; }
+bool MpiFabric::gathers() const { return state_->gathers; }
 
 void MpiFabric::serve(std::function<bool()> body) {
   KW_CHECK(!state_->service.active() && state_->progress != nullptr);
@@ -236,7 +242,7 @@ MpiEndpoint MpiFabric::make_endpoint(SlotHold hold, std::uint32_t agents) const 
   if (!made.one_class_) {
     made.crowded_ = state.crowded(agents);
     made.channel_ = std::make_unique<RmaChannel>(state.mpi, *state.memory, state.service,
-                                                 *state.answers, made.crowded_);
+                                                 *state.answers, made.crowded_, state.gathers);
   }
   return made;
 }

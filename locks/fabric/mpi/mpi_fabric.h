@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -46,6 +47,9 @@ class MpiFabric {
     std::uint32_t ranks_per_node = 0;  // 0: as discovered. n: only n consecutive ranks share
                                        // memory, as if each n were on their own node
     std::uint32_t progress_us = kDefaultProgressUs;
+    // Whether one message carries several reads (gather.h). Nothing: if that pays, which is tried.
+    // Never with Open MPI.
+    std::optional<bool> gathers = {};
   };
 
   /// Collective over options.comm. Initialises MPI if it is not initialised. Returns the same
@@ -72,6 +76,8 @@ class MpiFabric {
   bool one_class() const;
   /// Whether messages wake an idle rank (arrival_watch.h). If not, it looks for them by time.
   bool announced() const;
+  /// Whether one message carries several reads of this rank.
+  bool gathers() const;
   /// For a program that calls MPI itself: MpiInterface::call makes its calls safe together with
   /// ours.
   MpiInterface& mpi() const;

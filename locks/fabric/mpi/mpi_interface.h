@@ -28,6 +28,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -36,21 +37,14 @@
 #include "keyway/locks/base/mutex.h"
 #include "keyway/locks/base/status.h"
 #include "keyway/locks/fabric/address.h"
+#include "keyway/locks/fabric/gather.h"
 #include "keyway/locks/fabric/mpi/last_answers.h"
+#include "keyway/locks/fabric/mpi/mpi_window.h"
 #include "keyway/locks/fabric/mpi/rank_service.h"
+#include "keyway/locks/fabric/mpi/scattered_type.h"
 #include "keyway/locks/fabric/mpi/service_pause.h"
 
 namespace keyway::fabric {
-
-/// A window of the job: rank r's segment begins at displacement start[r].
-struct MpiWindow {
-  MPI_Win handle = MPI_WIN_NULL;
-  std::vector<MPI_Aint> start;
-
-  MPI_Aint displacement(Address a) const {
-    return start[a.rank()] + static_cast<MPI_Aint>(a.offset());
-  }
-};
 
 /// The operations of an agent to one rank that are not known to be complete.
 struct InFlight {
@@ -124,6 +118,10 @@ class MpiInterface {
   /// `in_flight` gets what shows that the bytes have come.
   void post_get(const MpiWindow& window, Address a, void* out, std::uint64_t bytes,
                 InFlight& in_flight);
+  /// Parts of a rank, which do not overlap, in the order of their offsets, as one message. `bytes`:
+  /// of all of them. Not with Open MPI.
+  void post_gather(const MpiWindow& window, std::uint32_t rank, std::span<const Part> parts,
+                   void* out, std::uint64_t bytes, InFlight& in_flight);
   /// `in` must remain valid, and the same, until a flush of a.rank().
   void post_put(const MpiWindow& window, Address a, const void* in, std::uint64_t bytes,
                 InFlight& in_flight);
@@ -196,6 +194,7 @@ class MpiInterface {
   std::uint64_t unset_;
   bool initialised_here_;
   const std::vector<int> event_sets_;
+  ScatteredType scattered_ KW_GUARDED_BY(mutex_);
 };
 
 /// A sentence for an MPI error code, e.g. "MPI_Win_create failed: ...".

@@ -8,12 +8,13 @@
 namespace keyway::fabric {
 
 RmaChannel::RmaChannel(std::shared_ptr<MpiInterface> mpi, const MpiMemory& memory,
-                       const RankService& service, LastAnswers& answers, bool crowded)
+                       const RankService& service, LastAnswers& answers, bool crowded, bool gathers)
     : mpi_(std::move(mpi)),
       window_(&memory.window()),
       service_(&service),
       answers_(&answers),
       crowded_(crowded),
+      gathers_(gathers),
       slots_(kResultSlots),
       peers_(memory.bases().size()) {
   dirty_.reserve(peers_.size());  // what is posted is listed, also at the end of memory
@@ -132,6 +133,32 @@ PendingBytes RmaChannel::post_read(Address a, std::span<std::byte> out) {
   mpi_->post_get(*window_, a, out.data(), out.size(), peers_[a.rank()].in_flight);
   issue(a.rank());
   return {a.rank(), issued_, out};
+}
+
+void RmaChannel::post_gather(std::uint32_t rank, std::span<const Part> parts,
+                             std::span<std::byte> out) {
+  while (!parts.empty()) {
+    std::size_t count = 1;
+    std::uint64_t bytes = parts.front().bytes;
+    const auto fits = [&](const Part& next, const Part& last) {
+      return gathers_ && next.offset >= last.offset + last.bytes && count < kMaxGathered &&
+             bytes + next.bytes <= kMaxGatheredBytes;
+    };
+    while (count < parts.size() && fits(parts[count], parts[count - 1])) {
+      bytes += parts[count++].bytes;
+    }
+    if (count < kMinGathered) {
+      count = 1;
+      bytes = parts.front().bytes;
+      post_read({rank, parts.front().offset}, out.first(bytes));
+    } else {
+      mpi_->post_gather(*window_, rank, parts.first(count), out.data(), bytes,
+                        peers_[rank].in_flight);
+      issue(rank);
+    }
+    parts = parts.subspan(count);
+    out = out.subspan(bytes);
+  }
 }
 
 void RmaChannel::post_write(Address a, std::span<const std::byte> in) {

@@ -30,11 +30,19 @@ inline constexpr std::uint64_t kResultSlots = 1024;
 /// keeps a copy of what has come until it has replaced the bytes.
 inline constexpr std::size_t kMaxWrite = 16 << 20;
 
+/// Parts and bytes of a message that gathers: fewer parts than the first are read singly, which
+/// takes as long; and longer messages take longer than single reads (64 KiB: half as long; 512 KiB:
+/// four times, between two network namespaces).
+inline constexpr std::size_t kMinGathered = 3;
+inline constexpr std::size_t kMaxGathered = 256;
+inline constexpr std::uint64_t kMaxGatheredBytes = 64 << 10;
+
 class RmaChannel {
  public:
   /// Memory, service and answers outlive the channel. `crowded` as in mpi_wait.h.
+  /// `gathers`: whether one message for several reads pays (gather_trial.h).
   RmaChannel(std::shared_ptr<MpiInterface> mpi, const MpiMemory& memory, const RankService& service,
-             LastAnswers& answers, bool crowded);
+             LastAnswers& answers, bool crowded, bool gathers);
   /// Completes the operations in flight: MPI still writes to our slots and the caller's buffers.
   ~RmaChannel();
   RmaChannel(const RmaChannel&) = delete;
@@ -50,6 +58,8 @@ class RmaChannel {
   Pending post_compare_swap(Address a, std::uint64_t expected, std::uint64_t desired);
   PendingBytes post_read(Address a, std::span<std::byte> out);
   void post_write(Address a, std::span<const std::byte> in);
+  /// As gather.h says.
+  void post_gather(std::uint32_t rank, std::span<const Part> parts, std::span<std::byte> out);
 
   Flushed flush(std::uint32_t rank) {
     if (peers_[rank].flushed < peers_[rank].issued) {
@@ -126,6 +136,7 @@ class RmaChannel {
   const RankService* service_;
   LastAnswers* answers_;
   bool crowded_;
+  bool gathers_;
   std::uint64_t issued_ = 0;  // operations so far: the sequence of the last one
   Traffic traffic_;
   std::uint64_t posted_ = 0;  // slots handed out so far

@@ -1,0 +1,38 @@
+// Several reads of one rank, as one message where a fabric can do that.
+//
+// *What.* Over a network whose messages cost processor time, as TCP's do, sixteen small reads take
+// five times as long as one message that asks for all of them. Other fabrics, and networks whose
+// cards read memory by themselves, post each read.
+// *Thread safety.* As the endpoint's.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "keyway/locks/fabric/endpoint.h"
+
+namespace keyway::fabric {
+
+/// Bytes of a rank's segment.
+struct Part {
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// Posts reads of all parts through the `rma` class, in any order. `out` is valid after the flush,
+/// and has the bytes of the parts one after the other. Parts in the order of their offsets, which
+/// do not overlap, need the fewest messages. An endpoint that can join them has post_gather().
+template <Endpoint E>
+void post_gather(E& ep, std::uint32_t rank, std::span<const Part> parts, std::span<std::byte> out) {
+  if constexpr (requires { ep.post_gather(rank, parts, out); }) {
+    ep.post_gather(rank, parts, out);
+  } else {
+    for (const Part& part : parts) {
+      ep.post_read(rma, {rank, part.offset}, out.first(part.bytes));
+      out = out.subspan(part.bytes);
+    }
+  }
+}
+
+}  // namespace keyway::fabric
