@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <new>
 #include <optional>
 #include <span>
@@ -17,10 +18,15 @@ template <class Judge>
 void OptimisticReader<E>::fetch_several(Deadline until, Judge&& judge_one, bool idle) {
   std::sort(several_.begin(), several_.end(),
             [](const Several& a, const Several& b) { return a.from.word() < b.from.word(); });
+  // The same bytes are read once: of a key that is named twice, or of keys of one line.
+  const auto is_same = [](const Several& a, const Several& b) {
+    return a.from == b.from && a.bytes == b.bytes;
+  };
   std::size_t total = 0;
-  for (Several& key : several_) {
-    key.at = total;
-    total += key.bytes;
+  for (std::size_t i = 0; i < several_.size(); ++i) {
+    const bool same = i > 0 && is_same(several_[i - 1], several_[i]);
+    several_[i].at = same ? several_[i - 1].at : total;
+    if (!same) total += several_[i].bytes;
   }
   fetched_.resize(total);
   const auto bytes_of = [&](const Several& key) {
@@ -37,9 +43,10 @@ void OptimisticReader<E>::fetch_several(Deadline until, Judge&& judge_one, bool 
     };
     const auto post = [&](Key key, Key last) {
       parts_.clear();
-      std::for_each(key, last, [&](const Several& each) {
-        parts_.push_back({each.from.offset(), each.bytes});
-      });
+      for (auto each = key; each != last; ++each) {
+        if (each != key && is_same(*std::prev(each), *each)) continue;
+        parts_.push_back({each->from.offset(), each->bytes});
+      }
       fabric::post_gather(ep_, key->from.rank(), parts_, std::span(fetched_).subspan(key->at));
     };
     for (auto key = several_.begin(), last = key; key != several_.end(); key = last) {
@@ -53,7 +60,8 @@ void OptimisticReader<E>::fetch_several(Deadline until, Judge&& judge_one, bool 
       std::optional<bool> permitted = permit_.end(asked, until, idle);
       const auto is_block = [](const Several& each) { return !each.is_line(); };
       if (permitted && !*permitted && permit_.has(asked.rank) && std::any_of(key, last, is_block)) {
-        const auto again = permit_.begin(asked.rank);  // RP3
+        // RP3. Lines need no permit, but share the message.
+        const auto again = permit_.begin(asked.rank);
         post(key, last);
         permitted = permit_.end(again, until, idle);
       }

@@ -58,7 +58,7 @@ struct WaitResult {
 
 /// What an agent has sent to other nodes since its endpoint was made.
 struct Traffic {
-  std::uint64_t messages = 0;     // operations on words and bytes
+  std::uint64_t messages = 0;     // operations on words and bytes; joined reads (gather.h) are one
   std::uint64_t round_trips = 0;  // waits for them: one if several are under way
 };
 

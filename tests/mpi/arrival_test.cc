@@ -81,7 +81,7 @@ TEST_CASE("an idle rank with announced messages wakes up once in a millisecond")
   // By time, once in 50 us, there would be twenty times as many. Other work on the machine may look
   // like messages, now and then.
   bool seldom = false;
-  for (int i = 0; i < 10 && !seldom; ++i) {
+  for (int i = 0; i < 100 && !seldom; ++i) {
     const std::uint64_t begun = steady_ns();
     const std::uint64_t before = sleeps_so_far();
     ArrivalWatch({}).wait(std::chrono::milliseconds(200), false);

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -36,6 +37,7 @@ constexpr std::uint64_t kLargest = 512 * 1024;
 MpiFabric fabric_without_helper(std::uint64_t segment_bytes) {
   auto options = test::mpi_options(segment_bytes);
   options.progress_us = 3'600'000'000;
+  options.gathers = true;
   auto made = MpiFabric::create(options);
   REQUIRE(made.ok());
   return std::move(*made);
@@ -253,6 +255,30 @@ TEST_CASE("operations to a rank that does not answer are given up") {
     CHECK(added.value(ep.flush(1)) == 0);
     CHECK(other.answers(1, Deadline::within(std::chrono::minutes(1))));
     CHECK(other.load(rma, {1, kCount}) == 1);
+  });
+}
+
+TEST_CASE("a message of several reads to a rank that does not answer is given up") {
+  if constexpr (kOpenMpi) return;  // its flush knows no deadline
+  beside_sleeper([](MpiFabric& fabric, Gate& gate, Watchdog& watchdog) {
+    MpiEndpoint ep = *fabric.endpoint();
+    if (ep.is_local(1)) return gate.let_pass();  // MPI may read its memory by itself
+    const std::vector<Part> parts = {
+        {kAsleep + 512, 8}, {kAsleep + 544, 24}, {kAsleep + 600, 64}, {kAsleep + 700, 3}};
+    auto buffer = std::make_shared<std::vector<std::byte>>(8 + 24 + 64 + 3, std::byte{7});
+    const auto too = buffer;
+    const std::weak_ptr<std::vector<std::byte>> kept = buffer;
+    post_gather(ep, 1, parts, std::span(*buffer));
+    REQUIRE_FALSE(ep.flush_idle(1, Deadline::within(std::chrono::milliseconds(30))));
+    ep.keep(1, buffer);
+    buffer.reset();
+    ep.flush_all();
+    CHECK(watchdog.in_time());
+    CHECK(kept.use_count() == 2);
+    gate.let_pass();
+    CHECK(ep.answers(1, Deadline::within(std::chrono::minutes(1))));
+    CHECK(kept.use_count() == 1);
+    CHECK(std::count(too->begin(), too->end(), std::byte{0}) == std::ssize(*too));  // it has come
   });
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <string_view>
 #include <vector>
 
 #include "keyway/locks/base/clock.h"
@@ -14,13 +15,17 @@
 namespace keyway::fabric {
 namespace {
 
-constexpr int kReads = 8;
+constexpr int kReads = 16;
 constexpr int kBytes = 64;
 constexpr int kStride = 128;
 static_assert((kReads - 1) * kStride + kBytes <= kReservedBytes);
 constexpr int kRounds = 8;
 
-/// The shortest time of a few rounds. The first one, which may have to connect, is seldom it.
+void require(int code, std::string_view operation) {
+  if (code != MPI_SUCCESS) MpiInterface::stop_job(mpi_status(code, operation).message());
+}
+
+/// The shortest time of a few rounds. The first one, which may have to connect, is rarely it.
 template <class Round>
 std::uint64_t shortest_ns(Round&& round) {
   std::uint64_t shortest = std::numeric_limits<std::uint64_t>::max();
@@ -32,40 +37,51 @@ std::uint64_t shortest_ns(Round&& round) {
   return shortest;
 }
 
-/// A rank of another node, other ones for other ranks; `rank` itself if there is none.
-int far_rank(int rank, const std::vector<std::uint32_t>& node_of_rank) {
-  const auto ranks = static_cast<int>(node_of_rank.size());
+/// A rank of another host, other ones for other ranks; `rank` itself if there is none. Collective.
+int far_rank(MPI_Comm comm, MPI_Comm host) {
+  int rank = 0;
+  int ranks = 0;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &ranks);
+  int lowest = rank;  // of this host, which names it
+  MPI_Allreduce(MPI_IN_PLACE, &lowest, 1, MPI_INT, MPI_MIN, host);
+  std::vector<int> host_of(static_cast<std::size_t>(ranks));
+  MPI_Allgather(&lowest, 1, MPI_INT, host_of.data(), 1, MPI_INT, comm);
   for (int i = 0; i < ranks; ++i) {
     const int other = (rank + ranks / 2 + i) % ranks;
-    if (node_of_rank[other] != node_of_rank[rank]) return other;
+    if (host_of[static_cast<std::size_t>(other)] != lowest) return other;
   }
   return rank;
 }
 
-bool gather_is_quicker(int target, const MpiWindow& window) {
+GatherTimes gather_times(int target, const MpiWindow& window) {
   std::array<std::byte, kReads * kBytes> bytes{};
   std::array<MPI_Request, kReads> requests{};
+  requests.fill(MPI_REQUEST_NULL);
   const auto rank = static_cast<std::uint32_t>(target);
   std::array<Part, kReads> parts{};
-  for (int i = 0; i < kReads; ++i) parts[i] = {std::uint64_t{kStride} * i, kBytes};
+  for (std::uint64_t i = 0; i < kReads; ++i) parts[i] = {kStride * i, kBytes};
   ScatteredType scattered;
-  if (scattered.set(window, rank, parts) != MPI_SUCCESS) return false;
-  const std::uint64_t each_ns = shortest_ns([&] {
-    for (int i = 0; i < kReads; ++i) {
-      MPI_Rget(&bytes[i * kBytes], kBytes, MPI_BYTE, target,
-               window.displacement(Address(rank, parts[i].offset)), kBytes, MPI_BYTE, window.handle,
-               &requests[i]);
+  require(scattered.set(window, rank, parts), "MPI_Type_create_hindexed");
+  GatherTimes times;
+  times.each_ns = shortest_ns([&] {
+    for (std::size_t i = 0; i < kReads; ++i) {
+      require(MPI_Rget(&bytes[i * kBytes], kBytes, MPI_BYTE, target,
+                       window.displacement(Address(rank, parts[i].offset)), kBytes, MPI_BYTE,
+                       window.handle, &requests[i]),
+              "MPI_Rget");
     }
-    MPI_Waitall(kReads, requests.data(), MPI_STATUSES_IGNORE);
+    require(MPI_Waitall(kReads, requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
   });
-  const std::uint64_t together_ns = shortest_ns([&] {
-    MPI_Rget_accumulate(nullptr, 0, MPI_BYTE, bytes.data(), kReads * kBytes, MPI_BYTE, target, 0, 1,
-                        scattered.handle(), MPI_NO_OP, window.handle, requests.data());
-    MPI_Wait(requests.data(), MPI_STATUS_IGNORE);
+  times.together_ns = shortest_ns([&] {
+    require(
+        MPI_Rget_accumulate(nullptr, 0, MPI_BYTE, bytes.data(), kReads * kBytes, MPI_BYTE, target,
+                            0, 1, scattered.handle(), MPI_NO_OP, window.handle, requests.data()),
+        "MPI_Rget_accumulate");
+    require(MPI_Wait(requests.data(), MPI_STATUS_IGNORE), "MPI_Wait");
   });
-  scattered.free();
-  // A fifth less, so that ranks between which it makes no difference do not differ by chance.
-  return together_ns < each_ns - each_ns / 5;
+  require(scattered.free(), "MPI_Type_free");
+  return times;
 }
 
 }  // namespace
@@ -74,8 +90,8 @@ bool gathers_pay(MPI_Comm comm, const MpiMemory& memory) {
   if (kOpenMpi || memory.one_class()) return false;
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
-  const int target = far_rank(rank, memory.node_of_rank());
-  const bool pays = target != rank && gather_is_quicker(target, memory.window());
+  const int target = far_rank(comm, memory.host_comm());
+  const bool pays = target != rank && gather_pays(gather_times(target, memory.window()));
   MPI_Barrier(comm);  // until then each rank is inside MPI, and answers
   return pays;
 }

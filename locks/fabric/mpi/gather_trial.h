@@ -8,12 +8,25 @@
 
 #include <mpi.h>
 
+#include <cstdint>
+
 #include "keyway/locks/fabric/mpi/mpi_memory.h"
 
 namespace keyway::fabric {
 
-/// By reads of a few bytes of a rank of another node; false if there is none, or with Open MPI.
-/// Each rank finds out for itself.
+/// The shortest times of some reads of a few bytes.
+struct GatherTimes {
+  std::uint64_t each_ns = 0;      // a message for each
+  std::uint64_t together_ns = 0;  // one message
+};
+/// Half as long at most. In the trial the target is always inside MPI, and answers at once; a card
+/// needs no answer at other times, either.
+constexpr bool gather_pays(const GatherTimes& times) {
+  return times.together_ns < times.each_ns / 2;
+}
+
+/// Times small reads of a rank on another host; false if there is none, or with Open MPI. Each rank
+/// finds out for itself. Ranks of one host read without messages.
 bool gathers_pay(MPI_Comm comm, const MpiMemory& memory);
 
 }  // namespace keyway::fabric

@@ -143,7 +143,7 @@ Status MpiFabric::State::open(const Options& options) {
   ranks_on_machine = count_ranks_on_machine(comm);
   announced = announces_messages(comm, memory->host_comm(), mpi->event_sets());
   gathers = gathers_pay(comm, *memory);
-  if (options.gathers) gathers = *options.gathers && !kOpenMpi;
+  if (options.gathers) gathers = *options.gathers && !kOpenMpi && !memory->one_class();
   cores = discover_host().cores;
   return {};
 }

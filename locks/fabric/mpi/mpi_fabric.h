@@ -47,8 +47,8 @@ class MpiFabric {
     std::uint32_t ranks_per_node = 0;  // 0: as discovered. n: only n consecutive ranks share
                                        // memory, as if each n were on their own node
     std::uint32_t progress_us = kDefaultProgressUs;
-    // Whether one message carries several reads (gather.h). Nothing: if that pays, which is tried.
-    // Never with Open MPI.
+    // Whether one message carries several reads (gather.h). Unset: a trial decides when the fabric
+    // is opened. Never with Open MPI, or if every access is direct.
     std::optional<bool> gathers = {};
   };
 
@@ -76,7 +76,7 @@ class MpiFabric {
   bool one_class() const;
   /// Whether messages wake an idle rank (arrival_watch.h). If not, it looks for them by time.
   bool announced() const;
-  /// Whether one message carries several reads of this rank.
+  /// Whether this rank joins its reads of a rank of another node into one message.
   bool gathers() const;
   /// For a program that calls MPI itself: MpiInterface::call makes its calls safe together with
   /// ours.

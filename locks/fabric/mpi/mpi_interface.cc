@@ -204,18 +204,21 @@ void MpiInterface::post_get(const MpiWindow& window, Address a, void* out, std::
   });
 }
 
-// A request of MPI_Rget for scattered bytes is complete before they have come (MPICH 4.0, measured:
-// it makes them an MPI_Get, and hands out a request of nothing). One of MPI_Rget_accumulate is not.
+// A request of MPI_Rget for scattered bytes is complete before they have come (measured; MPICH's
+// UCX device makes them an MPI_Get, and hands out a request of nothing: pmodels/mpich issue 7896).
+// One of MPI_Rget_accumulate is not.
 void MpiInterface::post_gather(const MpiWindow& window, std::uint32_t rank,
                                std::span<const Part> parts, void* out, std::uint64_t bytes,
                                InFlight& in_flight) {
   const MutexLock guard(mutex_);
   count_entry();
   const std::uint64_t first = parts.front().offset;
+  // Before the datatype is made: it may throw. A null request that is left is complete.
+  MPI_Request& request = in_flight.requests.emplace_back(MPI_REQUEST_NULL);
   check(scattered_.set(window, rank, parts), "MPI_Type_create_hindexed", rank, first);
   check(MPI_Rget_accumulate(nullptr, 0, MPI_BYTE, out, static_cast<int>(bytes), MPI_BYTE,
                             static_cast<int>(rank), 0, 1, scattered_.handle(), MPI_NO_OP,
-                            window.handle, &in_flight.requests.emplace_back(MPI_REQUEST_NULL)),
+                            window.handle, &request),
         "MPI_Rget_accumulate", rank, first);
   check(scattered_.free(), "MPI_Type_free", rank, first);
 }

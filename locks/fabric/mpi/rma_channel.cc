@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "keyway/locks/base/check.h"
 #include "keyway/locks/fabric/mpi/mpi_library.h"
 
 namespace keyway::fabric {
@@ -140,6 +141,7 @@ void RmaChannel::post_gather(std::uint32_t rank, std::span<const Part> parts,
   while (!parts.empty()) {
     std::size_t count = 1;
     std::uint64_t bytes = parts.front().bytes;
+    KW_DCHECK(bytes <= out.size());
     const auto fits = [&](const Part& next, const Part& last) {
       return gathers_ && next.offset >= last.offset + last.bytes && count < kMaxGathered &&
              bytes + next.bytes <= kMaxGatheredBytes;
@@ -150,7 +152,7 @@ void RmaChannel::post_gather(std::uint32_t rank, std::span<const Part> parts,
     if (count < kMinGathered) {
       count = 1;
       bytes = parts.front().bytes;
-      post_read({rank, parts.front().offset}, out.first(bytes));
+      if (bytes != 0) post_read({rank, parts.front().offset}, out.first(bytes));
     } else {
       mpi_->post_gather(*window_, rank, parts.first(count), out.data(), bytes,
                         peers_[rank].in_flight);

@@ -27,7 +27,7 @@ class ScatteredType {
     }
     const int code = MPI_Type_create_hindexed(static_cast<int>(parts.size()), lengths_.data(),
                                               places_.data(), MPI_BYTE, &handle_);
-    return code != MPI_SUCCESS ? code : MPI_Type_commit(&handle_);
+    return code != MPI_SUCCESS ? code : MPI_Type_commit(&handle_);  // an error ends the job
   }
   MPI_Datatype handle() const { return handle_; }
   /// Operations that were posted with it are not affected.
