@@ -19,14 +19,13 @@ void OptimisticReader<E>::fetch_several(Deadline until, Judge&& judge_one, bool 
   std::sort(several_.begin(), several_.end(),
             [](const Several& a, const Several& b) { return a.from.word() < b.from.word(); });
   // The same bytes are read once: of a key that is named twice, or of keys of one line.
-  const auto is_same = [](const Several& a, const Several& b) {
-    return a.from == b.from && a.bytes == b.bytes;
-  };
   std::size_t total = 0;
-  for (std::size_t i = 0; i < several_.size(); ++i) {
-    const bool same = i > 0 && is_same(several_[i - 1], several_[i]);
-    several_[i].at = same ? several_[i - 1].at : total;
-    if (!same) total += several_[i].bytes;
+  const Several* last = nullptr;
+  for (Several& key : several_) {
+    const bool same = last != nullptr && last->from == key.from && last->bytes == key.bytes;
+    key.at = same ? last->at : total;
+    if (!same) total += key.bytes;
+    last = &key;
   }
   fetched_.resize(total);
   const auto bytes_of = [&](const Several& key) {
@@ -44,7 +43,7 @@ void OptimisticReader<E>::fetch_several(Deadline until, Judge&& judge_one, bool 
     const auto post = [&](Key key, Key last) {
       parts_.clear();
       for (auto each = key; each != last; ++each) {
-        if (each != key && is_same(*std::prev(each), *each)) continue;
+        if (each != key && each->at == std::prev(each)->at) continue;
         parts_.push_back({each->from.offset(), each->bytes});
       }
       fabric::post_gather(ep_, key->from.rank(), parts_, std::span(fetched_).subspan(key->at));

@@ -20,6 +20,15 @@ struct Part {
   std::uint64_t bytes = 0;
 };
 
+/// Posts a read of each part. `out` gets their bytes, one part after the other.
+template <Endpoint E>
+void post_each(E& ep, std::uint32_t rank, std::span<const Part> parts, std::span<std::byte> out) {
+  for (const Part& part : parts) {
+    ep.post_read(rma, {rank, part.offset}, out.first(part.bytes));
+    out = out.subspan(part.bytes);
+  }
+}
+
 /// Posts reads of all parts through the `rma` class, in any order. `out` is valid after the flush,
 /// and has the bytes of the parts one after the other. Parts in the order of their offsets, which
 /// do not overlap, need the fewest messages. An endpoint that can join them has post_gather().
@@ -28,10 +37,7 @@ void post_gather(E& ep, std::uint32_t rank, std::span<const Part> parts, std::sp
   if constexpr (requires { ep.post_gather(rank, parts, out); }) {
     ep.post_gather(rank, parts, out);
   } else {
-    for (const Part& part : parts) {
-      ep.post_read(rma, {rank, part.offset}, out.first(part.bytes));
-      out = out.subspan(part.bytes);
-    }
+    post_each(ep, rank, parts, out);
   }
 }
 

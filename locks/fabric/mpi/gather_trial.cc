@@ -4,11 +4,9 @@
 #include <array>
 #include <cstdint>
 #include <limits>
-#include <string_view>
 #include <vector>
 
 #include "keyway/locks/base/clock.h"
-#include "keyway/locks/fabric/mpi/mpi_library.h"
 #include "keyway/locks/fabric/mpi/scattered_type.h"
 #include "keyway/locks/fabric/segment.h"
 
@@ -20,10 +18,6 @@ constexpr int kBytes = 64;
 constexpr int kStride = 128;
 static_assert((kReads - 1) * kStride + kBytes <= kReservedBytes);
 constexpr int kRounds = 8;
-
-void require(int code, std::string_view operation) {
-  if (code != MPI_SUCCESS) MpiInterface::stop_job(mpi_status(code, operation).message());
-}
 
 /// The shortest time of a few rounds. The first one, which may have to connect, is rarely it.
 template <class Round>
@@ -37,19 +31,15 @@ std::uint64_t shortest_ns(Round&& round) {
   return shortest;
 }
 
-/// A rank of another host, other ones for other ranks; `rank` itself if there is none. Collective.
-int far_rank(MPI_Comm comm, MPI_Comm host) {
-  int rank = 0;
-  int ranks = 0;
-  MPI_Comm_rank(comm, &rank);
-  MPI_Comm_size(comm, &ranks);
-  int lowest = rank;  // of this host, which names it
-  MPI_Allreduce(MPI_IN_PLACE, &lowest, 1, MPI_INT, MPI_MIN, host);
-  std::vector<int> host_of(static_cast<std::size_t>(ranks));
-  MPI_Allgather(&lowest, 1, MPI_INT, host_of.data(), 1, MPI_INT, comm);
+/// A rank of another host, other ones for other ranks; `rank` itself if there is none.
+int far_rank(int rank, const std::vector<std::uint32_t>& host_of_rank) {
+  const auto ranks = static_cast<int>(host_of_rank.size());
   for (int i = 0; i < ranks; ++i) {
     const int other = (rank + ranks / 2 + i) % ranks;
-    if (host_of[static_cast<std::size_t>(other)] != lowest) return other;
+    if (host_of_rank[static_cast<std::size_t>(other)] !=
+        host_of_rank[static_cast<std::size_t>(rank)]) {
+      return other;
+    }
   }
   return rank;
 }
@@ -62,35 +52,34 @@ GatherTimes gather_times(int target, const MpiWindow& window) {
   std::array<Part, kReads> parts{};
   for (std::uint64_t i = 0; i < kReads; ++i) parts[i] = {kStride * i, kBytes};
   ScatteredType scattered;
-  require(scattered.set(window, rank, parts), "MPI_Type_create_hindexed");
+  require_mpi(scattered.set(window, rank, parts), "MPI_Type_create_hindexed");
   GatherTimes times;
   times.each_ns = shortest_ns([&] {
     for (std::size_t i = 0; i < kReads; ++i) {
-      require(MPI_Rget(&bytes[i * kBytes], kBytes, MPI_BYTE, target,
-                       window.displacement(Address(rank, parts[i].offset)), kBytes, MPI_BYTE,
-                       window.handle, &requests[i]),
-              "MPI_Rget");
+      require_mpi(MPI_Rget(&bytes[i * kBytes], kBytes, MPI_BYTE, target,
+                           window.displacement(Address(rank, parts[i].offset)), kBytes, MPI_BYTE,
+                           window.handle, &requests[i]),
+                  "MPI_Rget");
     }
-    require(MPI_Waitall(kReads, requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+    require_mpi(MPI_Waitall(kReads, requests.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
   });
   times.together_ns = shortest_ns([&] {
-    require(
+    require_mpi(
         MPI_Rget_accumulate(nullptr, 0, MPI_BYTE, bytes.data(), kReads * kBytes, MPI_BYTE, target,
                             0, 1, scattered.handle(), MPI_NO_OP, window.handle, requests.data()),
         "MPI_Rget_accumulate");
-    require(MPI_Wait(requests.data(), MPI_STATUS_IGNORE), "MPI_Wait");
+    require_mpi(MPI_Wait(requests.data(), MPI_STATUS_IGNORE), "MPI_Wait");
   });
-  require(scattered.free(), "MPI_Type_free");
+  require_mpi(scattered.free(), "MPI_Type_free");
   return times;
 }
 
 }  // namespace
 
 bool gathers_pay(MPI_Comm comm, const MpiMemory& memory) {
-  if (kOpenMpi || memory.one_class()) return false;
   int rank = 0;
   MPI_Comm_rank(comm, &rank);
-  const int target = far_rank(comm, memory.host_comm());
+  const int target = far_rank(rank, memory.host_of_rank());
   const bool pays = target != rank && gather_pays(gather_times(target, memory.window()));
   MPI_Barrier(comm);  // until then each rank is inside MPI, and answers
   return pays;

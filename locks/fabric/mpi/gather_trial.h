@@ -25,8 +25,8 @@ constexpr bool gather_pays(const GatherTimes& times) {
   return times.together_ns < times.each_ns / 2;
 }
 
-/// Times small reads of a rank on another host; false if there is none, or with Open MPI. Each rank
-/// finds out for itself. Ranks of one host read without messages.
+/// Times small reads of a rank on another host; false if there is none: ranks of one host read
+/// without messages. Each rank finds out for itself. Not with Open MPI.
 bool gathers_pay(MPI_Comm comm, const MpiMemory& memory);
 
 }  // namespace keyway::fabric

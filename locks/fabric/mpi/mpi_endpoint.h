@@ -139,11 +139,8 @@ class MpiEndpoint {
 
   /// As gather.h says.
   void post_gather(std::uint32_t rank, std::span<const Part> parts, std::span<std::byte> out) {
-    if (channel_ != nullptr) return channel_->post_gather(rank, parts, out);
-    for (const Part& part : parts) {
-      read(rma, {rank, part.offset}, out.first(part.bytes));
-      out = out.subspan(part.bytes);
-    }
+    if (!gathers_) return post_each(*this, rank, parts, out);
+    channel_->post_gather(rank, parts, out);
   }
 
   // --- completion
@@ -254,6 +251,7 @@ class MpiEndpoint {
   std::byte* const* bases_ = nullptr;
   bool one_class_ = false;
   bool crowded_ = false;  // see mpi_wait.h
+  bool gathers_ = false;  // MpiFabric::gathers()
   std::uint32_t rank_ = 0;
   std::uint32_t ranks_ = 0;
   std::uint64_t segment_bytes_ = 0;

@@ -57,13 +57,10 @@ template <class Start>
 void complete(MpiInterface& mpi, const RankService& service, bool crowded, std::string_view name,
               Start&& start) {
   MPI_Request request = MPI_REQUEST_NULL;
-  const auto require = [&](int code) {
-    if (code != MPI_SUCCESS) MpiInterface::stop_job(mpi_status(code, name).message());
-  };
-  mpi.briefly([&] { require(start(&request)); });
+  mpi.briefly([&] { require_mpi(start(&request), name); });
   const auto done = [&] {
     int flag = 0;
-    mpi.briefly([&] { require(MPI_Test(&request, &flag, MPI_STATUS_IGNORE)); });
+    mpi.briefly([&] { require_mpi(MPI_Test(&request, &flag, MPI_STATUS_IGNORE), name); });
     return flag != 0;
   };
   mpi_wait_loop(
@@ -104,6 +101,7 @@ Status same_everywhere(MPI_Comm comm, const MpiFabric::Options& options) {
       AgreedOption::number("ranks_per_node", options.ranks_per_node),
       AgreedOption::number("segment_bytes", options.segment_bytes),
       AgreedOption::number("agents_per_rank", options.agents_per_rank),
+      AgreedOption::number("gathers", options.gathers ? 1 + *options.gathers : 0),
       AgreedOption::text("the topology", options.topology),
   };
   return agree_on(comm, agreed);
@@ -142,8 +140,9 @@ Status MpiFabric::State::open(const Options& options) {
   watch = std::move(*watching);
   ranks_on_machine = count_ranks_on_machine(comm);
   announced = announces_messages(comm, memory->host_comm(), mpi->event_sets());
-  gathers = gathers_pay(comm, *memory);
-  if (options.gathers) gathers = *options.gathers && !kOpenMpi && !memory->one_class();
+  if (!kOpenMpi && !memory->one_class()) {
+    gathers = options.gathers ? *options.gathers : gathers_pay(comm, *memory);
+  }
   cores = discover_host().cores;
   return {};
 }
@@ -241,8 +240,9 @@ MpiEndpoint MpiFabric::make_endpoint(SlotHold hold, std::uint32_t agents) const 
   made.hold_ = std::move(hold);
   if (!made.one_class_) {
     made.crowded_ = state.crowded(agents);
+    made.gathers_ = state.gathers;
     made.channel_ = std::make_unique<RmaChannel>(state.mpi, *state.memory, state.service,
-                                                 *state.answers, made.crowded_, state.gathers);
+                                                 *state.answers, made.crowded_);
   }
   return made;
 }

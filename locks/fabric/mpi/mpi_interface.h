@@ -199,5 +199,9 @@ class MpiInterface {
 
 /// A sentence for an MPI error code, e.g. "MPI_Win_create failed: ...".
 Status mpi_status(int code, std::string_view operation);
+/// Stops the job with that sentence, if it is an error.
+inline void require_mpi(int code, std::string_view operation) {
+  if (code != MPI_SUCCESS) MpiInterface::stop_job(mpi_status(code, operation).message());
+}
 
 }  // namespace keyway::fabric

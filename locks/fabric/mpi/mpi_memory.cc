@@ -114,10 +114,16 @@ Status MpiMemory::find_nodes(const Options& options) {
   code = MPI_Comm_split(host_comm_, pretended, rank, &node_comm_);
   if (code != MPI_SUCCESS) return mpi_status(code, "MPI_Comm_split");
 
-  std::uint32_t leader = static_cast<std::uint32_t>(rank);
-  MPI_Bcast(&leader, 1, MPI_UINT32_T, 0, node_comm_);
-  node_of_rank_.resize(static_cast<std::size_t>(ranks));
-  MPI_Allgather(&leader, 1, MPI_UINT32_T, node_of_rank_.data(), 1, MPI_UINT32_T, comm_);
+  // Of the ranks of each part, in which they are in order: the lowest.
+  const auto lowest_of = [&](MPI_Comm part) {
+    std::uint32_t lowest = static_cast<std::uint32_t>(rank);
+    MPI_Bcast(&lowest, 1, MPI_UINT32_T, 0, part);
+    std::vector<std::uint32_t> of_rank(static_cast<std::size_t>(ranks));
+    MPI_Allgather(&lowest, 1, MPI_UINT32_T, of_rank.data(), 1, MPI_UINT32_T, comm_);
+    return of_rank;
+  };
+  node_of_rank_ = lowest_of(node_comm_);
+  host_of_rank_ = lowest_of(host_comm_);
   int on_node = 0;
   MPI_Comm_size(node_comm_, &on_node);
   one_class_ = on_node == ranks && !options.force_rma;

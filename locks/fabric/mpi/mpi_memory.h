@@ -47,6 +47,8 @@ class MpiMemory {
   const std::vector<std::byte*>& bases() const { return bases_; }
   /// The node of each rank: the lowest rank on it.
   const std::vector<std::uint32_t>& node_of_rank() const { return node_of_rank_; }
+  /// The same for the hosts, regardless of ranks_per_node.
+  const std::vector<std::uint32_t>& host_of_rank() const { return host_of_rank_; }
   /// Whether all access is direct; then there is no window.
   bool one_class() const { return one_class_; }
   const MpiWindow& window() const { return window_; }
@@ -67,6 +69,7 @@ class MpiMemory {
   bool one_class_ = false;
   MpiWindow window_;  // the job's; its handle may be shared_
   std::vector<std::uint32_t> node_of_rank_;
+  std::vector<std::uint32_t> host_of_rank_;
   std::vector<std::byte*> bases_;
   std::vector<MPI_Aint> skipped_;  // bytes before each rank's segment in what it allocated
 };

@@ -9,13 +9,12 @@
 namespace keyway::fabric {
 
 RmaChannel::RmaChannel(std::shared_ptr<MpiInterface> mpi, const MpiMemory& memory,
-                       const RankService& service, LastAnswers& answers, bool crowded, bool gathers)
+                       const RankService& service, LastAnswers& answers, bool crowded)
     : mpi_(std::move(mpi)),
       window_(&memory.window()),
       service_(&service),
       answers_(&answers),
       crowded_(crowded),
-      gathers_(gathers),
       slots_(kResultSlots),
       peers_(memory.bases().size()) {
   dirty_.reserve(peers_.size());  // what is posted is listed, also at the end of memory
@@ -143,7 +142,7 @@ void RmaChannel::post_gather(std::uint32_t rank, std::span<const Part> parts,
     std::uint64_t bytes = parts.front().bytes;
     KW_DCHECK(bytes <= out.size());
     const auto fits = [&](const Part& next, const Part& last) {
-      return gathers_ && next.offset >= last.offset + last.bytes && count < kMaxGathered &&
+      return next.offset >= last.offset + last.bytes && count < kMaxGathered &&
              bytes + next.bytes <= kMaxGatheredBytes;
     };
     while (count < parts.size() && fits(parts[count], parts[count - 1])) {

@@ -41,9 +41,8 @@ inline constexpr std::uint64_t kMaxGatheredBytes = 64 << 10;
 class RmaChannel {
  public:
   /// Memory, service and answers outlive the channel. `crowded` as in mpi_wait.h.
-  /// `gathers`: whether one message for several reads pays (gather_trial.h).
   RmaChannel(std::shared_ptr<MpiInterface> mpi, const MpiMemory& memory, const RankService& service,
-             LastAnswers& answers, bool crowded, bool gathers);
+             LastAnswers& answers, bool crowded);
   /// Completes the operations in flight: MPI still writes to our slots and the caller's buffers.
   ~RmaChannel();
   RmaChannel(const RmaChannel&) = delete;
@@ -59,7 +58,7 @@ class RmaChannel {
   Pending post_compare_swap(Address a, std::uint64_t expected, std::uint64_t desired);
   PendingBytes post_read(Address a, std::span<std::byte> out);
   void post_write(Address a, std::span<const std::byte> in);
-  /// As gather.h says.
+  /// As gather.h says. Not with Open MPI.
   void post_gather(std::uint32_t rank, std::span<const Part> parts, std::span<std::byte> out);
 
   Flushed flush(std::uint32_t rank) {
@@ -137,7 +136,6 @@ class RmaChannel {
   const RankService* service_;
   LastAnswers* answers_;
   bool crowded_;
-  bool gathers_;
   std::uint64_t issued_ = 0;  // operations so far: the sequence of the last one
   Traffic traffic_;
   std::uint64_t posted_ = 0;  // slots handed out so far
