@@ -128,8 +128,8 @@ class Session : public KeyOperations<Session<E>> {
   Result<std::uint64_t> sweep_expired(std::uint32_t rank);
   Result<SweepPart> sweep_part(std::uint32_t rank, std::uint64_t from, std::uint64_t lines);
 
-  // --- the locks Activates another of the store's lock kinds on one stripe; operations continue
-  /// meanwhile.
+  // --- the locks
+  /// Activates another of the store's lock kinds on one stripe; operations continue meanwhile.
   Status switch_kind(std::uint32_t rank, std::uint64_t stripe, locks::KindIndex target);
   /// The same by the kind's name.
   Status switch_kind(std::uint32_t rank, std::uint64_t stripe, std::string_view kind);

@@ -100,6 +100,14 @@ struct Bucket {
     }
     return {};
   }
+  /// Calls visit(at, entry) for each entry, from the first word on.
+  template <class Visit>
+  void for_each_entry(Visit&& visit) const {
+    for (std::uint32_t i = 1; i < kBucketWords; i += entry(i).words()) {
+      if (entry(i).kind() == EntryKind::kEmpty) break;
+      visit(i, entry(i));
+    }
+  }
   /// The first free word; kBucketWords when the line is full.
   std::uint32_t used() const {
     std::uint32_t at = 1;

@@ -101,6 +101,11 @@ class BucketChain {
   template <class Access>
   void read_whole(Access access, std::uint32_t rank, std::uint64_t bucket);
   void forget_ahead() { ahead_.clear(); }
+  /// The own lines of the buckets behind this one, as far as they have been read with it.
+  std::span<const Bucket> ahead_of(std::uint64_t bucket) const {
+    if (bucket < ahead_from_ || bucket - ahead_from_ >= ahead_.size()) return {};
+    return std::span(ahead_).subspan(bucket - ahead_from_ + 1);
+  }
   /// Takes an element out of the lines; freed_ has room for two blocks of it. The bucket is written
   /// by end_removals(), which allocates nothing.
   void remove(const Location& location, const Found& found);

@@ -136,13 +136,11 @@ void KeySurvey<E>::find_candidates(std::span<const Location> locations) {
     for (NextLine& next : next_lines_) {
       const Bucket& line = next.line;
       if (longest_ == 0) first_lines_[next.of] = line;
-      for (std::uint32_t i = 1; i < kBucketWords; i += line.entry(i).words()) {
-        const EntryWord entry = line.entry(i);
-        if (entry.kind() == EntryKind::kEmpty) break;
+      line.for_each_entry([&](std::uint32_t, EntryWord entry) {
         const bool may_be =
             entry.kind() == EntryKind::kHeap && entry.tag() == tag_of(locations[next.of].hash);
         if (may_be) candidates_.push_back({.of = next.of, .entry = entry});
-      }
+      });
       if (line.link() == 0) continue;
       const NextLine further{next.of, {next.at.rank(), line.link()}, {}};
       next_lines_[kept++] = further;

@@ -61,6 +61,9 @@ class Scanner {
                                   std::uint64_t limit, Shown shown, ScanSink sink);
 
  private:
+  /// A scan of elements reads blocks up to this size at once: 64 KiB for Walker::kPeeksAhead.
+  static constexpr std::uint64_t kWholeBytes = 512;
+
   // An entry of the chain that has not been shown yet. It begins at word `entry` of the line.
   struct Unshown {
     std::uint32_t tag = 0;  // as Geometry::cursor_tag() has it
@@ -72,7 +75,7 @@ class Scanner {
 
   void collect_unshown(std::uint64_t from_tag);
   template <class Access>
-  Code copy(Access access, std::uint32_t rank, const Unshown& next, std::size_t i, Shown shown,
+  Code copy(Access access, std::uint32_t rank, const Unshown& next, Shown shown,
             std::string_view from, std::size_t before);
   template <class Access>
   Status scan_bucket(Access access, std::uint32_t rank, ScanPlace& at, std::uint64_t most,
@@ -98,25 +101,23 @@ void Scanner<E>::collect_unshown(std::uint64_t from_tag) {
   unshown_.clear();
   const auto lines = chain_.lines();
   for (std::uint32_t line = 0; line < lines.size(); ++line) {
-    const Bucket& words = lines[line].bucket;
-    for (std::uint32_t i = 1; i < kBucketWords; i += words.entry(i).words()) {
-      if (words.entry(i).kind() == EntryKind::kEmpty) break;
-      const std::uint64_t tag = geometry_.cursor_tag(words.entry(i).tag());
-      if (tag >= from_tag) unshown_.push_back({static_cast<std::uint32_t>(tag), line, i});
-    }
+    lines[line].bucket.for_each_entry([&](std::uint32_t at, EntryWord entry) {
+      const std::uint64_t tag = geometry_.cursor_tag(entry.tag());
+      if (tag >= from_tag) unshown_.push_back({static_cast<std::uint32_t>(tag), line, at});
+    });
   }
   std::make_heap(unshown_.begin(), unshown_.end(), std::greater<>());
 }
 
-/// Copies the element of an entry into scanned_, which has been peeked at as the i-th: the part of
-/// it that a scan shows, unless it is expired. `before` elements belong to other buckets; those
-/// after them come before the key `from`, if this is it, and are left out.
+/// Copies the element of an entry into scanned_, which has been peeked at: the part of it that a
+/// scan shows, unless it is expired. `before` elements belong to other buckets; those after them
+/// come before the key `from`, if this is it, and are left out.
 template <fabric::Endpoint E>
 template <class Access>
-Code Scanner<E>::copy(Access access, std::uint32_t rank, const Unshown& next, std::size_t i,
-                      Shown shown, std::string_view from, std::size_t before) {
+Code Scanner<E>::copy(Access access, std::uint32_t rank, const Unshown& next, Shown shown,
+                      std::string_view from, std::size_t before) {
   Found found{.line = next.line, .at = static_cast<std::uint16_t>(next.entry)};
-  Code code = walker_.look(access, rank, chain_.lines()[next.line].bucket, i, found);
+  Code code = walker_.look(access, rank, chain_.lines()[next.line].bucket, found);
   if (code != Code::kOk) return code;
   if (found.head.key == from) scanned_.resize(before);
   if (clock_.is_past(rank, found.head.expires_at_ms)) return code;
@@ -137,6 +138,8 @@ Status Scanner<E>::scan_bucket(Access access, std::uint32_t rank, ScanPlace& at,
   chain_.read_whole(access, rank, at.bucket);
   collect_unshown(at.tag);
   const std::size_t before = scanned_.size();
+  const typename Walker<E>::Peek how{.most = most,
+                                     .whole = shown == Shown::kElements ? kWholeBytes : 0};
   while (!unshown_.empty()) {
     std::array<Unshown, Walker<E>::kPeeks> next;
     std::array<EntryWord, Walker<E>::kPeeks> entries;
@@ -147,13 +150,13 @@ Status Scanner<E>::scan_bucket(Access access, std::uint32_t rank, ScanPlace& at,
       entries[i] = chain_.lines()[next[i].line].bucket.entry(next[i].entry);
       unshown_.pop_back();
     }
-    walker_.peek(access, rank, std::span(entries).first(n));
+    walker_.peek(access, rank, at.bucket, std::span(entries).first(n), how);
     for (std::size_t i = 0; i < n; ++i) {
       const bool enough = scanned_.size() - before >= most;
       const bool same_place = next[i].tag == at.tag;
       at.tag = next[i].tag;
       if (enough && !same_place) return {};  // S2
-      const Code code = copy(access, rank, next[i], i, shown, from, before);
+      const Code code = copy(access, rank, next[i], shown, from, before);
       if (code != Code::kOk) return Status(code);
     }
   }

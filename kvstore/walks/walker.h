@@ -2,6 +2,8 @@
 //
 // *What.* A walk reads the first bytes of each element, which contain header, expiry and most keys.
 // Only a scan that shows values reads these. It locks one stripe at a time.
+// *Round trips.* On another rank, for up to kBucketsAhead buckets of a stripe: one for their lines,
+// one for each kPeeksAhead elements, and one for each overflow line and each longer key or value.
 // *Thread safety.* One session's.
 // *Invariants.* Those of session.h.
 #pragma once
@@ -20,6 +22,7 @@
 #include "keyway/kvstore/volume/element_reader.h"
 #include "keyway/kvstore/volume/freed_blocks.h"
 #include "keyway/kvstore/volume/operation_clock.h"
+#include "keyway/kvstore/walks/element_peeks.h"
 #include "keyway/locks/base/prefetch.h"
 #include "keyway/locks/fabric/fiber.h"
 #include "keyway/locks/fabric/with_access.h"
@@ -29,8 +32,19 @@ namespace keyway::store {
 template <fabric::Endpoint E>
 class Walker {
  public:
-  /// Elements that are peeked at together: as many as a line has entries.
+  /// Elements that are peeked at by one call, at most: as many as a line has entries.
   static constexpr std::size_t kPeeks = kEntryWords;
+  /// Elements of another rank that are peeked at in one round trip, those of the buckets behind
+  /// included.
+  static constexpr std::size_t kPeeksAhead = 128;
+  /// This many bytes of an element contain header, expiry, and most keys.
+  static constexpr std::uint64_t kPeekBytes = 64;
+
+  /// How a walk looks at the elements of another rank.
+  struct Peek {
+    std::size_t most = kPeeksAhead;  // elements that it will need, buckets behind included
+    std::uint64_t whole = 0;         // blocks up to this size are read as a whole
+  };
 
   Walker(E& ep, const Geometry& geometry, StripeGate<E>& gate, OperationClock<E>& clock,
          ElementReader<E>& reader, BucketChain<E>& chain, Heap<E>& heap, FreedBlocks<E>& freed)
@@ -72,14 +86,16 @@ class Walker {
   /// Counts the elements of a rank and their blocks; the caller adds the table and the heap.
   Result<VolumeReport> report(std::uint32_t rank);
 
-  /// Reads the first bytes of the elements of these entries, kPeeks at most: on another rank all of
-  /// them in one round trip. Local ones are only prefetched.
+  /// Reads the first bytes of the elements of these entries of a bucket, kPeeks at most: on another
+  /// rank all of them in one round trip, together with elements of the buckets behind it. Local
+  /// ones are only prefetched.
   template <class Access>
-  void peek(Access access, std::uint32_t rank, std::span<const EntryWord> entries);
-  /// The entry of a line at found.at, which has been peeked at as the i-th, with its element but
-  /// for the value. Whether that is past is for the caller to ask. kCorruption.
+  void peek(Access access, std::uint32_t rank, std::uint64_t bucket,
+            std::span<const EntryWord> entries, const Peek& how);
+  /// The entry of a line at found.at, which has been peeked at, with its element, and its value if
+  /// that was read. The caller asks whether it is past. kCorruption.
   template <class Access>
-  Code look(Access access, std::uint32_t rank, const Bucket& line, std::size_t i, Found& found);
+  Code look(Access access, std::uint32_t rank, const Bucket& line, Found& found);
 
  private:
   /// Frees what an operation has dropped when it goes, also by an exception: after the locks (K4).
@@ -93,10 +109,8 @@ class Walker {
    private:
     FreedBlocks<E>& freed_;
   };
-  // This many bytes of an element contain header, expiry, and most keys.
-  static constexpr std::uint64_t kPeekBytes = 64;
-
-  std::span<std::byte> peeked_at(std::size_t i, EntryWord entry);
+  void add_peek(EntryWord entry, const Peek& how);
+  void add_ahead(std::uint64_t bucket, const Peek& how);
 
   E& ep_;
   const Geometry& geometry_;
@@ -106,49 +120,60 @@ class Walker {
   BucketChain<E>& chain_;
   Heap<E>& heap_;
   FreedBlocks<E>& freed_;
-  // The first bytes of the remote elements of a line.
-  std::array<std::array<std::byte, kPeekBytes>, kPeeks> peeked_{};
+  ElementPeeks<E> peeks_;  // elements of the locked stripe
 };
 
-/// The buffer that the first bytes of the i-th of these elements are read to.
 template <fabric::Endpoint E>
-std::span<std::byte> Walker<E>::peeked_at(std::size_t i, EntryWord entry) {
-  const std::uint64_t block =
-      entry.size_class() == kRunClass ? kChunkBytes : class_bytes(entry.size_class());
-  return std::span(peeked_[i]).first(std::min(kPeekBytes, block));
+void Walker<E>::add_peek(EntryWord entry, const Peek& how) {
+  if (entry.kind() != EntryKind::kHeap) return;
+  const bool run = entry.size_class() == kRunClass;
+  const std::uint64_t block = run ? kChunkBytes : class_bytes(entry.size_class());
+  const bool all = block <= std::max(how.whole, kPeekBytes);
+  peeks_.add(entry, all ? block : kPeekBytes);
+}
+
+/// Adds elements of the buckets behind this one, whose lines have been read with its own.
+template <fabric::Endpoint E>
+void Walker<E>::add_ahead(std::uint64_t bucket, const Peek& how) {
+  // All of a line, or none: else this line would be peeked at twice.
+  const std::size_t enough = std::min(how.most, kPeeksAhead - kPeeks + 1);
+  for (const Bucket& line : chain_.ahead_of(bucket)) {
+    if (peeks_.size() >= enough) return;
+    line.for_each_entry([&](std::uint32_t, EntryWord entry) { add_peek(entry, how); });
+  }
 }
 
 template <fabric::Endpoint E>
 template <class Access>
 void Walker<E>::peek([[maybe_unused]] Access access, std::uint32_t rank,
-                     std::span<const EntryWord> entries) {
-  const auto post = [&] {
-    bool posted = false;
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-      if (entries[i].kind() != EntryKind::kHeap) continue;
-      const fabric::Address at{rank, entries[i].offset()};
-      posted = true;
-      if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
-        prefetch_line(ep_.view(at));
-      } else {
-        ep_.post_read(access, at, peeked_at(i, entries[i]));
-      }
-    }
-    return posted;
-  };
+                     [[maybe_unused]] std::uint64_t bucket, std::span<const EntryWord> entries,
+                     [[maybe_unused]] const Peek& how) {
+  const auto in_heap = [](EntryWord entry) { return entry.kind() == EntryKind::kHeap; };
   if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
-    post();
-  } else if (clock_.wants_words()) {
-    clock_.read_with_words(rank, post);
-  } else if (post()) {
-    ep_.flush(rank);
+    for (const EntryWord entry : entries) {
+      if (in_heap(entry)) prefetch_line(ep_.view({rank, entry.offset()}));
+    }
+  } else {
+    const auto is_missing = [&](EntryWord entry) {
+      return in_heap(entry) && peeks_.of(entry).empty();
+    };
+    if (std::none_of(entries.begin(), entries.end(), is_missing)) return;
+    peeks_.clear();
+    for (const EntryWord entry : entries) add_peek(entry, how);
+    add_ahead(bucket, how);
+    if (clock_.wants_words()) {
+      clock_.read_with_words(rank, [&] { peeks_.post(ep_, rank); });
+    } else {
+      peeks_.post(ep_, rank);
+      ep_.flush(rank);
+    }
   }
 }
 
 template <fabric::Endpoint E>
 template <class Access>
 Code Walker<E>::look([[maybe_unused]] Access access, std::uint32_t rank, const Bucket& line,
-                     [[maybe_unused]] std::size_t i, Found& found) {
+                     Found& found) {
   found.entry = line.entry(found.at);
   if (found.entry.kind() == EntryKind::kInline) {
     found.take_inline(line);
@@ -159,14 +184,13 @@ Code Walker<E>::look([[maybe_unused]] Access access, std::uint32_t rank, const B
     const std::byte* start = ep_.view(at);
     found.take({start, element_bytes_from_header({start, kElementHeaderBytes})});
   } else {
-    const auto peeked = peeked_at(i, found.entry);
+    const auto peeked = peeks_.of(found.entry);
     const ElementHeader header = ElementHeader::of(peeked);
     if (!reader_.is_within(found.entry, header)) return Code::kCorruption;
     if (header.total() <= peeked.size() && !element_intact(geometry_.sum_seed(), peeked))
       return Code::kCorruption;
     const bool long_key = header.head_bytes() > peeked.size();
-    found.take(long_key ? reader_.read(access, at, header.head_bytes())
-                        : std::span<const std::byte>(peeked));
+    found.take(long_key ? reader_.read(access, at, header.head_bytes()) : peeked);
   }
   clock_.expect_expiry(found.head.expires());
   return Code::kOk;
@@ -182,16 +206,13 @@ Status Walker<E>::bucket(Access access, std::uint32_t rank, std::uint64_t bucket
     const Bucket read = lines[line].bucket;  // visit() may take entries out of the line
     std::array<EntryWord, kPeeks> entries;
     std::size_t n = 0;
-    for (std::uint32_t i = 1; i < kBucketWords; i += read.entry(i).words()) {
-      if (read.entry(i).kind() == EntryKind::kEmpty) break;
-      entries[n++] = read.entry(i);
-    }
-    peek(access, rank, std::span(entries).first(n));
+    read.for_each_entry([&](std::uint32_t, EntryWord entry) { entries[n++] = entry; });
+    peek(access, rank, bucket, std::span(entries).first(n), {});
     std::uint16_t at = 1;
     std::uint16_t now_at = 1;
     for (std::size_t i = 0; i < n; at += entries[i++].words()) {
       Found found{.line = line, .at = at};
-      if (const Code code = look(access, rank, read, i, found); code != Code::kOk) {
+      if (const Code code = look(access, rank, read, found); code != Code::kOk) {
         return Status(code);
       }
       found.at = now_at;
@@ -210,6 +231,7 @@ Status Walker<E>::in_stripe(std::uint32_t rank, std::uint64_t stripe, locks::Mod
   if (!grant.ok()) return grant.status();
   clock_.begin(rank);
   chain_.forget_ahead();
+  peeks_.clear();
   const CollectLater garbage(freed_);
   const StripeGuard<E> held(gate_, rank, stripe, *grant);
   return body();
