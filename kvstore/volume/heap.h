@@ -191,6 +191,9 @@ class Heap {
   // trip costs (remote).
   static constexpr std::uint64_t kScanWords = 64;
   static constexpr std::uint64_t kRemoteScanWords = 512;
+  // Chunks of a run that are claimed or freed in one round trip: few enough that every fabric keeps
+  // the results (endpoint.h, Pending).
+  static constexpr std::uint64_t kStatesAtOnce = 32;
 
   // heap_held.h
   Leases& leases(std::uint32_t rank);
@@ -227,6 +230,8 @@ class Heap {
   bool lease_by_search(std::uint32_t rank, std::uint32_t size_class, std::uint64_t most,
                        bool may_claim);
   // heap_run.h
+  template <class ChunkAt>
+  void free_chunks(std::uint32_t rank, std::uint64_t count, ChunkAt&& chunk_at);
   std::uint64_t allocate_run(std::uint32_t rank, std::uint64_t chunks);
   bool claim_run(std::uint32_t rank, std::uint64_t first, std::uint64_t chunks);
   std::uint64_t search_run(std::uint32_t rank, std::uint64_t chunks);

@@ -244,9 +244,7 @@ template <fabric::Endpoint E>
 bool Heap<E>::end_run(const Move& move) {
   const std::uint32_t rank = move.lacking.rank;
   if (move.claimed.size() < move.lacking.chunks) {
-    for (const std::uint64_t chunk : move.claimed) {
-      ep_.store(rma, geometry_.chunk_state(rank, chunk), 0);
-    }
+    free_chunks(rank, move.claimed.size(), [&](std::uint64_t i) { return move.claimed[i]; });
     return false;
   }
   const ChunkState head(ChunkState::kRunHead, move.lacking.chunks);

@@ -1,6 +1,9 @@
 // Heap<E>: runs of whole chunks, for elements larger than a chunk. Included by heap_impl.h.
 #pragma once
 
+#include <algorithm>
+#include <array>
+
 #include "keyway/kvstore/volume/heap.h"
 
 namespace keyway::store {
@@ -26,15 +29,40 @@ std::uint64_t Heap<E>::allocate_run(std::uint32_t rank, std::uint64_t chunks) {
   return first == kNone ? kNone : geometry_.chunk(rank, first).offset();
 }
 
-/// Claims chunks first .. first + chunks - 1, or none of them.
+/// Makes chunks free, which are all this agent's: chunk_at(0) .. chunk_at(count - 1).
+template <fabric::Endpoint E>
+template <class ChunkAt>
+void Heap<E>::free_chunks(std::uint32_t rank, std::uint64_t count, ChunkAt&& chunk_at) {
+  for (std::uint64_t i = 0; i < count; ++i) {
+    ep_.post_store(rma, geometry_.chunk_state(rank, chunk_at(i)), 0);
+    if ((i + 1) % kStatesAtOnce == 0) ep_.flush(rank);
+  }
+  ep_.flush(rank);
+}
+
+/// Claims chunks first .. first + chunks - 1, or none of them. It begins with the first one alone:
+/// one of several agents gets a gap that all want, and the others take nothing.
 template <fabric::Endpoint E>
 bool Heap<E>::claim_run(std::uint32_t rank, std::uint64_t first, std::uint64_t chunks) {
   const ChunkState rest(ChunkState::kRunRest, 0);
-  for (std::uint64_t i = 0; i < chunks; ++i) {
-    if (ep_.compare_swap(rma, geometry_.chunk_state(rank, first + i), 0, rest.word()) != 0) {
-      while (i-- > 0) ep_.store(rma, geometry_.chunk_state(rank, first + i), 0);
-      return false;
+  if (ep_.compare_swap(rma, geometry_.chunk_state(rank, first), 0, rest.word()) != 0) return false;
+  std::array<fabric::Pending, kStatesAtOnce> before;
+  std::array<std::uint64_t, kStatesAtOnce> ours;
+  for (std::uint64_t done = 1; done < chunks; done += kStatesAtOnce) {
+    const std::uint64_t n = std::min(chunks - done, kStatesAtOnce);
+    for (std::uint64_t i = 0; i < n; ++i) {
+      const fabric::Address state = geometry_.chunk_state(rank, first + done + i);
+      before[i] = ep_.post_compare_swap(rma, state, 0, rest.word());
     }
+    const fabric::Flushed asked = ep_.flush(rank);
+    std::uint64_t count = 0;
+    for (std::uint64_t i = 0; i < n; ++i) {
+      if (before[i].value(asked) == 0) ours[count++] = first + done + i;
+    }
+    if (count == n) continue;
+    free_chunks(rank, count, [&](std::uint64_t i) { return ours[i]; });
+    free_chunks(rank, done, [&](std::uint64_t i) { return first + i; });
+    return false;
   }
   const ChunkState head(ChunkState::kRunHead, chunks);
   ep_.store(rma, geometry_.chunk_state(rank, first), head.word());
@@ -77,9 +105,7 @@ std::uint64_t Heap<E>::capacity(std::uint32_t rank, const Block& block) {
 template <fabric::Endpoint E>
 void Heap<E>::free_run(std::uint32_t rank, std::uint64_t offset, std::uint64_t chunks) {
   const std::uint64_t first = geometry_.chunk_of(offset);
-  for (std::uint64_t i = chunks; i-- > 0;) {
-    ep_.store(rma, geometry_.chunk_state(rank, first + i), 0);
-  }
+  free_chunks(rank, chunks, [&](std::uint64_t i) { return first + i; });
 }
 
 }  // namespace keyway::store

@@ -25,6 +25,12 @@ class InterruptedEndpoint : public fabric::ShmEndpoint {
     before_(a);
     return fabric::ShmEndpoint::compare_swap(c, a, expected, desired);
   }
+  template <class Class>
+  fabric::Pending post_compare_swap(Class c, fabric::Address a, std::uint64_t expected,
+                                    std::uint64_t desired) {
+    before_(a);
+    return fabric::ShmEndpoint::post_compare_swap(c, a, expected, desired);
+  }
 
  private:
   std::function<void(fabric::Address)> before_;
@@ -34,28 +40,34 @@ static_assert(fabric::Endpoint<InterruptedEndpoint>);
 }  // namespace
 
 TEST_CASE("heap: the loser of a race for the last chunk of a run releases the others") {
-  HeapFixture fixture;
-  auto filler = fixture.agent();
-  auto rival = fixture.agent();
-  std::vector<store::Block> all;
-  while (const auto block = filler->heap.allocate(0, kChunkBytes + 1)) all.push_back(*block);
-  REQUIRE(all.size() > 3);
-  filler->heap.return_all();
-  // The gap has four chunks. The rival takes the last one after the loser has claimed the others.
-  const std::uint64_t gap = fixture.geometry.chunk_of(all[1].offset);
-  REQUIRE(fixture.geometry.chunk_of(all[2].offset) == gap + 2);
-  filler->heap.free(0, all[1], kChunkBytes + 1);
-  filler->heap.free(0, all[2], kChunkBytes + 1);
-  const std::uint64_t free_before = filler->heap.report(0).free_bytes;
-  std::optional<store::Block> taken;
-  InterruptedEndpoint ep(std::move(*fixture.fabric.endpoint(0)), [&](fabric::Address at) {
-    if (taken || at != fixture.geometry.chunk_state(0, gap + 3)) return;
-    taken = rival->heap.allocate(0, kChunkBytes);
-  });
-  store::Heap<InterruptedEndpoint> loser(ep, fixture.geometry);
-  CHECK_FALSE(loser.allocate(0, 4 * kChunkBytes));
-  REQUIRE(taken);
-  CHECK(fixture.geometry.chunk_of(taken->offset) == gap + 3);
-  CHECK(filler->heap.report(0).free_bytes == free_before - kChunkBytes);
-  fixture.check_at_rest(*filler);
+  for (const std::uint64_t chunks : {4, 150}) {  // claimed in one round trip, or in several
+    CAPTURE(chunks);
+    HeapFixture fixture(4 << 20);
+    auto filler = fixture.agent();
+    auto rival = fixture.agent();
+    std::vector<store::Block> all;
+    while (const auto block = filler->heap.allocate(0, kChunkBytes + 1)) all.push_back(*block);
+    REQUIRE(all.size() > chunks / 2 + 1);
+    filler->heap.return_all();
+    // The rival takes the last chunk of the gap after the loser has claimed others.
+    const std::uint64_t gap = fixture.geometry.chunk_of(all[1].offset);
+    for (std::uint64_t i = 0; i < chunks / 2; ++i) {
+      REQUIRE(fixture.geometry.chunk_of(all[1 + i].offset) == gap + 2 * i);
+      filler->heap.free(0, all[1 + i], kChunkBytes + 1);
+    }
+    const std::uint64_t last = gap + chunks - 1;
+    const std::uint64_t free_before = filler->heap.report(0).free_bytes;
+    std::optional<store::Block> taken;
+    InterruptedEndpoint ep(std::move(*fixture.fabric.endpoint(0)), [&](fabric::Address at) {
+      if (taken || at != fixture.geometry.chunk_state(0, last)) return;
+      // A chunk's worth: the search finds it free, and the others of the gap taken.
+      taken = rival->heap.allocate(0, kChunkBytes);
+    });
+    store::Heap<InterruptedEndpoint> loser(ep, fixture.geometry);
+    CHECK_FALSE(loser.allocate(0, chunks * kChunkBytes));
+    REQUIRE(taken);
+    CHECK(fixture.geometry.chunk_of(taken->offset) == last);
+    CHECK(filler->heap.report(0).free_bytes == free_before - kChunkBytes);
+    fixture.check_at_rest(*filler);
+  }
 }
