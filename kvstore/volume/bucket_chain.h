@@ -11,6 +11,7 @@
 //        counters, later a record of the journal. Moving an element is not a change.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -31,6 +32,7 @@
 #include "keyway/kvstore/volume/volume_counters.h"
 #include "keyway/locks/base/clear_and_shrink.h"
 #include "keyway/locks/fabric/endpoint.h"
+#include "keyway/locks/fabric/gather.h"
 
 namespace keyway::store {
 
@@ -95,16 +97,27 @@ class BucketChain {
   KeyVersion version_of(Access access, const Location& location, const Found& found);
 
   // --- whole buckets, one after the other
-  /// Copies all lines of a bucket. From another node, the own lines of the buckets behind it in its
-  /// stripe come with it: a walk needs these next. They hold for as long as the stripe is
-  /// locked, so a walk begins with forget_ahead().
+  /// Copies all lines of a bucket. From another node, lines of the buckets behind it in its stripe
+  /// come with it, and overflow lines of them if the walk needs many elements. They hold for as
+  /// long as the stripe is locked, so a walk begins with forget_ahead().
   template <class Access>
-  void read_whole(Access access, std::uint32_t rank, std::uint64_t bucket);
-  void forget_ahead() { ahead_.clear(); }
+  void read_whole(Access access, std::uint32_t rank, std::uint64_t bucket,
+                  std::uint64_t elements = ~0ULL);
+  void forget_ahead() {
+    ahead_.clear();
+    overflow_ahead_.clear();
+  }
   /// The own lines of the buckets behind this one, as far as they have been read with it.
   std::span<const Bucket> ahead_of(std::uint64_t bucket) const {
     if (bucket < ahead_from_ || bucket - ahead_from_ >= ahead_.size()) return {};
     return std::span(ahead_).subspan(bucket - ahead_from_ + 1);
+  }
+  /// The line that such a line, or the overflow line of one, is linked to; null if it has not been
+  /// read.
+  const Bucket* linked_ahead(const Bucket& line) const {
+    const auto is_it = [link = line.link()](const auto& read) { return read.first == link; };
+    const auto at = std::find_if(overflow_ahead_.begin(), overflow_ahead_.end(), is_it);
+    return at == overflow_ahead_.end() ? nullptr : &at->second;
   }
   /// Takes an element out of the lines; freed_ has room for two blocks of it. The bucket is written
   /// by end_removals(), which allocates nothing.
@@ -147,7 +160,9 @@ class BucketChain {
   template <class Access>
   void read_line(Access access, const Location& location, Line& line, EntryWord expected);
   template <class Access>
-  void read_ahead(Access access, std::uint32_t rank, std::uint64_t bucket, Bucket& out);
+  void read_ahead(Access access, std::uint32_t rank, std::uint64_t bucket, std::uint64_t elements,
+                  Bucket& out);
+  void read_overflow_ahead(std::uint32_t rank);
 
   // bucket_chain_change.h: the places of change, and what they are made of
   template <class Access>
@@ -199,6 +214,10 @@ class BucketChain {
   Bucket line_read_;           // a remote line that find() looks at, or read with its lock
   std::vector<Bucket> ahead_;  // lines of buckets from ahead_from_ on, read by a walk
   std::uint64_t ahead_from_ = 0;
+  // Overflow lines of these buckets and their offsets; kBucketsAhead at most.
+  std::vector<std::pair<std::uint64_t, Bucket>> overflow_ahead_;
+  std::vector<fabric::Part> parts_;  // the places of those that are being read
+  std::vector<Bucket> linked_;       // and they
   std::vector<std::byte> expected_;  // the block that has been read with the line
   std::vector<std::byte> composed_;  // an element to be written to a remote rank, or a part of one
   std::string built_;                // a value made from the old one

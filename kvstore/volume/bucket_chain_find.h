@@ -90,7 +90,7 @@ KeyVersion BucketChain<E>::version_of(Access access, const Location& location, c
 template <fabric::Endpoint E>
 template <class Access>
 void BucketChain<E>::read_ahead(Access access, std::uint32_t rank, std::uint64_t bucket,
-                                Bucket& out) {
+                                [[maybe_unused]] std::uint64_t elements, Bucket& out) {
   if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
     ep_.read(access, geometry_.bucket(rank, bucket), std::as_writable_bytes(std::span(out.words)));
   } else {
@@ -99,22 +99,59 @@ void BucketChain<E>::read_ahead(Access access, std::uint32_t rank, std::uint64_t
       ahead_.resize(std::min(kBucketsAhead, end - bucket));
       ahead_from_ = bucket;
       ep_.read(access, geometry_.bucket(rank, bucket), std::as_writable_bytes(std::span(ahead_)));
+      overflow_ahead_.clear();
+      if (elements > kBucketsAhead) read_overflow_ahead(rank);
     }
     out = ahead_[bucket - ahead_from_];
   }
 }
 
+/// Reads overflow lines of the buckets in ahead_: those of one depth in one round trip, up to a
+/// depth of which there are too many.
+template <fabric::Endpoint E>
+void BucketChain<E>::read_overflow_ahead(std::uint32_t rank) {
+  parts_.clear();
+  const auto add_link = [&](const Bucket& line) {
+    const std::uint64_t link = line.link();
+    const bool sound = link != 0 && link + kBucketBytes <= geometry_.segment_bytes();
+    if (sound) parts_.push_back({link, kBucketBytes});
+  };
+  for (const Bucket& line : ahead_) add_link(line);
+  while (!parts_.empty() && overflow_ahead_.size() + parts_.size() <= kBucketsAhead) {
+    std::sort(parts_.begin(), parts_.end(),
+              [](const fabric::Part& a, const fabric::Part& b) { return a.offset < b.offset; });
+    linked_.resize(parts_.size());
+    fabric::post_gather(ep_, rank, std::span<const fabric::Part>(parts_),
+                        std::as_writable_bytes(std::span(linked_)));
+    ep_.flush(rank);
+    const std::size_t before = overflow_ahead_.size();
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      overflow_ahead_.emplace_back(parts_[i].offset, linked_[i]);
+    }
+    parts_.clear();
+    for (std::size_t i = before; i < overflow_ahead_.size(); ++i) {
+      add_link(overflow_ahead_[i].second);
+    }
+  }
+}
+
 template <fabric::Endpoint E>
 template <class Access>
-void BucketChain<E>::read_whole(Access access, std::uint32_t rank, std::uint64_t bucket) {
+void BucketChain<E>::read_whole(Access access, std::uint32_t rank, std::uint64_t bucket,
+                                std::uint64_t elements) {
   lines_.clear();
   Line& head = lines_.emplace_back();
   head.at = geometry_.bucket(rank, bucket);
-  read_ahead(access, rank, bucket, head.bucket);
+  read_ahead(access, rank, bucket, elements, head.bucket);
   for (std::uint64_t link = head.bucket.link(); link != 0;) {
+    const Bucket* const read = linked_ahead(lines_.back().bucket);
     Line& fresh = lines_.emplace_back();
     fresh.at = {rank, link};
-    ep_.read(access, fresh.at, std::as_writable_bytes(std::span(fresh.bucket.words)));
+    if (read != nullptr) {
+      fresh.bucket = *read;
+    } else {
+      ep_.read(access, fresh.at, std::as_writable_bytes(std::span(fresh.bucket.words)));
+    }
     link = fresh.bucket.link();
   }
 }

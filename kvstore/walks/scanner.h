@@ -61,7 +61,7 @@ class Scanner {
                                   std::uint64_t limit, Shown shown, ScanSink sink);
 
  private:
-  /// A scan of elements reads blocks up to this size at once: 64 KiB for Walker::kPeeksAhead.
+  /// A scan of elements reads blocks up to this size at once: 64 KiB for Walker::kPeeks.
   static constexpr std::uint64_t kWholeBytes = 512;
 
   // An entry of the chain that has not been shown yet. It begins at word `entry` of the line.
@@ -91,7 +91,9 @@ class Scanner {
   ElementReader<E>& reader_;
   BucketChain<E>& chain_;
   Walker<E>& walker_;
-  std::vector<Unshown> unshown_;
+  std::vector<Unshown> unshown_;  // entries of a bucket, a heap
+  std::vector<Unshown> next_;     // and those that are shown now
+  std::vector<EntryWord> entries_;
   std::vector<std::pair<std::string, std::string>> scanned_;
 };
 
@@ -135,28 +137,30 @@ template <fabric::Endpoint E>
 template <class Access>
 Status Scanner<E>::scan_bucket(Access access, std::uint32_t rank, ScanPlace& at, std::uint64_t most,
                                std::string_view from, Shown shown) {
-  chain_.read_whole(access, rank, at.bucket);
+  chain_.read_whole(access, rank, at.bucket, most);
   collect_unshown(at.tag);
   const std::size_t before = scanned_.size();
   const typename Walker<E>::Peek how{.most = most,
                                      .whole = shown == Shown::kElements ? kWholeBytes : 0};
   while (!unshown_.empty()) {
-    std::array<Unshown, Walker<E>::kPeeks> next;
-    std::array<EntryWord, Walker<E>::kPeeks> entries;
-    const std::size_t n = std::min(unshown_.size(), next.size());
+    next_.clear();
+    entries_.clear();
+    // At least a line's entries, for some may be past.
+    const std::uint64_t wanted = std::clamp<std::uint64_t>(most, kEntryWords, Walker<E>::kPeeks);
+    const std::size_t n = std::min(unshown_.size(), wanted);
     for (std::size_t i = 0; i < n; ++i) {
       std::pop_heap(unshown_.begin(), unshown_.end(), std::greater<>());
-      next[i] = unshown_.back();
-      entries[i] = chain_.lines()[next[i].line].bucket.entry(next[i].entry);
+      next_.push_back(unshown_.back());
+      entries_.push_back(chain_.lines()[next_[i].line].bucket.entry(next_[i].entry));
       unshown_.pop_back();
     }
-    walker_.peek(access, rank, at.bucket, std::span(entries).first(n), how);
-    for (std::size_t i = 0; i < n; ++i) {
+    walker_.peek(access, rank, at.bucket, entries_, how);
+    for (const Unshown& next : next_) {
       const bool enough = scanned_.size() - before >= most;
-      const bool same_place = next[i].tag == at.tag;
-      at.tag = next[i].tag;
+      const bool same_place = next.tag == at.tag;
+      at.tag = next.tag;
       if (enough && !same_place) return {};  // S2
-      const Code code = copy(access, rank, next[i], shown, from, before);
+      const Code code = copy(access, rank, next, shown, from, before);
       if (code != Code::kOk) return Status(code);
     }
   }

@@ -2,8 +2,9 @@
 //
 // *What.* A walk reads the first bytes of each element, which contain header, expiry and most keys.
 // Only a scan that shows values reads these. It locks one stripe at a time.
-// *Round trips.* On another rank, for up to kBucketsAhead buckets of a stripe: one for their lines,
-// one for each kPeeksAhead elements, and one for each overflow line and each longer key or value.
+// *Round trips.* On another rank, for up to kBucketsAhead buckets of a stripe: one for their own
+// lines, one for their second lines, and so on; one for each kPeeks elements; and one for each
+// longer key or value, and each run that a report counts.
 // *Thread safety.* One session's.
 // *Invariants.* Those of session.h.
 #pragma once
@@ -23,6 +24,7 @@
 #include "keyway/kvstore/volume/freed_blocks.h"
 #include "keyway/kvstore/volume/operation_clock.h"
 #include "keyway/kvstore/walks/element_peeks.h"
+#include "keyway/locks/base/check.h"
 #include "keyway/locks/base/prefetch.h"
 #include "keyway/locks/fabric/fiber.h"
 #include "keyway/locks/fabric/with_access.h"
@@ -32,18 +34,15 @@ namespace keyway::store {
 template <fabric::Endpoint E>
 class Walker {
  public:
-  /// Elements that are peeked at by one call, at most: as many as a line has entries.
-  static constexpr std::size_t kPeeks = kEntryWords;
-  /// Elements of another rank that are peeked at in one round trip, those of the buckets behind
-  /// included.
-  static constexpr std::size_t kPeeksAhead = 128;
+  /// Elements that are peeked at in one round trip, at most.
+  static constexpr std::size_t kPeeks = 128;
   /// This many bytes of an element contain header, expiry, and most keys.
   static constexpr std::uint64_t kPeekBytes = 64;
 
   /// How a walk looks at the elements of another rank.
   struct Peek {
-    std::size_t most = kPeeksAhead;  // elements that it will need, buckets behind included
-    std::uint64_t whole = 0;         // blocks up to this size are read as a whole
+    std::size_t most = kPeeks;  // elements that it will need, buckets behind included
+    std::uint64_t whole = 0;    // blocks up to this size are read as a whole
   };
 
   Walker(E& ep, const Geometry& geometry, StripeGate<E>& gate, OperationClock<E>& clock,
@@ -111,6 +110,16 @@ class Walker {
   };
   void add_peek(EntryWord entry, const Peek& how);
   void add_ahead(std::uint64_t bucket, const Peek& how);
+  bool collect_ahead(const Bucket& own_line);
+  static void collect(const Bucket& line, std::vector<EntryWord>& entries) {
+    line.for_each_entry([&](std::uint32_t, EntryWord entry) { entries.push_back(entry); });
+  }
+  bool is_peeked_at(EntryWord entry) const;
+  /// A chunk for a run, 0 for a class that there is not.
+  static std::uint64_t block_bytes(EntryWord entry) {
+    if (entry.size_class() == kRunClass) return kChunkBytes;
+    return entry.size_class() < kClasses ? class_bytes(entry.size_class()) : 0;
+  }
 
   E& ep_;
   const Geometry& geometry_;
@@ -120,27 +129,49 @@ class Walker {
   BucketChain<E>& chain_;
   Heap<E>& heap_;
   FreedBlocks<E>& freed_;
-  ElementPeeks<E> peeks_;  // elements of the locked stripe
+  ElementPeeks<E> peeks_;           // elements of the locked stripe
+  std::vector<EntryWord> entries_;  // the current bucket's
+  std::vector<EntryWord> ahead_;    // those of a bucket behind it
 };
+
+/// Whether the entry can refer to an element. look() reports one that cannot.
+template <fabric::Endpoint E>
+bool Walker<E>::is_peeked_at(EntryWord entry) const {
+  if (entry.kind() != EntryKind::kHeap) return false;
+  const std::uint64_t bytes = block_bytes(entry);
+  return bytes != 0 && entry.offset() + bytes <= geometry_.segment_bytes();
+}
 
 template <fabric::Endpoint E>
 void Walker<E>::add_peek(EntryWord entry, const Peek& how) {
-  if (entry.kind() != EntryKind::kHeap) return;
-  const bool run = entry.size_class() == kRunClass;
-  const std::uint64_t block = run ? kChunkBytes : class_bytes(entry.size_class());
+  if (!is_peeked_at(entry)) return;
+  const std::uint64_t block = block_bytes(entry);
   const bool all = block <= std::max(how.whole, kPeekBytes);
   peeks_.add(entry, all ? block : kPeekBytes);
 }
 
-/// Adds elements of the buckets behind this one, whose lines have been read with its own.
+/// Adds elements of the buckets behind this one, as far as their lines have been read: all of a
+/// bucket or none, since it would be peeked at again.
 template <fabric::Endpoint E>
 void Walker<E>::add_ahead(std::uint64_t bucket, const Peek& how) {
-  // All of a line, or none: else this line would be peeked at twice.
-  const std::size_t enough = std::min(how.most, kPeeksAhead - kPeeks + 1);
   for (const Bucket& line : chain_.ahead_of(bucket)) {
-    if (peeks_.size() >= enough) return;
-    line.for_each_entry([&](std::uint32_t, EntryWord entry) { add_peek(entry, how); });
+    if (peeks_.size() >= how.most) return;
+    if (!collect_ahead(line) || peeks_.size() + ahead_.size() > kPeeks) return;
+    for (const EntryWord entry : ahead_) add_peek(entry, how);
   }
+}
+
+/// Collects the entries of a bucket behind the current one. False if a line has not been read.
+template <fabric::Endpoint E>
+bool Walker<E>::collect_ahead(const Bucket& own_line) {
+  ahead_.clear();
+  const Bucket* line = &own_line;
+  for (std::uint64_t i = 0; line != nullptr && i < kBucketsAhead; ++i) {  // links may be damaged
+    collect(*line, ahead_);
+    if (line->link() == 0) return true;
+    line = chain_.linked_ahead(*line);
+  }
+  return false;
 }
 
 template <fabric::Endpoint E>
@@ -149,13 +180,14 @@ void Walker<E>::peek([[maybe_unused]] Access access, std::uint32_t rank,
                      [[maybe_unused]] std::uint64_t bucket, std::span<const EntryWord> entries,
                      [[maybe_unused]] const Peek& how) {
   const auto in_heap = [](EntryWord entry) { return entry.kind() == EntryKind::kHeap; };
+  KW_DCHECK(entries.size() <= kPeeks);
   if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
     for (const EntryWord entry : entries) {
       if (in_heap(entry)) prefetch_line(ep_.view({rank, entry.offset()}));
     }
   } else {
     const auto is_missing = [&](EntryWord entry) {
-      return in_heap(entry) && peeks_.of(entry).empty();
+      return is_peeked_at(entry) && peeks_.of(entry).empty();
     };
     if (std::none_of(entries.begin(), entries.end(), is_missing)) return;
     peeks_.clear();
@@ -185,6 +217,7 @@ Code Walker<E>::look([[maybe_unused]] Access access, std::uint32_t rank, const B
     found.take({start, element_bytes_from_header({start, kElementHeaderBytes})});
   } else {
     const auto peeked = peeks_.of(found.entry);
+    if (peeked.size() < kElementHeaderBytes) return Code::kCorruption;
     const ElementHeader header = ElementHeader::of(peeked);
     if (!reader_.is_within(found.entry, header)) return Code::kCorruption;
     if (header.total() <= peeked.size() && !element_intact(geometry_.sum_seed(), peeked))
@@ -202,21 +235,25 @@ Status Walker<E>::bucket(Access access, std::uint32_t rank, std::uint64_t bucket
   chain_.read_whole(access, rank, bucket);
   const auto lines = chain_.lines();
   freed_.reserve(lines.size() * kBucketWords);  // K3, should visit() remove
+  std::uint32_t peeked = 0;                     // lines
   for (std::uint32_t line = 0; line < lines.size(); ++line) {
+    if (line == peeked) {
+      entries_.clear();
+      while (peeked < lines.size() && entries_.size() + kEntryWords <= kPeeks) {
+        collect(lines[peeked++].bucket, entries_);
+      }
+      peek(access, rank, bucket, entries_, {});
+    }
     const Bucket read = lines[line].bucket;  // visit() may take entries out of the line
-    std::array<EntryWord, kPeeks> entries;
-    std::size_t n = 0;
-    read.for_each_entry([&](std::uint32_t, EntryWord entry) { entries[n++] = entry; });
-    peek(access, rank, bucket, std::span(entries).first(n), {});
-    std::uint16_t at = 1;
+    const std::uint32_t end = read.used();
     std::uint16_t now_at = 1;
-    for (std::size_t i = 0; i < n; at += entries[i++].words()) {
+    for (std::uint16_t at = 1; at < end; at += read.entry(at).words()) {
       Found found{.line = line, .at = at};
       if (const Code code = look(access, rank, read, found); code != Code::kOk) {
         return Status(code);
       }
       found.at = now_at;
-      if (visit(found)) now_at += entries[i].words();
+      if (visit(found)) now_at += read.entry(at).words();
     }
   }
   return {};

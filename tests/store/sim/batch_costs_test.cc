@@ -70,13 +70,12 @@ struct Batch {
 };
 
 void run_batch(const std::function<void(Batch&)>& body) {
-  run_far(
-      kAddresses,
-      [&](FarSessions& far) {
-        Batch batch(far);
-        body(batch);
-      },
-      64);
+  run_far(kAddresses,
+          [&](FarSessions& far) {
+            Batch batch(far);
+            body(batch);
+          },
+          {.stripes = 64});
 }
 
 }  // namespace

@@ -78,15 +78,22 @@ struct FarSessions {
   std::uint64_t round_trip_ns = 0;
 };
 
+/// Each rank's volume.
+struct FarShape {
+  std::uint32_t stripes = 4;
+  std::uint64_t buckets_per_stripe = 4;
+  std::uint64_t memory_bytes = 4 * store::kMinMemoryBytes;
+};
+
 /// Runs body with `addresses` bytes for the known places of each rank's keys.
 inline void run_far(std::uint64_t address_bytes, const std::function<void(FarSessions&)>& body,
-                    std::uint32_t stripes = 4) {
+                    const FarShape& shape = {}) {
   PlainStore store({.ranks = 3,
                     .machine = slow_network(),
-                    .memory_bytes = 4 * store::kMinMemoryBytes,
+                    .memory_bytes = shape.memory_bytes,
                     .address_bytes = address_bytes,
-                    .buckets = 4 * stripes,
-                    .stripes = stripes});
+                    .buckets = shape.buckets_per_stripe * shape.stripes,
+                    .stripes = shape.stripes});
   const SimTeam team(store.fabric());
   team.run([&](std::uint32_t me) {
     if (me != 1) return;

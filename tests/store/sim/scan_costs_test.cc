@@ -15,7 +15,7 @@ using namespace keyway::test;
 
 namespace {
 
-constexpr std::uint32_t kStripes = 4;  // as run_far() has it, of four buckets each
+constexpr std::uint32_t kStripes = FarShape{}.stripes;
 constexpr std::uint64_t kAll = 1000;
 
 /// Scans of rank 0, and what they have shown.
@@ -105,15 +105,79 @@ TEST_CASE("scan costs: a value that is not small is read by itself") {
   });
 }
 
-TEST_CASE("scan costs: a scan shows what has changed since the last one") {
+TEST_CASE("scan costs: a step shows what has changed since the last one") {
   run_far(0, [](FarSessions& far) {
-    FarScan scan(far);
-    scan.elements(kAll);
+    const auto first_value = [&] {
+      std::string first;
+      const auto sink = [&](std::string_view, std::string_view value) { first = value; };
+      REQUIRE(far.session->scan_rank(0, 0, 1, sink).ok());
+      return first;
+    };
+    CHECK(first_value() == kShort);
     const std::string other(kShort.size(), 'w');  // in place
     for (const std::string& key : far.keys) REQUIRE(far.other->put(key, other, {}).ok());
-    scan.elements(kAll);
-    CHECK(std::count(scan.values.begin(), scan.values.end(), other) == std::ssize(far.keys));
+    CHECK(first_value() == other);
   });
+}
+
+/// Puts more keys of rank 0.
+void add_keys(FarSessions& far, std::size_t count) {
+  for (int i = 0; far.keys.size() < count; ++i) {
+    const std::string key = fmt::format("one more {}", i);
+    if (far.session->stripe_of(key).rank != 0) continue;
+    REQUIRE(far.other->put(key, kShort, {}).ok());
+    far.keys.push_back(key);
+  }
+}
+
+TEST_CASE("scan costs: overflow lines of several buckets are read together") {
+  run_far(0, [](FarSessions& far) {
+    add_keys(far, 320);  // 20 for a bucket
+    const auto report = *far.session->report(0);
+    const std::uint64_t lines = report.overflow_buckets + far.store.geometry().buckets();
+    REQUIRE(report.longest_chain_lines >= 4);
+    FarScan scan(far);
+    const Cost cost = scan.keys(kAll);
+    CHECK(scan.has_shown_all());
+    // The lock; lines of each depth; elements.
+    const auto depth = static_cast<std::int64_t>(report.longest_chain_lines);
+    CHECK(cost.round_trips <= kStripes * (1 + depth + 1));
+    const std::uint64_t buckets_ahead = far.store.geometry().buckets() / kStripes;
+    CHECK(cost.messages <= far.keys.size() + lines - kStripes * (buckets_ahead - 1) + 2 * kStripes);
+  });
+}
+
+TEST_CASE("scan costs: a large stripe is walked in parts") {
+  const FarShape shape{.stripes = 1, .buckets_per_stripe = 200};
+  run_far(
+      0,
+      [](FarSessions& far) {
+        add_keys(far, 1000);  // as many for a bucket as by default
+        FarScan scan(far);
+        const Cost cost = scan.elements(kAll * kAll);
+        CHECK(scan.has_shown_all());
+        CHECK(std::count(scan.values.begin(), scan.values.end(), kShort) == 1000);
+        // Four times own lines and two or three depths of overflow; elements by a hundred or so.
+        CHECK(cost.round_trips <= 1 + 4 * 4 + 4 * 4);
+        CHECK(cost.messages <= 1100);
+        const Cost keys = scan.keys(100);
+        CHECK(scan.has_shown_all());
+        CHECK(keys.messages <= 2 * 1100);
+      },
+      shape);
+}
+
+TEST_CASE("scan costs: a damaged entry ends a scan") {
+  for (const store::EntryWord damaged : {store::EntryWord(3ULL << 62), store::EntryWord(~0ULL),
+                                         store::EntryWord::heap(1, store::kClasses, 1 << 16),
+                                         store::EntryWord::heap(1, 0, 1ULL << 32)}) {
+    run_far(0, [&](FarSessions& far) {
+      const fabric::Address line = far.store.geometry().bucket(0, 0);
+      far.session->endpoint().store(fabric::rma, line + 8, damaged.word());
+      const auto sink = [](std::string_view) {};
+      CHECK(far.session->scan_keys_rank(0, 0, kAll, sink).code() == Code::kCorruption);
+    });
+  }
 }
 
 TEST_CASE("scan costs: a report looks at the elements of a stripe together") {
