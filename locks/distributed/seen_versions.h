@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -49,7 +50,10 @@ class SeenVersions {
   static constexpr std::size_t kMinPlaces = 64;
   static constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15ULL;  // 2^64 over the golden ratio
 
-  std::size_t index(std::uint64_t line) const { return (line * kOdd >> 32) & (places_.size() - 1); }
+  /// By the high bits: the rank is in those of an address, and changes no lower ones.
+  std::size_t index(std::uint64_t line) const {
+    return line * kOdd >> (64 - std::countr_zero(places_.size()));
+  }
   /// Each lock finds a place: two that were apart stay apart.
   [[gnu::noinline]] void grow() noexcept {
     try {

@@ -1,4 +1,5 @@
-// The pieces of the queued kinds and of every dump: NodeRegion, NodePool, LockDump, LockStats.
+// The pieces of the queued kinds and of every dump: NodeRegion, NodePool, WaiterLinks,
+// SeenVersions, LockDump, LockStats.
 #include <catch2/catch.hpp>
 
 #include <set>
@@ -50,6 +51,17 @@ TEST_CASE("every agent has nodes of its own, a cache line each, which name it") 
       }
     }
   }
+}
+
+TEST_CASE("versions of locks at the same offset of many ranks are all remembered") {
+  SeenVersions versions;
+  for (std::uint32_t rank = 0; rank < 16; ++rank) versions.learn({rank, 8192}, 100 + rank);
+  for (std::uint32_t rank = 0; rank < 16; ++rank) {
+    CHECK(versions.of({rank, 8192}) == 100 + rank);
+  }
+  versions.learn({3, 8192}, 7);
+  CHECK(versions.of({3, 8192}) == 7);
+  CHECK(versions.of({3, 4096}) == 0);
 }
 
 TEST_CASE("N1: a pool hands out each node once, and an abandoned one when it is idle again") {
