@@ -58,6 +58,9 @@ std::uint64_t default_buckets(std::uint64_t bytes, const GeometryOptions& option
                                     : fit(bytes - stripes * per_stripe, kBucketBytes);
 }
 
+/// Agents of a rank beyond those of its sessions.
+std::uint32_t services(const GeometryOptions& options) { return options.call_slots > 0 ? 1 : 0; }
+
 Status invalid_argument(std::string message) {
   return {Code::kInvalidArgument, std::move(message)};
 }
@@ -94,6 +97,12 @@ Status check_bounds(const GeometryOptions& options) {
   if (Status status = fabric::check_agents(options.ranks, options.agents_per_rank); !status.ok()) {
     return status;
   }
+  const std::uint64_t agents = std::uint64_t{options.agents_per_rank} + services(options);
+  if (options.nodes_per_agent > locks::kMaxNodesPerRank / agents) {
+    return invalid_argument(fmt::format(
+        "nodes_per_agent={} are too many for {} agents; ask for at most {}",
+        options.nodes_per_agent, options.agents_per_rank, locks::kMaxNodesPerRank / agents));
+  }
   if (options.buckets > kMaxMemoryBytes / kBucketBytes) {
     return invalid_argument(fmt::format("buckets={} per rank are too many; ask for at most {}",
                                         options.buckets, kMaxMemoryBytes / kBucketBytes));
@@ -112,8 +121,7 @@ Result<Geometry> Geometry::plan(const GeometryOptions& options) {
   made.sum_seed_ = SumSeed{hash_key(other, "checksum")};
   fabric::SegmentLayout layout;
   made.header_ = layout.reserve(kHeaderBytes);
-  const std::uint32_t services = options.call_slots > 0 ? 1 : 0;
-  made.nodes_ = locks::NodeRegion::reserve(layout, options.agents_per_rank + services,
+  made.nodes_ = locks::NodeRegion::reserve(layout, options.agents_per_rank + services(options),
                                            options.nodes_per_agent);
   made.call_slots_ = options.call_slots;
   const std::uint64_t call_slots = std::uint64_t{options.ranks} * options.call_slots;

@@ -232,7 +232,7 @@ fabric::Address dump_queue(LockAgent<E>& agent, fabric::Address tail,
   std::uint64_t word = agent.ep.load(fabric::rma, tail);
   for (std::size_t steps = 0; word != 0 && steps < kMaxDumped; ++steps) {
     const auto node = fabric::Address::from_word(word);
-    if (!can_be_dumped(agent.ep, node)) break;
+    if (!can_be_dumped(agent.ep, agent.nodes.region(), node)) break;
     word = agent.ep.load(fabric::rma, node + kBeforeOffset);
     const auto state = node_state(agent.ep.load(fabric::rma, node + kStatusOffset));
     if (state == kNodeGranted || state == kNodeDelegated || word == 0) {

@@ -172,7 +172,7 @@ LockDump McsWp::dump(LockAgent<E>& agent, const LockSite& site) const {
   std::uint64_t word = ep.load(fabric::rma, list_word(site));
   for (std::size_t steps = 0; word != 0 && steps < kMaxDumped; ++steps) {
     const auto node = fabric::Address::from_word(word);
-    if (!can_be_dumped(ep, node)) break;
+    if (!can_be_dumped(ep, agent.nodes.region(), node)) break;
     if (ep.load(fabric::rma, node + kStatusOffset) == kNodeWaiting) {
       dump.queue.push_back(owner(node));
     }

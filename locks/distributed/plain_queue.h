@@ -6,12 +6,11 @@
 // node of another agent with the class that it has for it. So granting cannot be a
 // compare-and-swap.
 // *Words of a node.* Each has one writer at a time:
-//   0  next       the successor's address; bit 0: it may leave. By the successor; 0 by its agent
+//   0  next       the successor's link (waiter_link.h). By the successor; 0 by its agent
 //   1  status     abandoned by its agent as it leaves, idle by the agent that steps over it
 //                 (queue_node.h)
 //   5  grant      1 + payload, by the granter; back to 0 by the granted agent, or by the agent that
 //                 steps over it
-//   6  next turn  the successor's turn, if that may leave. By the successor, before the link
 //   7  state      turn << 8 | kWaiterStays, kWaiterLeaving or kWaiterLeft. By its agent alone. The
 //                 turn counts the uses in which it may leave and is never reset
 // *Leaving.* The granter stores grant, calls order() and loads state. A leaving agent stores
@@ -21,10 +20,11 @@
 // grant takes it and stores kWaiterStays; the granter reads kWaiterStays, or kWaiterLeaving and
 // then kWaiterStays, or a later turn: the grant stands. A granted agent may be gone and use its
 // node again before the granter has loaded its state. Then the turn that the granter reads differs
-// from the one that came with the link, and never repeats (56 bits), or it is the same in a use
-// that does not leave. Both mean that the grant stands.
-// *Thread safety.* A queue object belongs to its agent; the words are shared.
-// *Invariants.*
+// from the one that came with the link, or it is the same in a use that does not leave. Both mean
+// that the grant stands. A turn comes again after 2^33 uses of the node, as a rule (waiter_link.h).
+// It does harm only if the granter stands still for all of them, and then looks just after the
+// agent has left in that turn. *Thread safety.* A queue object belongs to its agent; the words are
+// shared. *Invariants.*
 //   P1  For each grant, either the agent takes it or its granter steps over the node; never both.
 //   P2  A node becomes idle only after the agent that steps over it has read its link (queue_node.h
 //       N1).
@@ -40,6 +40,7 @@
 #include "keyway/locks/distributed/lock_agent.h"
 #include "keyway/locks/distributed/mcs_queue.h"
 #include "keyway/locks/distributed/tail_swap.h"
+#include "keyway/locks/distributed/waiter_link.h"
 
 namespace keyway::locks {
 
@@ -50,7 +51,6 @@ enum WaiterState : std::uint64_t {
   kWaiterLeft = 2,
 };
 inline constexpr std::uint32_t kTurnShift = 8;
-inline constexpr std::uint64_t kMayLeave = 1;  // in a link; nodes are aligned to 64 bytes
 
 constexpr std::uint64_t waiter_word(std::uint64_t turn, WaiterState state) {
   return turn << kTurnShift | state;
@@ -81,11 +81,8 @@ class PlainQueue {
 
  private:
   static constexpr std::chrono::seconds kPatience{30};
-  struct Link {
-    fabric::Address node;
-    std::uint64_t turn = 0;  // 0: it does not leave
-  };
 
+  WaiterLinks links() const { return WaiterLinks(agent_.nodes.region()); }
   std::uint64_t open_turn(fabric::Address me);
   Entered wait_behind(fabric::Address predecessor, std::uint32_t node, std::uint64_t turn,
                       Deadline& deadline);
@@ -96,8 +93,8 @@ class PlainQueue {
   template <class Closing>
   bool pass_on(fabric::Address mine, std::uint64_t next, std::uint64_t payload, Closing& closing);
   std::uint64_t linked(fabric::Address at) { return words_.load(at + kNextOffset); }
-  Link link_of(fabric::Address at, std::uint64_t next);
-  bool grant(const Link& next, std::uint64_t payload);
+  WaiterLink link_of(fabric::Address at, std::uint64_t next);
+  bool grant(const WaiterLink& next, std::uint64_t payload);
   void set_idle(fabric::Address at);
   template <class Predicate>
   std::uint64_t wait_for(fabric::Address word, Predicate holds);
@@ -149,18 +146,15 @@ template <fabric::Endpoint E>
 /// The number of a use in which the agent may leave.
 template <fabric::Endpoint E>
 std::uint64_t PlainQueue<E>::open_turn(fabric::Address me) {
-  const std::uint64_t turn = (ep_.load(fabric::cpu, me + kWaiterStateOffset) >> kTurnShift) + 1;
+  const std::uint64_t last = ep_.load(fabric::cpu, me + kWaiterStateOffset) >> kTurnShift;
+  const std::uint64_t turn = links().next_turn(last);
   ep_.store(fabric::cpu, me + kWaiterStateOffset, waiter_word(turn, kWaiterStays));
   return turn;
 }
 
 template <fabric::Endpoint E>
 void PlainQueue<E>::link(fabric::Address predecessor, fabric::Address me, std::uint64_t turn) {
-  if (turn != 0) {
-    words_.post_store(predecessor + kNextTurnOffset, turn);
-    ep_.order(predecessor.rank());  // an agent that sees the link sees its turn
-  }
-  words_.post_store(predecessor + kNextOffset, me.word() | (turn != 0 ? kMayLeave : 0));
+  words_.post_store(predecessor + kNextOffset, links().word({me, turn}));
   ep_.flush(predecessor.rank());
 }
 
@@ -212,7 +206,7 @@ template <class Closing>
                                               std::uint64_t payload, Closing& closing) {
   fabric::Address at = mine;
   while (true) {
-    const Link link = link_of(at, next);
+    const WaiterLink link = link_of(at, next);
     const bool handed = grant(link, payload);
     if (at != mine) set_idle(at);  // P2
     at = link.node;
@@ -228,19 +222,17 @@ template <class Closing>
 
 /// The successor of `at`. `next` is the link as last read: 0 if an agent is about to link itself.
 template <fabric::Endpoint E>
-auto PlainQueue<E>::link_of(fabric::Address at, std::uint64_t next) -> Link {
+WaiterLink PlainQueue<E>::link_of(fabric::Address at, std::uint64_t next) {
   // Our own word is about to be used again: O5.
   if (next == 0 || (at.rank() == ep_.rank() && !ep_.one_class())) {
     next = wait_for(at + kNextOffset, [](std::uint64_t seen) { return seen != 0; });
   }
-  Link link{fabric::Address::from_word(next & ~kMayLeave), 0};
-  if ((next & kMayLeave) != 0) link.turn = words_.load(at + kNextTurnOffset);
-  return link;
+  return links().link(next);
 }
 
 /// Whether the grant stands. P1.
 template <fabric::Endpoint E>
-bool PlainQueue<E>::grant(const Link& next, std::uint64_t payload) {
+bool PlainQueue<E>::grant(const WaiterLink& next, std::uint64_t payload) {
   const std::uint32_t rank = next.node.rank();
   ep_.flush(tail_.rank());
   words_.post_store(next.node + kGrantOffset, 1 + payload);
@@ -293,13 +285,14 @@ template <fabric::Endpoint E>
 void dump_plain_queue(LockAgent<E>& agent, fabric::Address node,
                       std::vector<fabric::AgentId>& queue) {
   const ByClass words(agent.ep);
-  if (!can_be_dumped(agent.ep, node)) return;
+  const NodeRegion& region = agent.nodes.region();
+  if (!can_be_dumped(agent.ep, region, node)) return;
   auto next = words.load(node + kNextOffset);
   for (std::size_t steps = 0; next != 0 && steps < kMaxDumped; ++steps) {
-    const auto waiter = fabric::Address::from_word(next & ~kMayLeave);
-    if (!can_be_dumped(agent.ep, waiter)) return;
+    const fabric::Address waiter = WaiterLinks(region).link(next).node;
+    if (!can_be_dumped(agent.ep, region, waiter)) return;
     if (words.load(waiter + kStatusOffset) != kNodeAbandoned) {
-      queue.push_back(agent.nodes.region().owner(waiter));
+      queue.push_back(region.owner(waiter));
     }
     next = words.load(waiter + kNextOffset);
   }

@@ -58,9 +58,8 @@ inline constexpr std::uint64_t kNextOffset = 0;
 inline constexpr std::uint64_t kStatusOffset = 8;
 // Word 2 is queue_tree.h's. Word 3, by the node's agent alone, for dumps (mcs_queue.h D4):
 inline constexpr std::uint64_t kBeforeOffset = 24;
-// Words 5 to 7 belong to plain_queue.h, between uses of the node as well.
+// Words 5 and 7 belong to plain_queue.h, between uses of the node as well.
 inline constexpr std::uint64_t kGrantOffset = 40;
-inline constexpr std::uint64_t kNextTurnOffset = 48;
 inline constexpr std::uint64_t kWaiterStateOffset = 56;
 /// The name of a node's word, by its offset, for people.
 constexpr const char* node_word_name(std::uint64_t offset) {
@@ -69,21 +68,14 @@ constexpr const char* node_word_name(std::uint64_t offset) {
     case kStatusOffset: return "status";
     case kBeforeOffset: return "before";
     case kGrantOffset: return "grant";
-    case kNextTurnOffset: return "next turn";
     case kWaiterStateOffset: return "waiter state";
     default: return "unused";
   }
 }
 inline constexpr std::uint32_t kDefaultNodesPerAgent = 256;
+inline constexpr std::uint64_t kMaxNodesPerRank = (1ULL << 24) - 1;  // waiter_link.h
 /// Nodes that a dump reads in one queue or list, which may change while it is walked.
 inline constexpr std::size_t kMaxDumped = 256;
-
-/// Whether a dump may read a node: not that of a rank that does not answer.
-template <fabric::Endpoint E>
-bool can_be_dumped(E& ep, fabric::Address node) {
-  constexpr std::chrono::seconds kPatience(1);
-  return node.rank() == ep.rank() || ep.answers(node.rank(), Deadline::within(kPatience));
-}
 
 /// The place of every rank's nodes. The same on all ranks.
 struct NodeRegion {
@@ -93,19 +85,38 @@ struct NodeRegion {
 
   static NodeRegion reserve(fabric::SegmentLayout& layout, std::uint32_t agents_per_rank,
                             std::uint32_t nodes_per_agent = kDefaultNodesPerAgent) {
-    const std::uint64_t bytes = kNodeBytes * nodes_per_agent * agents_per_rank;
-    return {layout.reserve(bytes), nodes_per_agent, agents_per_rank};
+    NodeRegion made{0, nodes_per_agent, agents_per_rank};
+    KW_CHECK(made.nodes_per_rank() <= kMaxNodesPerRank);
+    made.offset = layout.reserve(kNodeBytes * made.nodes_per_rank());
+    return made;
   }
   fabric::Address node(fabric::AgentId agent, std::uint32_t index) const {
-    const std::uint64_t at = static_cast<std::uint64_t>(agent.slot) * nodes_per_agent + index;
-    return {agent.rank, offset + at * kNodeBytes};
+    return numbered(agent.rank, std::uint64_t{agent.slot} * nodes_per_agent + index);
+  }
+  bool has(fabric::Address node) const {
+    return node.offset() >= offset && node.offset() % kNodeBytes == offset % kNodeBytes &&
+           number(node) < nodes_per_rank();
+  }
+  /// Nodes of each rank. Each has a number below this, in the order of their places.
+  std::uint64_t nodes_per_rank() const { return std::uint64_t{nodes_per_agent} * agents_per_rank; }
+  std::uint64_t number(fabric::Address node) const { return (node.offset() - offset) / kNodeBytes; }
+  fabric::Address numbered(std::uint32_t rank, std::uint64_t number) const {
+    return {rank, offset + number * kNodeBytes};
   }
   /// The agent that owns a node: a queue names its waiters by this.
   fabric::AgentId owner(fabric::Address node) const {
-    const std::uint64_t at = (node.offset() - offset) / kNodeBytes;
-    return {node.rank(), static_cast<std::uint32_t>(at / nodes_per_agent)};
+    return {node.rank(), static_cast<std::uint32_t>(number(node) / nodes_per_agent)};
   }
 };
+
+/// Whether a dump may read `node`: it is the address of a node (another kind may have left any word
+/// there), and its rank answers.
+template <fabric::Endpoint E>
+bool can_be_dumped(E& ep, const NodeRegion& region, fabric::Address node) {
+  constexpr std::chrono::seconds kPatience(1);
+  if (node.rank() >= ep.ranks() || !region.has(node)) return false;
+  return node.rank() == ep.rank() || ep.answers(node.rank(), Deadline::within(kPatience));
+}
 
 template <fabric::Endpoint E>
 class NodePool {

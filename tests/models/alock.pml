@@ -215,7 +215,7 @@ inline pass(payload) {
 #endif
         atomic {
 #if GIVES_UP
-          turn = next_turn[at];                    /* load(at + kNextTurnOffset): no agent changes it any more */
+          turn = next_turn[at];                    /* in the link's word; no agent changes it any more */
 #endif
           assert(pool[nxt] != FREE);               /* N1 */
           grant[nxt] = 1 + payload                 /* store(next + kGrantOffset, 1 + payload) */
@@ -359,12 +359,12 @@ inline acquire() {
   if
   :: pred == 0
   :: pred != 0 ->
-#if GIVES_UP
-     atomic { assert(pool[pred] != FREE); next_turn[pred] = budget };  /* store(predecessor + kNextTurnOffset), order() */
-#endif
      d_step {
        assert(pool[pred] != FREE);                 /* N1 */
-       next[pred] = me;                            /* store(predecessor + kNextOffset, me) */
+       next[pred] = me;                            /* store(predecessor + kNextOffset, me and its turn) */
+#if GIVES_UP
+       next_turn[pred] = budget;
+#endif
        pred = 0;
        budget = 0
      };

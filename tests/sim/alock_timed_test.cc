@@ -1,5 +1,7 @@
 // ALock in virtual time: its messages over the network, and their times.
 #include <catch2/catch.hpp>
+#include <chrono>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -54,6 +56,16 @@ std::uint64_t loopback_of(const fabric::OpCounts& counts) {
   for (std::size_t k = 0; k < fabric::OpCounts::kKinds; ++k) {
     const auto& row = counts.of(fabric::sim::OpClass::kRma, static_cast<fabric::sim::OpKind>(k));
     sum += row[row.size() - 1] + row[row.size() - 2];
+  }
+  return sum;
+}
+
+// Operations of class rma.
+std::uint64_t sent_of(const fabric::OpCounts& counts) {
+  std::uint64_t sum = 0;
+  for (std::size_t k = 0; k < fabric::OpCounts::kKinds; ++k) {
+    const auto& row = counts.of(fabric::sim::OpClass::kRma, static_cast<fabric::sim::OpKind>(k));
+    sum = std::accumulate(row.begin(), row.end(), sum);
   }
   return sum;
 }
@@ -118,6 +130,40 @@ TEST_CASE(
                 }}});
   // The node's word, the swap of the tail, and the victim's store with the poll after it.
   CHECK(took == 3 + (40 + 1000 + 200 + 1000) + (40 + 1000 + 50 + 60 + 1000));
+}
+
+TEST_CASE("alock: who may leave a queue makes itself known by one message and is granted by two") {
+  test::SimFixture fixture(test::plain_machine(), {0, 1, 2});
+  const locks::LockSite site{.line = {0, fabric::kReservedBytes}};
+  const locks::NodeRegion nodes{fabric::kReservedBytes + 64, 2, 2};
+  const auto lock = *locks::AnyLock::make("alock");
+  std::uint64_t to_join = 0;
+  std::uint64_t to_hand_over = 0;
+  const auto before = [&](fabric::SimEndpoint& ep) {
+    Counted counted(std::move(ep));
+    locks::LockAgent<Counted> agent(counted, nodes);
+    auto grant = lock.acquire(agent, site, locks::Mode::kWrite, Deadline::never());
+    REQUIRE(grant.ok());
+    fixture.spend(100'000);
+    const std::uint64_t sent = sent_of(counted.counts());
+    lock.release(agent, site, *grant);
+    to_hand_over = sent_of(counted.counts()) - sent;
+  };
+  const auto behind = [&](fabric::SimEndpoint& ep) {
+    Counted counted(std::move(ep));
+    locks::LockAgent<Counted> agent(counted, nodes);
+    fixture.spend(50'000);
+    auto grant = lock.acquire(agent, site, locks::Mode::kWrite,
+                              Deadline::within(std::chrono::milliseconds(1)));
+    REQUIRE(grant.ok());
+    to_join = sent_of(counted.counts());
+    lock.release(agent, site, *grant);
+  };
+  fixture.run({{1, before}, {2, behind}});
+  // The tail's swap, and the link with the turn. Then the holder's name, which nobody waits for.
+  CHECK(to_join == 3);
+  // The grant, and a look whether the waiter has left.
+  CHECK(to_hand_over == 2);
 }
 
 TEST_CASE("alock, rdma-mcs: who joins by compare-and-swap backs off, so that few of them fail") {

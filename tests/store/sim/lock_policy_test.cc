@@ -24,7 +24,7 @@ policy::Plan plan_of(const std::vector<policy::Part>& parts) {
                     .nodes = 4,
                     .stripes = static_cast<std::uint32_t>(parts.size()),
                     .parts = parts,
-                    .warm_up = 1500,
+                    .warm_up = 2500,
                     .measured = kSmall ? 6'000 : 10'000};
   plan.machine.shape.ranks_per_node = 4;
   return plan;

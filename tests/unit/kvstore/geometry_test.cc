@@ -190,6 +190,7 @@ TEST_CASE("geometry: options out of bounds are refused, not wrapped around") {
   CHECK(refused({.element_bytes = 0}));
   CHECK(refused({.agents_per_rank = 0}));
   CHECK(refused({.nodes_per_agent = 0}));
+  CHECK(refused({.agents_per_rank = 1024, .nodes_per_agent = 1u << 14}));  // 2^24 nodes
   CHECK(refused({.buckets = 1ULL << 58}));  // times 64 bytes is 2^64
   CHECK(refused({.buckets = kHuge}));
   CHECK(refused({.memory_bytes = kHuge}));

@@ -2,11 +2,13 @@
 // SeenVersions, LockDump, LockStats.
 #include <catch2/catch.hpp>
 
+#include <bit>
 #include <set>
 
 #include "keyway/locks/distributed/any_lock.h"
 #include "keyway/locks/distributed/lock_agent.h"
 #include "keyway/locks/distributed/satellite.h"
+#include "keyway/locks/distributed/waiter_link.h"
 #include "keyway/locks/fabric/shm/shm_fabric.h"
 #include "tests/conformance/lock_conformance.h"
 #include "tests/support/child.h"
@@ -48,6 +50,43 @@ TEST_CASE("every agent has nodes of its own, a cache line each, which name it") 
         CHECK(node.offset() % fabric::kCacheLine == 0);
         CHECK(machine.region.owner(node) == AgentId{rank, slot});
         CHECK(seen.insert(node.word()).second);
+      }
+    }
+  }
+}
+
+TEST_CASE("a region tells its nodes from other places") {
+  const NodeRegion region{4096, 4, 3};
+  for (std::uint64_t i = 0; i < region.nodes_per_rank(); ++i) {
+    const Address node = region.numbered(1, i);
+    CHECK(region.has(node));
+    CHECK(region.number(node) == i);
+    CHECK_FALSE(region.has(node + 8));
+  }
+  CHECK_FALSE(region.has({1, 4096 - kNodeBytes}));
+  CHECK_FALSE(region.has({1, 4096 + 12 * kNodeBytes}));
+}
+
+TEST_CASE("a waiter's link is one word with the node and the turn") {
+  for (const std::uint32_t agents : {1u, 3u, 64u, 65535u}) {
+    const NodeRegion region{4096, 256, agents};
+    const WaiterLinks links(region);
+    const std::uint64_t last_turn = (1ULL << (48 - std::bit_width(region.nodes_per_rank()))) - 1;
+    CHECK(last_turn >= (1ULL << 24) - 1);
+    CHECK(links.next_turn(0) == 1);
+    CHECK(links.next_turn(last_turn - 1) == last_turn);
+    CHECK(links.next_turn(last_turn) == 1);
+    std::set<std::uint64_t> words;
+    for (const std::uint32_t rank : {0u, 1u, 65535u}) {
+      for (const std::uint64_t number : {std::uint64_t{0}, region.nodes_per_rank() - 1}) {
+        for (const std::uint64_t turn : {std::uint64_t{0}, std::uint64_t{1}, last_turn}) {
+          const Address node = region.numbered(rank, number);
+          const std::uint64_t word = links.word({node, turn});
+          CHECK(word != 0);
+          CHECK(words.insert(word).second);
+          CHECK(links.link(word).node == node);
+          CHECK(links.link(word).turn == turn);
+        }
       }
     }
   }
