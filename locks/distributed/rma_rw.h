@@ -62,7 +62,8 @@ class BasicRmaRw {
   static constexpr std::array<std::string_view, 2> kChecked = {
       "rma-rw:t_r=1,t_l1=1", "rma-rw:t_r=2,t_l1=2,counters_per_node=2"};
   /// A reader arrives at its counter and departs from it, and the counter is near. A writer takes
-  /// and gives the queue's tail, closes the counters, sees them empty and opens them: three sweeps.
+  /// and gives the queue's tail, sees the counters empty, closes and opens them: three sweeps, but
+  /// two if it was the last to use them, which a choice must not count on.
   /// A queue's node is made ready by one flush of the agent's own memory.
   static constexpr std::array kFootprints = {
       Footprint{.kind = kName,
@@ -144,7 +145,7 @@ class BasicRmaRw {
   template <fabric::Endpoint E>
   CounterWriter<Word, E> writer(LockAgent<E>& agent, const LockSite& site,
                                 CounterMap::Notes notes) const {
-    return {agent.ep, map(agent), std::move(notes), site, t_r_, t_l1_};
+    return {agent.ep, map(agent), std::move(notes), agent.versions, site, t_r_, t_l1_};
   }
   template <fabric::Endpoint E>
   QueueTree<E> tree(LockAgent<E>& agent, const LockSite& site) const {

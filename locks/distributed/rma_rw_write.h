@@ -16,6 +16,7 @@
 #include "keyway/locks/distributed/counter_map.h"
 #include "keyway/locks/distributed/queue_tree.h"
 #include "keyway/locks/distributed/satellite.h"
+#include "keyway/locks/distributed/seen_versions.h"
 #include "keyway/locks/fabric/endpoint.h"
 
 namespace keyway::locks {
@@ -27,9 +28,17 @@ class CounterWriter {
   using State = CounterMap::Slot::State;
 
   /// `notes` of the map, for an agent that is to close the counters: taken before it is in a queue.
-  CounterWriter(E& ep, CounterMap& map, CounterMap::Notes notes, const LockSite& site,
-                std::uint64_t t_r, std::uint64_t t_l1)
-      : ep_(ep), map_(map), slots_(std::move(notes)), site_(site), t_r_(t_r), t_l1_(t_l1) {}
+  /// `left`: the words of counters that the agent has closed when they were empty, as they are when
+  /// they are open again and no reader has come.
+  CounterWriter(E& ep, CounterMap& map, CounterMap::Notes notes, SeenVersions& left,
+                const LockSite& site, std::uint64_t t_r, std::uint64_t t_l1)
+      : ep_(ep),
+        map_(map),
+        slots_(std::move(notes)),
+        left_(left),
+        site_(site),
+        t_r_(t_r),
+        t_l1_(t_l1) {}
   CounterWriter(const CounterWriter&) = delete;
   CounterWriter& operator=(const CounterWriter&) = delete;
   ~CounterWriter() {
@@ -44,14 +53,16 @@ class CounterWriter {
   /// after flush_counters(). False if the deadline passed first: then everything is open again.
   bool seize(RootArrival, Deadline deadline) {
     begin();
+    bool can_go_on = close_unchanged();
     while (!all_closed()) {
-      const bool can_go_on =
-          ep_.retry_until([this] { return look(t_r_); }, fabric::Backoff::none(), deadline);
+      can_go_on = can_go_on ||
+                  ep_.retry_until([this] { return look(t_r_); }, fabric::Backoff::none(), deadline);
       if (!can_go_on) {
         give_up();
         return false;
       }
       advance();
+      can_go_on = false;
     }
     post_resets();
     return true;
@@ -123,6 +134,36 @@ class CounterWriter {
         });
     return any;
   }
+  /// The first look. It closes the counters that no reader has used since this agent closed them.
+  /// Returns whether one of the others can take its next step.
+  bool close_unchanged() {
+    ++looks_;
+    bool any = false;
+    in_batches([](const Slot&) { return true; },
+               [this](std::size_t i, Slot& slot) {
+                 const std::uint64_t left = left_.of(counter(i));
+                 if (left == 0) return ep_.post_load(fabric::rma, counter(i));
+                 KW_DCHECK(Word::empty(left) && !Word::closed(left));
+                 slot.snapshot = left;
+                 return ep_.post_compare_swap(fabric::rma, counter(i), left,
+                                              Word::closed_empty(left));
+               },
+               [&](std::size_t i, Slot& slot, std::uint64_t word) {
+                 const std::uint64_t left = std::exchange(slot.snapshot, 0);
+                 slot.seen = word;
+                 if (left != 0 && word == left) return note_closed(i, slot);
+                 // If it closes with readers inside, nothing is learned: look the next time.
+                 if (left != 0) left_.learn(counter(i), 0);
+                 any = steps(slot, t_r_) || any;
+               });
+    return any;
+  }
+  /// An empty counter has been closed. If no reader comes, opening it leaves the word that is
+  /// learned. A processor's look costs less than to learn.
+  void note_closed(std::size_t i, Slot& slot) {
+    slot.state = State::kClosed;
+    if (!ep_.one_class()) left_.learn(counter(i), Word::closed_empty(slot.seen) + Word::kPhase);
+  }
   /// Whether a slot, as it was seen, can go a step further.
   bool steps(const Slot& slot, std::uint64_t t_r) const {
     if (slot.state == State::kClosed) return false;
@@ -137,11 +178,11 @@ class CounterWriter {
   void advance() {
     in_batches([this](const Slot& slot) { return slot.state == State::kOpen && steps(slot, t_r_); },
                [this](std::size_t i, const Slot& slot) { return post_closing(i, slot); },
-               [](std::size_t, Slot& slot, std::uint64_t old) {
+               [this](std::size_t i, Slot& slot, std::uint64_t old) {
                  if (!Word::empty(slot.seen)) {
                    slot = {.state = State::kClosing, .seen = old, .snapshot = old};
                  } else if (old == slot.seen) {
-                   slot.state = State::kClosed;
+                   note_closed(i, slot);
                  }
                });
     for (Slot& slot : slots_) {
@@ -183,6 +224,7 @@ class CounterWriter {
   E& ep_;
   CounterMap& map_;
   CounterMap::Notes slots_;
+  SeenVersions& left_;
   const LockSite& site_;
   std::uint64_t t_r_;
   std::uint64_t t_l1_;

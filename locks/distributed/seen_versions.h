@@ -1,7 +1,8 @@
-// SeenVersions: the versions of remote locks, as one agent has last seen them without a writer.
+// SeenVersions: words of remote locks, as one agent has last seen or left them.
 //
 // *What.* A lock may count its exclusive visits in its word. An agent that finds the version that
-// it has seen before knows that nobody has written in between (fompi_rw.h, G4). A table without
+// it has seen before, without a writer, knows that nobody has written in between (fompi_rw.h, G4).
+// A counter that is as a writer left it is closed without a look (rma_rw_write.h). A table without
 // chains, which grows when half of it is used; of two locks in one place the newer one stays.
 // *Thread safety.* One agent's.
 #pragma once

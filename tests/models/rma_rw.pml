@@ -410,7 +410,9 @@ inline advance_at() {
 #define ANY_CHANGED (slot[0].state != READY && word[0] != slot[0].seen)
 #endif
 
-/* CounterWriter::seize; `ready` says whether, and then the writer is inside. */
+/* CounterWriter::seize; `ready` says whether, and then the writer is inside. A compare-and-swap that
+ * replaces the first look (close_unchanged) is look_at() if it fails. If it succeeds, it is look_at()
+ * and advance_at() with no step of another agent between. */
 inline close() {
   do
   :: atomic { ALL_READY -> post_resets(); ready = true; ghost_enter_writer(); forget(); break }
