@@ -11,7 +11,8 @@
 // belongs to one thread (or fiber); open one for each. Sessions end before their Store does.
 // *Errors.* Status and Result (locks/base/status.h). Operations on keys fail with
 //   kInvalidArgument  key not of 1 B to 64 KiB, value above 512 MiB
-//   kOutOfSpace       the owner's heap has no room; nothing has changed
+//   kOutOfSpace       the owner's heap has no room; nothing has changed. Of a heap on another node
+//                     the session may say so for up to 10 ms after it has looked
 //   kTimeout          a lock was not acquired within `timeout`; the message names the holder
 //   kInDoubt          the key's owner did not answer within `timeout`: the write may take effect
 //   kCorruption       an element read from another rank does not match its checksum

@@ -101,6 +101,7 @@ struct SessionCore {
       ElementPlace place;
       if (const auto made = owners.call(location.rank, key, edit, place)) {
         optimistic.learn(location, place);
+        heap.expect_room(location.rank);
         advisor.visited();
         leave(location);
         return *made;

@@ -1,6 +1,7 @@
 // RoomMaker<E>: tries an operation again when the heap was full and room could be made.
 //
-// *What.* First a sweep removes what has expired; then elements move out of sparse chunks.
+// *What.* First a sweep removes what has expired; then elements move out of sparse chunks, but not
+// before a search of the heap, if a search of a moment ago was in vain (full_heap.h).
 // *Thread safety.* One session's.
 // *Progress.* An operation empties chunks at most kMaxMoves times, by one deadline, and fails when
 // a plan or a walk has gained nothing, or others have taken what it has gained. After that the
@@ -53,6 +54,7 @@ class RoomMaker {
     if (status != Code::kOutOfSpace) [[likely]]
       return status;
     if (sweep(locations)) status = attempt();
+    if (status == Code::kOutOfSpace && searches(locations)) status = attempt();
     // trim() returns the blocks that a move sets aside and the operation does not use.
     const std::unique_ptr<Heap<E>, void (*)(Heap<E>*)> at_end(&heap_,
                                                               [](Heap<E>* heap) { heap->trim(); });
@@ -66,6 +68,7 @@ class RoomMaker {
 
  private:
   bool sweep(std::span<const Location> places);
+  bool searches(std::span<const Location> places);
   bool move(Deadline until);
 
   E& ep_;
@@ -98,6 +101,15 @@ bool RoomMaker<E>::sweep(std::span<const Location> places) {
   }
   if (!found) next_sweep_ns_ = now + kSweepPauseNs;
   return found;
+}
+
+/// If the last attempt has made no search, and a move is due: lets the next attempt search first.
+template <fabric::Endpoint E>
+bool RoomMaker<E>::searches(std::span<const Location> places) {
+  const auto& lacking = heap_.shortage();
+  if (!lacking || lacking->searched || pace_.pauses(*lacking, ep_.now_ns())) return false;
+  for (const Location& place : places) heap_.expect_room(place.rank);
+  return true;
 }
 
 /// Empties chunks for what the last attempt lacked. True when it may be tried again.

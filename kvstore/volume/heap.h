@@ -48,6 +48,7 @@
 #include "keyway/kvstore/layout/chunk_state.h"
 #include "keyway/kvstore/layout/geometry.h"
 #include "keyway/kvstore/types/types.h"
+#include "keyway/kvstore/volume/full_heap.h"
 #include "keyway/kvstore/volume/move_plan.h"
 #include "keyway/locks/fabric/endpoint.h"
 
@@ -64,6 +65,7 @@ struct Shortage {
   std::uint32_t rank = 0;
   std::uint64_t chunks = 1;
   std::uint64_t fewer = 0;  // a gain, too, if no place has room for all; 0: only all are
+  bool searched = true;     // else a search of a moment ago had not found them (FullHeap)
 
   std::uint64_t least() const { return fewer == 0 ? chunks : fewer; }
 };
@@ -118,9 +120,17 @@ class Heap {
   /// The bytes that a block counts for (H3).
   std::uint64_t span(const Block& block, std::uint64_t bytes) const;
 
+  /// The rank's heap is to be searched again: something may have been returned (FullHeap).
+  void expect_room(std::uint32_t rank);
+
   // --- emptying sparse chunks: heap_move.h
   /// Notes what several allocations lack together, if each of them succeeds by itself.
-  void note_shortage(const Shortage& lacking) { shortage_ = lacking; }
+  void note_shortage(const Shortage& lacking) {
+    const bool searched = !shortage_ || shortage_->searched;
+    shortage_ = lacking;
+    shortage_->searched = searched;
+  }
+  const std::optional<Shortage>& shortage() const { return shortage_; }
   /// The shortage of the last allocation that has failed, if one has failed since the last call.
   std::optional<Shortage> take_shortage();
   /// Chooses sparse chunks and takes their free blocks. False when to empty chunks cannot help, or
@@ -171,6 +181,7 @@ class Heap {
     std::uint64_t rover = 0;                                    // start of the next search
     std::uint64_t clock = 0;                                    // counts uses
     bool set_aside = false;                                     // by ensure(), and not yet trimmed
+    FullHeap full;                                              // only of another node's rank
   };
   // The state of a chunk that is to be emptied, as it was last read.
   enum class LeavingChunk : std::uint8_t { kCut, kFree, kRun };
@@ -214,6 +225,8 @@ class Heap {
   static void drop_empty(Leases& mine);
   // heap_lease.h
   std::optional<Block> allocate_roomy(std::uint32_t rank, std::uint64_t bytes, std::uint64_t roomy);
+  bool lacks_class(std::uint32_t rank, std::uint32_t size_class);
+  bool lacks_run(std::uint32_t rank, std::uint64_t chunks);
   std::uint64_t most_leased(std::uint32_t size_class, std::uint64_t wanted) const;
   bool lease_nearby(std::uint32_t rank, std::uint32_t size_class, std::uint64_t most);
   bool refill(std::uint32_t rank, std::uint32_t size_class, std::uint64_t wanted);
@@ -255,6 +268,7 @@ class Heap {
   std::vector<std::unique_ptr<Leases>> leases_;  // by rank, made on first use
   bool to_trim_ = false;                         // some rank's leases are set aside
   std::optional<Shortage> shortage_;
+  bool searched_ = true;               // by the allocation that was the last to search or not to
   std::unique_ptr<Move> move_;         // while chunks are being emptied
   std::uint64_t plan_from_ = 0;        // the chunk that the next plan of a large heap begins with
   std::uint64_t passed_over_ = 0;      // candidates of plans that were carried out in vain

@@ -147,6 +147,7 @@ void Heap<E>::clear_bits(std::uint32_t rank, Held& held, std::uint64_t count) {
 template <fabric::Endpoint E>
 bool Heap<E>::return_bits(std::uint32_t rank, Held& held, std::uint64_t count) {
   if (count == 0) return false;
+  expect_room(rank);
   clear_bits(rank, held, count);  // H1: the bits first
   const fabric::Address state = geometry_.chunk_state(rank, held.chunk);
   const std::uint64_t before = ep_.fetch_add(rma, state, minus(count));

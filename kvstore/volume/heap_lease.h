@@ -16,12 +16,12 @@ std::optional<Block> Heap<E>::allocate(std::uint32_t rank, std::uint64_t bytes) 
   if (size_class == kRunClass) {
     const std::uint64_t offset = allocate_run(rank, run_chunks(bytes));
     if (offset != kNone) return Block{offset, kRunClass};
-    shortage_ = Shortage{rank, run_chunks(bytes)};
+    shortage_ = Shortage{.rank = rank, .chunks = run_chunks(bytes), .searched = searched_};
     return std::nullopt;
   }
   Leases& mine = leases(rank);
   if (mine.blocks[size_class] == 0 && !refill(rank, size_class, 1)) {
-    shortage_ = Shortage{rank, 1};
+    shortage_ = Shortage{.rank = rank, .searched = searched_};
     return std::nullopt;
   }
   return Block{take_block(rank, mine, size_class), size_class};
@@ -44,16 +44,18 @@ std::optional<Block> Heap<E>::allocate_roomy(std::uint32_t rank, std::uint64_t b
                                              std::uint64_t roomy) {
   const std::uint32_t size_class = class_for(roomy);
   const bool run = size_class == kRunClass;
+  Leases& mine = leases(rank);
   const std::uint64_t room = run ? run_chunks(roomy) * kChunkBytes : class_bytes(size_class);
   if (room - roomy > roomy / kRoomShare) return std::nullopt;
   if (run) {
     if (class_for(bytes) == kRunClass && ready(rank, bytes, 1)) return std::nullopt;
+    if (lacks_run(rank, run_chunks(roomy))) return std::nullopt;
     const std::uint64_t first = search_run(rank, run_chunks(roomy));
     if (first == kNone) return std::nullopt;
     return Block{geometry_.chunk(rank, first).offset(), kRunClass};
   }
-  Leases& mine = leases(rank);
   if (mine.blocks[size_class] == 0) {
+    if (lacks_class(rank, size_class)) return {};
     // H6: to note one chunk more, refill() would return another one's blocks.
     if (!mine.set_aside && !mine.held.empty() && mine.held.size() >= most_held_) return {};
     if (!has_room(mine) || !lease_nearby(rank, size_class, most_leased(size_class, 1))) return {};
@@ -79,12 +81,13 @@ bool Heap<E>::ensure(std::uint32_t rank, std::uint64_t bytes, std::uint64_t coun
   while (!ready(rank, bytes, count)) {
     if (size_class != kRunClass) {
       if (refill(rank, size_class, count - mine.blocks[size_class])) continue;
-      shortage_ = Shortage{rank, 1};
+      shortage_ = Shortage{.rank = rank, .searched = searched_};
       return false;
     }
-    const std::uint64_t first = search_run(rank, run_chunks(bytes));
+    searched_ = !lacks_run(rank, run_chunks(bytes));
+    const std::uint64_t first = searched_ ? search_run(rank, run_chunks(bytes)) : kNone;
     if (first == kNone) {
-      shortage_ = Shortage{rank, run_chunks(bytes)};
+      shortage_ = Shortage{.rank = rank, .chunks = run_chunks(bytes), .searched = searched_};
       return false;
     }
     mine.runs.emplace_back(run_chunks(bytes), geometry_.chunk(rank, first).offset());
@@ -108,6 +111,9 @@ bool Heap<E>::ready(std::uint32_t rank, std::uint64_t bytes, std::uint64_t count
 /// holds in other classes. The agent has leases of the rank, so nothing is thrown (H5).
 template <fabric::Endpoint E>
 bool Heap<E>::refill(std::uint32_t rank, std::uint32_t size_class, std::uint64_t wanted) {
+  if (lacks_class(rank, size_class)) return_rank(rank, size_class);  // which may be what is lacking
+  searched_ = !lacks_class(rank, size_class);
+  if (!searched_) return false;
   Leases& mine = *leases_[rank];
   // H6. The next writes use the blocks that are set aside, and trim() returns the rest of them.
   while (!mine.set_aside && !mine.held.empty() && mine.held.size() >= most_held_) {
@@ -118,7 +124,20 @@ bool Heap<E>::refill(std::uint32_t rank, std::uint32_t size_class, std::uint64_t
   if (lease_nearby(rank, size_class, most)) return true;
   if (lease_by_search(rank, size_class, most, /*may_claim=*/true)) return true;
   return_rank(rank, size_class);  // ensure() comes here with blocks of this class in hand
-  return lease_by_search(rank, size_class, most, /*may_claim=*/true);
+  return !lacks_class(rank, size_class) &&
+         lease_by_search(rank, size_class, most, /*may_claim=*/true);
+}
+
+/// Whether a search of a moment ago has found no block of this class. The agent has leases of the
+/// rank.
+template <fabric::Endpoint E>
+bool Heap<E>::lacks_class(std::uint32_t rank, std::uint32_t size_class) {
+  return !ep_.is_local(rank) && leases_[rank]->full.lacks_class(size_class, ep_.now_ns());
+}
+
+template <fabric::Endpoint E>
+void Heap<E>::expect_room(std::uint32_t rank) {
+  if (leases_[rank]) leases_[rank]->full.forget();
 }
 
 /// H6: a chunk's worth, but where nothing is kept just the blocks that are lacking.
@@ -274,17 +293,22 @@ bool Heap<E>::lease_by_search(std::uint32_t rank, std::uint32_t size_class, std:
   Leases& mine = *leases_[rank];
   const std::uint64_t start = mine.rover;
   bool found = false;
+  bool passed = false;  // by a chunk with room, which was another agent's then, or is left out
   const auto visit = [&](std::uint64_t chunk, ChunkState state) {
-    if (leaves(rank, chunk)) return false;
-    found = state.free() ? may_claim && claim_chunk(rank, chunk, size_class, most)
-                         : state.is_cut() && state.size_class() == size_class &&
-                               state.count() < class_capacity(size_class) &&
-                               lease_from(rank, chunk, size_class, most);
+    const bool has_room = state.is_cut() && state.size_class() == size_class &&
+                          state.count() < class_capacity(size_class);
+    if (!state.free() && !has_room) return false;
+    if (!leaves(rank, chunk)) {
+      found = has_room ? lease_from(rank, chunk, size_class, most)
+                       : may_claim && claim_chunk(rank, chunk, size_class, most);
+    }
     if (found) mine.rover = chunk;
+    passed = passed || !found;
     return found;
   };
   each_state(rank, start, geometry_.chunks(), visit);
   if (!found) each_state(rank, 0, start, visit);
+  if (!found && !passed && !ep_.is_local(rank)) mine.full.note_class(size_class, ep_.now_ns());
   return found;
 }
 

@@ -209,6 +209,7 @@ void Heap<E>::pass_over() {
 /// between. H1: the bits first. H2: no other agent changes the state of such a chunk.
 template <fabric::Endpoint E>
 void Heap<E>::close_chunk(std::uint32_t rank, Held& held, ChunkState into) {
+  expect_room(rank);
   clear_bits(rank, held, held.count);
   const ChunkState full = ChunkState::cut(held.size_class, class_capacity(held.size_class));
   const std::uint64_t seen =

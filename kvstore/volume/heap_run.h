@@ -21,18 +21,28 @@ std::uint64_t Heap<E>::allocate_run(std::uint32_t rank, std::uint64_t chunks) {
     mine.runs.pop_back();
     return offset;
   }
+  if (lacks_run(rank, chunks)) return_rank(rank);
+  searched_ = !lacks_run(rank, chunks);
+  if (!searched_) return kNone;
   std::uint64_t first = search_run(rank, chunks);
   if (first == kNone) {
     return_rank(rank);
-    first = search_run(rank, chunks);
+    if (!lacks_run(rank, chunks)) first = search_run(rank, chunks);
   }
   return first == kNone ? kNone : geometry_.chunk(rank, first).offset();
+}
+
+/// Whether a search of a moment ago has found no run as long. The agent has leases of the rank.
+template <fabric::Endpoint E>
+bool Heap<E>::lacks_run(std::uint32_t rank, std::uint64_t chunks) {
+  return !ep_.is_local(rank) && leases_[rank]->full.lacks_run(chunks, ep_.now_ns());
 }
 
 /// Makes chunks free, which are all this agent's: chunk_at(0) .. chunk_at(count - 1).
 template <fabric::Endpoint E>
 template <class ChunkAt>
 void Heap<E>::free_chunks(std::uint32_t rank, std::uint64_t count, ChunkAt&& chunk_at) {
+  expect_room(rank);
   for (std::uint64_t i = 0; i < count; ++i) {
     ep_.post_store(rma, geometry_.chunk_state(rank, chunk_at(i)), 0);
     if ((i + 1) % kStatesAtOnce == 0) ep_.flush(rank);
@@ -82,14 +92,19 @@ std::uint64_t Heap<E>::search_run(std::uint32_t rank, std::uint64_t chunks) {
     first = seen == first ? ep_.load(rma, fresh) : seen;
   }
   std::uint64_t gap = 0;
+  bool passed = false;  // by a gap that was another agent's then
   std::uint64_t found = kNone;
   each_state(rank, 0, geometry_.chunks(), [&](std::uint64_t chunk, ChunkState state) {
     gap = state.free() ? gap + 1 : 0;
     if (gap < chunks) return false;
     if (claim_run(rank, chunk + 1 - chunks, chunks)) found = chunk + 1 - chunks;
+    passed = passed || found == kNone;
     gap = 0;
     return found != kNone;
   });
+  if (found == kNone && !passed && !ep_.is_local(rank)) {
+    leases_[rank]->full.note_run(chunks, ep_.now_ns());
+  }
   return found;
 }
 

@@ -83,13 +83,14 @@ struct FarShape {
   std::uint32_t stripes = 4;
   std::uint64_t buckets_per_stripe = 4;
   std::uint64_t memory_bytes = 4 * store::kMinMemoryBytes;
+  double latency_ns = 1'000'000;
 };
 
 /// Runs body with `addresses` bytes for the known places of each rank's keys.
 inline void run_far(std::uint64_t address_bytes, const std::function<void(FarSessions&)>& body,
                     const FarShape& shape = {}) {
   PlainStore store({.ranks = 3,
-                    .machine = slow_network(),
+                    .machine = slow_network(shape.latency_ns),
                     .memory_bytes = shape.memory_bytes,
                     .address_bytes = address_bytes,
                     .buckets = shape.buckets_per_stripe * shape.stripes,
