@@ -21,12 +21,12 @@ Op make_op(OpKind kind, const OpBlock& block, std::size_t key_at, Rng& rng) {
 
 }  // namespace
 
-std::size_t LoadStream::append(OpBlock& block, std::size_t wanted) {
+std::size_t RecordStream::append(OpBlock& block, std::size_t wanted) {
   std::size_t made = 0;
   for (; made < wanted && next_ < end_; ++made, ++next_) {
     const std::size_t key_at = block.keys.size();
     append_key(block.keys, next_, keys_);
-    block.ops.push_back(make_op(OpKind::kInsert, block, key_at, rng_));
+    block.ops.push_back(make_op(kind_, block, key_at, rng_));
   }
   return made;
 }

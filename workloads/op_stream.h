@@ -71,16 +71,18 @@ struct RunShared {
 class OpStream {
  public:
   virtual ~OpStream() = default;
-  /// Appends up to `wanted` operations and says how many; 0 at the end of a load, or when an
+  /// Appends up to `wanted` operations and says how many; 0 after the last record, or when an
   /// insert must wait for others' inserts to be acknowledged (see InsertCounter::take()).
   virtual std::size_t append(OpBlock& block, std::size_t wanted) = 0;
 };
 
-/// The inserts of records [begin, end), counted from spec.insert_start.
-class LoadStream final : public OpStream {
+/// An operation of this kind on each of the records [begin, end), counted from spec.insert_start.
+class RecordStream final : public OpStream {
  public:
-  LoadStream(const Spec& spec, std::uint64_t begin, std::uint64_t end, std::uint64_t seed)
+  RecordStream(const Spec& spec, OpKind kind, std::uint64_t begin, std::uint64_t end,
+               std::uint64_t seed)
       : keys_(spec.keys),
+        kind_(kind),
         next_(spec.insert_start + begin),
         end_(spec.insert_start + end),
         rng_(seed) {}
@@ -88,6 +90,7 @@ class LoadStream final : public OpStream {
 
  private:
   KeyStyle keys_;
+  OpKind kind_;
   std::uint64_t next_;
   std::uint64_t end_;
   Rng rng_;

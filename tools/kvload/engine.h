@@ -47,6 +47,9 @@ class StorePeers final : public Peers {
   Store& store_;
 };
 
+/// Records that a warm-up reads at a time.
+inline constexpr std::uint32_t kWarmUpBatch = 64;
+
 /// A separate seed for every phase, rank and thread.
 inline std::uint64_t seed_of(std::uint64_t seed, std::uint64_t phase, std::uint64_t rank,
                              std::uint64_t thread) {
@@ -68,14 +71,15 @@ class PhaseRun {
         place_{store.rank(), store.ranks()},
         state_(phase.spec.threads),
         shared_(std::make_unique<workloads::RunShared>()) {
-    if (phase.load) {
-      records_ = share_of(phase.spec.insert_count, place_.ranks, place_.rank);
+    if (phase.kind != Phase::Kind::kRun) {
+      records_ = phase.loads() ? share_of(phase.spec.insert_count, place_.ranks, place_.rank)
+                               : Share{0, phase.spec.insert_count};
       operations_ = records_.size();
+      endless_ = false;
     } else if (phase.spec.operation_count > 0) {
       operations_ = share_of(phase.spec.operation_count, place_.ranks, place_.rank).size();
       endless_ = false;
     }
-    if (phase.load) endless_ = false;
     if (job.options.locality && store.owners() > 1) {
       for (std::uint32_t i = 0; i < phase.spec.threads; ++i) {
         localities_.push_back({*job.options.locality, store.home_of(i),
@@ -147,8 +151,9 @@ class PhaseRun {
     WorkerPlan plan;
     if (!endless_) plan.operations = share_of(operations_, spec.threads, index).size();
     plan.pregenerate_bytes = (job_.options.pregenerate_mib << 20) / spec.threads;
-    plan.batch = job_.options.batch;
-    plan.sample_every = job_.options.sample_every;
+    plan.batch = phase_.warms_up() ? kWarmUpBatch : job_.options.batch;
+    // The latency of a record in a batch is no latency that anybody asked for.
+    plan.sample_every = phase_.warms_up() ? 0 : job_.options.sample_every;
     if (spec.target_per_s > 0) {
       const std::uint64_t threads = std::uint64_t{spec.threads} * place_.ranks;
       plan.pacer =
@@ -158,10 +163,11 @@ class PhaseRun {
   }
 
   std::unique_ptr<workloads::OpStream> stream_of(std::uint32_t index, std::uint64_t seed) {
-    if (phase_.load) {
+    if (phase_.kind != Phase::Kind::kRun) {
       const Share part = share_of(records_.size(), phase_.spec.threads, index);
-      return std::make_unique<workloads::LoadStream>(phase_.spec, records_.begin + part.begin,
-                                                     records_.begin + part.end, seed);
+      const auto what = phase_.loads() ? workloads::OpKind::kInsert : workloads::OpKind::kRead;
+      return std::make_unique<workloads::RecordStream>(
+          phase_.spec, what, records_.begin + part.begin, records_.begin + part.end, seed);
     }
     return std::make_unique<workloads::RunStream>(
         phase_.spec, place_, endless_ ? 0 : operations_, *shared_,
@@ -287,11 +293,13 @@ int run_job(Job& job) {
   }
   Output output(job, Store::traits(job).way, store.ranks());
   const auto pool = workloads::make_value_pool(workloads::RecordLayout(job.spec), job.options.seed);
+  std::uint64_t measured = 0;  // phases; with a warm-up the others make the same operations
   for (std::size_t i = 0; i < job.phases.size(); ++i) {
     const Phase& phase = job.phases[i];
-    PhaseOutcome outcome = PhaseRun<Store>(store, job, phase, i, pool).run();
+    const std::uint64_t number = phase.warms_up() ? job.phases.size() : measured++;
+    PhaseOutcome outcome = PhaseRun<Store>(store, job, phase, number, pool).run();
     outcome.forgets = Store::traits(job).forgets;
-    const bool load_failed = phase.load && outcome.failed();
+    const bool load_failed = phase.loads() && outcome.failed();
     const bool stop = load_failed || outcome.end != PhaseEnd::kCompleted;
     output.add(phase, std::move(outcome));
     if (i + 1 == job.phases.size()) continue;

@@ -16,7 +16,7 @@ Status invalid_argument(std::string sentence) {
 }
 
 Phase load_phase(const Job& job) {
-  Phase phase{true, std::nullopt, job.spec};
+  Phase phase{Phase::Kind::kLoad, std::nullopt, job.spec};
   phase.spec.mix = {};
   phase.spec.mix[static_cast<std::size_t>(OpKind::kInsert)] = 1;
   if (job.options.command == Command::kRun) {  // rate and time limit are meant for the run
@@ -28,11 +28,24 @@ Phase load_phase(const Job& job) {
   return phase;
 }
 
+Phase warm_up_phase(const Job& job) {
+  Phase phase{Phase::Kind::kWarmUp, std::nullopt, job.spec};
+  phase.spec.mix = {};
+  phase.spec.mix[static_cast<std::size_t>(OpKind::kRead)] = 1;
+  phase.spec.target_per_s = 0;
+  phase.spec.max_execution_s = 0;
+  phase.spec.interval = workloads::Interval::kOp;
+  phase.spec.read_all_fields = true;
+  return phase;
+}
+
 std::vector<Phase> run_phases(const Job& job) {
-  if (job.options.write_percents.empty()) return {Phase{false, std::nullopt, job.spec}};
+  if (job.options.write_percents.empty()) {
+    return {Phase{Phase::Kind::kRun, std::nullopt, job.spec}};
+  }
   std::vector<Phase> phases;
   for (const double percent : job.options.write_percents) {
-    Phase phase{false, percent, job.spec};
+    Phase phase{Phase::Kind::kRun, percent, job.spec};
     phase.spec.mix = {};
     phase.spec.mix[static_cast<std::size_t>(OpKind::kRead)] = 1 - percent / 100;
     phase.spec.mix[static_cast<std::size_t>(OpKind::kUpdate)] = percent / 100;
@@ -105,12 +118,16 @@ Status plan_phases(Job& job, const StoreTraits& store, std::uint32_t owners) {
   if (run) {
     if (const Status status = check_run(job); !status.ok()) return status;
   }
+  if (!run && job.options.warms_up) {
+    return invalid_argument("--warm-up comes before a run: give it to kvload run");
+  }
   const bool scans = job.spec.share(OpKind::kScan) > 0 && job.options.write_percents.empty();
   if (run && scans && !store.scan_refusal.empty())
     return invalid_argument(std::string(store.scan_refusal));
   job.phases.clear();
   if (!run || store.in_process) job.phases.push_back(load_phase(job));
   if (run) {
+    if (job.options.warms_up) job.phases.push_back(warm_up_phase(job));
     for (Phase& phase : run_phases(job)) job.phases.push_back(std::move(phase));
     note_store(job, store, owners);
   }

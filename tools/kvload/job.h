@@ -12,14 +12,18 @@
 
 namespace keyway::kvload {
 
-/// The load, a run, or one step of a sweep.
+/// The load, the warm-up, a run, or one step of a sweep.
 struct Phase {
-  bool load = false;
+  enum class Kind { kLoad, kWarmUp, kRun };
+
+  Kind kind = Kind::kRun;
   std::optional<double> write_percent;
   workloads::Spec spec;
 
-  std::string name() const { return load ? "load" : "run"; }
-  /// For people: "load", "run", "run with 5% writes".
+  bool loads() const { return kind == Kind::kLoad; }
+  bool warms_up() const { return kind == Kind::kWarmUp; }
+  std::string name() const { return loads() ? "load" : warms_up() ? "warm-up" : "run"; }
+  /// For people: "load", "warm-up", "run", "run with 5% writes".
   std::string title() const;
 };
 

@@ -97,6 +97,9 @@ void add_run_options(CLI::App& app, Raw& raw, Options& options) {
       ->check(CLI::Range(1, 4096));
   app.add_option("--target", raw.target,
                  "operations per s of the whole job (target; default 0: no limit)");
+  app.add_flag("--warm-up", options.warms_up,
+               "before the first run, each rank reads every record once, 64 at a time, for a store "
+               "that learns where its records are, or caches them");
   app.add_option("--batch", options.batch, "keys per read")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();

@@ -27,6 +27,7 @@ struct Options {
   workloads::Properties properties;    // files, -p and the options that set properties
   std::vector<double> write_percents;  // --fw; empty: no sweep
   std::optional<double> locality;
+  bool warms_up = false;           // --warm-up
   std::uint32_t batch = 1;         // keys of one batched get
   std::uint32_t sample_every = 1;  // measure the latency of each n-th operation; 0: none
   std::uint64_t seed = 1;

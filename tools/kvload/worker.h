@@ -42,7 +42,8 @@ class Worker {
          std::unique_ptr<workloads::OpStream> stream, workloads::Values values)
       : session_(session),
         spec_(phase.spec),
-        load_(phase.load),
+        load_(phase.loads()),
+        ends_(phase.kind != Phase::Kind::kRun),
         plan_(plan),
         state_(state),
         slot_(slot),
@@ -80,7 +81,7 @@ class Worker {
     std::uint64_t done = 0;
     while (done < plan_.operations && !state_.stopped()) {
       if (next_ == blocks_[block_].ops.size() && !refill(plan_.operations - done)) {
-        if (load_) break;
+        if (ends_) break;
         std::this_thread::yield();  // another thread's insert is far behind
         continue;
       }
@@ -267,6 +268,7 @@ class Worker {
   Session& session_;
   const workloads::Spec& spec_;
   const bool load_;
+  const bool ends_;  // after the last record
   const WorkerPlan& plan_;
   PhaseState& state_;
   WorkerSlot& slot_;

@@ -71,6 +71,7 @@ class BadInput(Case):
                 (["fieldcount=0"], [*run, "-p", "fieldcount=0"]),
                 (["workload=my.Workload"], [*run, "-p", "workload=my.Workload"]),
                 (["6 bytes"], [*run, "--key-bytes", "6", "-p", "recordcount=100000"]),
+                (["--warm-up", "kvload run"], ["load", "--workload", "a", "--warm-up"]),
                 (["readallfields"], [*run, "--batch", "8", "-p", "readallfields=false"]),
                 (["--batch"], [*run, "--batch", "8", "--target", "100"]),
                 (["'no/such/folder/out.json'"], [*run, "--json", "no/such/folder/out.json"]),

@@ -118,6 +118,21 @@ class Job(unittest.TestCase):
             self.assertGreater(far["cold"], 0)
             self.assertLessEqual(sum(far.values()), 4000)
 
+    def test_a_warm_up_reads_every_record_on_each_rank(self):
+        path = os.path.abspath("warm.json")
+        place = "" if "openmpi" in MPIRUN[0] else "?ranks_per_node=1"  # see above
+        done = job("run", "--fw", "0,50", "--warm-up", "-p", "recordcount=1000", "-p",
+                   "operationcount=4000", "--threads", 2, "--json", path, "--store", f"mpi:{place}")
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        with open(path, encoding="utf8") as file:
+            found = json.load(file)["phases"]
+        self.assertEqual([(phase["phase"], phase["operations"]) for phase in found],
+                         [("load", 1000), ("warm-up", 1000 * int(RANKS)), ("run", 4000),
+                          ("run", 4000)])
+        if place and int(RANKS) > 1:
+            self.assertEqual(found[2]["remote_reads"]["cold"], 0)
+            self.assertGreater(found[2]["remote_reads"]["warm"], 1000)
+
     def test_edits_by_owners_are_counted(self):
         path = os.path.abspath("edits.json")
         if "openmpi" in MPIRUN[0]:

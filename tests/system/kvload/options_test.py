@@ -33,6 +33,21 @@ class Options(Case):
             self.assertEqual(sum(counts.values()), 20000)
             self.near(counts.get("UPDATE", 0), 20000, writes)
 
+    def test_a_warm_up_reads_every_record_before_the_runs(self):
+        words = ("run", "--fw", "0,50", "--store", "tbb:", "-p", "recordcount=1000", "-p",
+                 "operationcount=3000", "-p", "insertstart=50", "-p", "insertcount=900", "-p",
+                 "dataintegrity=true", "-p", "readallfields=false", "--threads", 2)
+        plain = phases(self.good(*words).stdout)
+        for more in ((), ("-target", 100000)):
+            warm = phases(self.good(*words, "--warm-up", *more).stdout)
+            self.assertEqual([title for title, _ in warm],
+                             ["load", "warm-up", "run with 0% writes", "run with 50% writes"])
+            self.assertEqual(warm[1][1]["READ"]["Return=OK"], 900)
+            # The other phases make the same operations as without it.
+            for (_, one), (_, other) in zip(plain, warm[:1] + warm[2:]):
+                for kind, count in operations(one).items():
+                    self.assertEqual(operations(other)[kind], count)
+
     def test_one_thread_loads_a_store_that_nothing_guards(self):
         with tempfile.TemporaryDirectory() as folder:
             file = os.path.join(folder, "report.json")

@@ -25,7 +25,7 @@ TEST_CASE("a load names each of its records once, in order") {
   Spec spec = base_spec(1000);
   spec.insert_start = 100;
   spec.insert_count = 900;
-  LoadStream stream(spec, 10, 30, 1);
+  RecordStream stream(spec, OpKind::kInsert, 10, 30, 1);
   OpBlock block;
   CHECK(stream.append(block, 15) == 15);
   CHECK(stream.append(block, 15) == 5);
@@ -35,6 +35,13 @@ TEST_CASE("a load names each of its records once, in order") {
     CHECK(block.ops[i].kind() == OpKind::kInsert);
     CHECK(block.key(block.ops[i]) == key_name(110 + i, spec.keys));
   }
+}
+
+TEST_CASE("a warm-up reads each record") {
+  RecordStream stream(base_spec(20), OpKind::kRead, 0, 20, 1);
+  OpBlock block;
+  CHECK(stream.append(block, 100) == 20);
+  for (const Op& op : block.ops) CHECK(op.kind() == OpKind::kRead);
 }
 
 TEST_CASE("the mix of a run follows the proportions, even if they do not sum to 1") {

@@ -20,10 +20,9 @@ KINDS = ("auto", "alock-rw", "gbh:lockall=off") if common.TINY else (
     "auto", "rma-rw", "alock", "alock-rw", "gbh:lockall=off", "fompi-spin", "d-mcs", "rw-ticket")
 
 
-def kvload(job, store, records, operations, *words, shares=SHARES, seconds=0):
-    """Operations per second of all ranks, by the share of writes: 16 B keys, 100 B values, uniform,
-    the shares one after another in one process of each rank. If `operations` is 0, each lasts
-    `seconds`."""
+def kvload_runs(job, store, records, operations, *words, shares=SHARES, seconds=0):
+    """The report of each run, by the share of writes: 16 B keys, 100 B values, uniform, the shares
+    one after another in one process of each rank. If `operations` is 0, each lasts `seconds`."""
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "report.json"
         common.output_of([*job, common.KVLOAD, "run", "--store", store, "--key-bytes", 16,
@@ -34,7 +33,13 @@ def kvload(job, store, records, operations, *words, shares=SHARES, seconds=0):
                           "--fw", ",".join(map(str, shares)), "--json", report, *words],
                          stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         phases = json.loads(report.read_text())["phases"]
-    return {p["write_percent"]: p["throughput_per_s"] for p in phases if p["phase"] == "run"}
+    return {p["write_percent"]: p for p in phases if p["phase"] == "run"}
+
+
+def kvload(*args, **more):
+    """Operations per second of all ranks, by the share of writes; as kvload_runs()."""
+    runs = kvload_runs(*args, **more)
+    return {share: run["throughput_per_s"] for share, run in runs.items()}
 
 
 def raw_per_s(way, *words):
