@@ -227,6 +227,8 @@ class Heap {
   std::optional<Block> allocate_roomy(std::uint32_t rank, std::uint64_t bytes, std::uint64_t roomy);
   bool lacks_class(std::uint32_t rank, std::uint32_t size_class);
   bool lacks_run(std::uint32_t rank, std::uint64_t chunks);
+  template <class Lacks>
+  bool may_search(std::uint32_t rank, std::uint32_t size_class, Lacks&& lacks);
   std::uint64_t most_leased(std::uint32_t size_class, std::uint64_t wanted) const;
   bool lease_nearby(std::uint32_t rank, std::uint32_t size_class, std::uint64_t most);
   bool refill(std::uint32_t rank, std::uint32_t size_class, std::uint64_t wanted);

@@ -111,9 +111,7 @@ bool Heap<E>::ready(std::uint32_t rank, std::uint64_t bytes, std::uint64_t count
 /// holds in other classes. The agent has leases of the rank, so nothing is thrown (H5).
 template <fabric::Endpoint E>
 bool Heap<E>::refill(std::uint32_t rank, std::uint32_t size_class, std::uint64_t wanted) {
-  if (lacks_class(rank, size_class)) return_rank(rank, size_class);  // which may be what is lacking
-  searched_ = !lacks_class(rank, size_class);
-  if (!searched_) return false;
+  if (!may_search(rank, size_class, [&] { return lacks_class(rank, size_class); })) return false;
   Leases& mine = *leases_[rank];
   // H6. The next writes use the blocks that are set aside, and trim() returns the rest of them.
   while (!mine.set_aside && !mine.held.empty() && mine.held.size() >= most_held_) {
@@ -126,6 +124,15 @@ bool Heap<E>::refill(std::uint32_t rank, std::uint32_t size_class, std::uint64_t
   return_rank(rank, size_class);  // ensure() comes here with blocks of this class in hand
   return !lacks_class(rank, size_class) &&
          lease_by_search(rank, size_class, most, /*may_claim=*/true);
+}
+
+/// Before a search for a class or a run: false if it is known to be lacking, also after all else
+/// that this agent holds has been returned.
+template <fabric::Endpoint E>
+template <class Lacks>
+bool Heap<E>::may_search(std::uint32_t rank, std::uint32_t size_class, Lacks&& lacks) {
+  if (lacks()) return_rank(rank, size_class);
+  return searched_ = !lacks();
 }
 
 /// Whether a search of a moment ago has found no block of this class. The agent has leases of the

@@ -21,9 +21,7 @@ std::uint64_t Heap<E>::allocate_run(std::uint32_t rank, std::uint64_t chunks) {
     mine.runs.pop_back();
     return offset;
   }
-  if (lacks_run(rank, chunks)) return_rank(rank);
-  searched_ = !lacks_run(rank, chunks);
-  if (!searched_) return kNone;
+  if (!may_search(rank, kRunClass, [&] { return lacks_run(rank, chunks); })) return kNone;
   std::uint64_t first = search_run(rank, chunks);
   if (first == kNone) {
     return_rank(rank);

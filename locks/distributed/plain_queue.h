@@ -23,8 +23,9 @@
 // from the one that came with the link, or it is the same in a use that does not leave. Both mean
 // that the grant stands. A turn comes again after 2^33 uses of the node, as a rule (waiter_link.h).
 // It does harm only if the granter stands still for all of them, and then looks just after the
-// agent has left in that turn. *Thread safety.* A queue object belongs to its agent; the words are
-// shared. *Invariants.*
+// agent has left in that turn.
+// *Thread safety.* A queue object belongs to its agent; the words are shared.
+// *Invariants.*
 //   P1  For each grant, either the agent takes it or its granter steps over the node; never both.
 //   P2  A node becomes idle only after the agent that steps over it has read its link (queue_node.h
 //       N1).

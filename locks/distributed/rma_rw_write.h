@@ -141,7 +141,7 @@ class CounterWriter {
     bool any = false;
     in_batches([](const Slot&) { return true; },
                [this](std::size_t i, Slot& slot) {
-                 const std::uint64_t left = left_.of(counter(i));
+                 const std::uint64_t left = ep_.one_class() ? 0 : left_.of(counter(i));
                  if (left == 0) return ep_.post_load(fabric::rma, counter(i));
                  KW_DCHECK(Word::empty(left) && !Word::closed(left));
                  slot.snapshot = left;
