@@ -173,14 +173,14 @@ TEST_CASE("word operations return the old value") {
 }
 
 TEST_CASE("bytes move as words, from any place and of any number") {
-  alignas(8) std::array<std::byte, 48> shared{};
+  alignas(8) std::array<std::byte, 120> shared{};
   for (std::size_t from = 0; from < 16; ++from) {
-    for (std::size_t n = 0; from + n <= 40; ++n) {
-      std::array<std::byte, 48> in{};
+    for (std::size_t n = 0; from + n <= 112; ++n) {
+      std::array<std::byte, 120> in{};
       for (std::size_t i = 0; i < n; ++i) in[i] = static_cast<std::byte>(i + 1);
       shared.fill(std::byte{0xee});
       words::store_bytes(shared.data() + from, std::span(in).first(n));
-      std::array<std::byte, 48> out{};
+      std::array<std::byte, 120> out{};
       words::load_bytes(shared.data() + from, std::span(out).first(n));
       REQUIRE(out == in);
       // What lies beside them stays as it was.
