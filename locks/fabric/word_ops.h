@@ -74,8 +74,8 @@ template <class Move>
     if (!reaches(at, 4)) move_unit<std::uint16_t>(at, left, bytes, move);
     if (!reaches(at, 8)) move_unit<std::uint32_t>(at, left, bytes, move);
   }
-  // The compiler does not unroll loops of atomics: with one word a turn, a line takes three times
-  // as many instructions.
+  // The compiler does not unroll loops of atomics. With one word a turn, a get of a local element
+  // of 140 bytes takes 1707 instructions instead of 1651.
   while (left >= 4 * sizeof(std::uint64_t)) {
     move_word(at, bytes - left, move);
     move_word(at + 8, bytes - left + 8, move);
