@@ -56,11 +56,6 @@ template <class Unit, class Move>
   return true;
 }
 
-template <class Move>
-[[gnu::always_inline]] inline void move_word(std::byte* at, std::size_t i, Move&& move) {
-  move(std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(at)), i);
-}
-
 /// Calls move(unit, i) for each aligned word of some bytes, and for aligned parts of words before
 /// the first and behind the last; `i` is the offset of the unit in the bytes.
 template <class Move>
@@ -75,14 +70,9 @@ template <class Move>
     if (!reaches(at, 8)) move_unit<std::uint32_t>(at, left, bytes, move);
   }
   // The compiler does not unroll loops of atomics. With one word a turn, a get of a local element
-  // of 140 bytes takes 1707 instructions instead of 1651.
+  // of 140 bytes takes 1707 instructions instead of 1649.
   while (left >= 4 * sizeof(std::uint64_t)) {
-    move_word(at, bytes - left, move);
-    move_word(at + 8, bytes - left + 8, move);
-    move_word(at + 16, bytes - left + 16, move);
-    move_word(at + 24, bytes - left + 24, move);
-    at += 32;
-    left -= 32;
+    for (int i = 0; i < 4; ++i) move_unit<std::uint64_t>(at, left, bytes, move);
   }
   while (move_unit<std::uint64_t>(at, left, bytes, move)) {
   }
