@@ -54,8 +54,10 @@ inline std::uint32_t room_for_locks(const StoreOptions& options, std::uint32_t r
       std::max<std::uint64_t>(std::min(all, room), locks::kDefaultNodesPerAgent));
 }
 
+/// `one_class`: every session reaches all memory directly.
 inline store::GeometryOptions geometry_options(const StoreOptions& options,
-                                               const LockPolicy& policy, std::uint32_t ranks) {
+                                               const LockPolicy& policy, std::uint32_t ranks,
+                                               bool one_class) {
   return {.memory_bytes = options.memory_bytes,
           .element_bytes = options.element_bytes,
           .buckets = options.buckets,
@@ -65,7 +67,8 @@ inline store::GeometryOptions geometry_options(const StoreOptions& options,
           .lock_kinds = static_cast<std::uint32_t>(policy.lock.kinds()),
           .satellite_kinds = policy.satellite_kinds,
           .call_slots = call_slots_of(options, ranks),
-          .ranks = ranks};
+          .ranks = ranks,
+          .proofs = !one_class};
 }
 
 /// Everything that must be the same on every process of a job, as one line.

@@ -57,13 +57,13 @@ using store::LockKindReport;
 using store::ModifyAllOptions;
 using store::Mutator;
 using store::OptimisticReads;
-using store::RemoteWork;
 using store::PartMutator;
 using store::PartReader;
 using store::PutIf;
 using store::PutOptions;
 using store::RangeOf;
 using store::Reader;
+using store::RemoteWork;
 using store::StripePlace;
 using store::StripeReport;
 using store::SweepPart;
@@ -104,7 +104,7 @@ struct StoreOptions {
   // addresses=32MiB  mpi: only: per process, 16 B for the place of an element of another node,
   // which one message reads then. 0: every read takes its lock, if the store has several nodes
   std::uint64_t address_bytes = 32 << 20;
-  bool reads_lock = false;  // reads=optimistic  or locked: every read takes its lock
+  bool reads_lock = false;                 // reads=optimistic  or locked: every read takes its lock
   EditPath path = EditPath::kAuto;         // path=auto  mpi: only: or onesided, owner (types.h)
   std::chrono::milliseconds patience{25};  // patience=25ms  for the owner to begin; see types.h
 };
@@ -291,6 +291,8 @@ class Inspector {
   VolumeCounts counts(std::uint32_t rank);
   /// Heap bytes of a rank that this session has leased and not used.
   std::uint64_t leased_bytes(std::uint32_t rank);
+  /// Bytes of an element that is written as a whole: its entry, and its block. 0 of a server's.
+  std::uint64_t stored_bytes(std::string_view key, const ElementInfo& info);
 
   // --- locks
   /// Which stripe guards a key.
@@ -310,8 +312,7 @@ class Inspector {
   RemoteWork remote_work();
 
   // --- expiry
-  /// Removes this rank's elements past their expiry; returns how many. Writes that find the heap
-  /// full do so by themselves.
+  /// Removes a rank's elements past their expiry, as a write in a full heap does; returns how many.
   Result<std::uint64_t> sweep_expired(std::uint32_t rank);
   /// A part of a sweep, for a caller that repeats it: begin with `from` 0, continue with the
   /// returned value. A part ends once it has visited `lines` lines of buckets. It visits only
@@ -371,8 +372,7 @@ class Store {
   std::vector<std::string> gather(std::string_view bytes);
   /// Every process's bytes, in order, on every process. Collective.
   std::vector<std::string> gather_everywhere(std::string_view bytes);
-  /// Asks every process to end, this one too; any thread, not collective. Each program decides how
-  /// and when it reacts.
+  /// Asks every process to end, this one too; any thread, not collective. Programs decide how.
   void ask_all_to_end();
   /// Whether some process has asked. Reads only this process's own memory.
   bool asked_to_end() const;

@@ -22,6 +22,10 @@ std::uint64_t Inspector::leased_bytes(std::uint32_t rank) {
   return session_->with([&](auto& s) { return s.leased_bytes(rank); });
 }
 
+std::uint64_t Inspector::stored_bytes(std::string_view key, const ElementInfo& info) {
+  return session_->with([&](auto& s) { return s.stored_bytes(key, info); });
+}
+
 StripePlace Inspector::stripe_of(std::string_view key) {
   return session_->with([&](auto& s) { return s.stripe_of(key); });
 }

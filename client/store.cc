@@ -49,7 +49,7 @@ Result<std::unique_ptr<Plan>> Plan::make(StoreOptions options, std::uint32_t ran
   if (options.address_bytes > kMostAddressBytes) {
     return Status(Code::kInvalidArgument, "addresses must be at most 1024GiB");
   }
-  auto shape = client::geometry_options(options, *policy, ranks);
+  auto shape = client::geometry_options(options, *policy, ranks, nodes == 1 && !options.force_rma);
   shape.hash_secret = secret;
   auto geometry = store::Geometry::plan(shape);
   if (!geometry.ok()) return geometry.status();

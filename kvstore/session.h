@@ -147,6 +147,7 @@ class Session : public KeyOperations<Session<E>> {
 
   std::uint32_t owner_of(std::string_view key) const;
   StripePlace stripe_of(std::string_view key) const;
+  std::uint64_t stored_bytes(std::string_view key, const ElementInfo& info) const;
   std::uint64_t leased_bytes(std::uint32_t rank) const;
   const locks::LockStats& lock_stats() const;
   const OptimisticReads& optimistic_reads() const;

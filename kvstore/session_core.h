@@ -201,6 +201,7 @@ SessionCore<E>::SessionCore(E endpoint, const Geometry& geometry_of_store,
       mover(ep, geometry, heap, gate, reader, chain, pace),
       room(ep, geometry, heap, gate, counters, sweeper, mover, pace),
       reserve(ep, geometry, heap, chain) {
+  KW_CHECK(geometry.elements().proof || ep.one_class());  // or nobody could trust an element (K8)
   if (options.lock_times != 0) agent.times = &times.emplace(options.lock_times);
 }
 

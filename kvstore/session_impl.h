@@ -292,6 +292,18 @@ std::uint32_t Session<E>::owner_of(std::string_view key) const {
 }
 
 template <fabric::Endpoint E>
+std::uint64_t Session<E>::stored_bytes(std::string_view key, const ElementInfo& info) const {
+  const bool expires = info.expires_at_ms != kNoExpiry;
+  constexpr std::uint64_t kWord = sizeof(std::uint64_t);
+  if (!expires && key.size() + info.value_bytes <= kInlineBytes) return kInlineEntryWords * kWord;
+  const std::uint64_t bytes =
+      core_->geometry.elements().bytes_of(key.size(), info.value_bytes, expires);
+  const std::uint32_t size_class = class_for(bytes);
+  return kWord +
+         (size_class == kRunClass ? run_chunks(bytes) * kChunkBytes : class_bytes(size_class));
+}
+
+template <fabric::Endpoint E>
 StripePlace Session<E>::stripe_of(std::string_view key) const {
   const Location location = core_->place(key);
   return {location.rank, location.stripe};

@@ -94,6 +94,7 @@ class Session : public store::KeyOperations<Session> {
   std::uint64_t now_ms(std::string_view) const { return wall_ms(); }
   store::VolumeCounts counts(std::uint32_t) { return {}; }
   store::StripePlace stripe_of(std::string_view) const { return {}; }
+  std::uint64_t stored_bytes(std::string_view, const store::ElementInfo&) const { return 0; }
 
  private:
   friend store::KeyOperations<Session>;

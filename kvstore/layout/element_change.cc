@@ -39,21 +39,27 @@ void ElementChange::apply(std::span<std::byte> window) {
   const std::uint64_t before = window_before().bytes();
   KW_CHECK(window.size() >= all.bytes());
   const std::uint64_t place = all.begin / kSumBlockBytes;
+  const auto sum_of_window = [&](std::uint64_t bytes) {
+    return old_.proof ? sum_of_bytes(window.first(bytes), place) : 0;
+  };
+  const auto term_of = [](const ElementHead& head) {
+    return head.proof ? header_term(header_of(head), head.expires_at_ms) : 0;
+  };
   ElementHead head = old_;
-  checksum_ -= header_term(header_of(head), head.expires_at_ms);
+  checksum_ -= term_of(head);
   if (changed_.bytes() > 0) {
-    checksum_ -= sum_of_bytes(window.first(before), place);
+    checksum_ -= sum_of_window(before);
     if (offset_ > old_.value_bytes) {
       std::memset(window.data() + before, 0, offset_ - old_.value_bytes);
     }
     auto* text = reinterpret_cast<char*>(window.data());
     bytes_.copy(text + (offset_ - all.begin), bytes_.size());
-    checksum_ += sum_of_bytes(window.first(all.bytes()), place);
+    checksum_ += sum_of_window(all.bytes());
   }
   head.value_bytes = value_bytes_;
   head.expires_at_ms = expires_at_ms_;
   head.version = version();
-  checksum_ += header_term(header_of(head), head.expires_at_ms);
+  checksum_ += term_of(head);
 }
 
 void ElementChange::write_head(std::span<std::byte> out) const {

@@ -45,7 +45,8 @@ std::uint64_t default_buckets(std::uint64_t bytes, const GeometryOptions& option
   element = std::min(element, kMaxKeyBytes + kMaxValueBytes);
   const bool inlined = element <= kInlineBytes;
   const double entries = kDefaultLoad * (inlined ? kEntryWords / kInlineEntryWords : kEntryWords);
-  const std::uint32_t heap_class = class_for(element_bytes(element, 0, false));
+  const ElementFormat format{.proof = options.proofs};
+  const std::uint32_t heap_class = class_for(format.bytes_of(element, 0, false));
   const std::uint64_t block = heap_class < kClasses ? class_bytes(heap_class) : element;
   const double heap_share = inlined ? 8.0 : static_cast<double>(block);
   const auto fit = [&](std::uint64_t budget, std::uint64_t bytes_per_bucket) {
@@ -118,7 +119,7 @@ Result<Geometry> Geometry::plan(const GeometryOptions& options) {
   made.hash_secret_ = options.hash_secret;
   // Under a secret that no key is hashed with, so that no key's hash can be this seed.
   const HashSecret other{~options.hash_secret.low, options.hash_secret.high};
-  made.sum_seed_ = SumSeed{hash_key(other, "checksum")};
+  made.elements_ = {.proof = options.proofs, .seed = SumSeed{hash_key(other, "checksum")}};
   fabric::SegmentLayout layout;
   made.header_ = layout.reserve(kHeaderBytes);
   made.nodes_ = locks::NodeRegion::reserve(layout, options.agents_per_rank + services(options),

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "keyway/kvstore/layout/bucket.h"
-#include "keyway/kvstore/layout/element_sum.h"
+#include "keyway/kvstore/layout/element.h"
 #include "keyway/kvstore/layout/key_hash.h"
 #include "keyway/kvstore/layout/size_class.h"
 #include "keyway/locks/base/status.h"
@@ -42,6 +42,9 @@ struct GeometryOptions {
   // agent, which serves the calls to it.
   std::uint32_t call_slots = 0;
   std::uint32_t ranks = 1;  // ranks of the job: satellites belong to the stripes of all of them
+  // Elements have a proof, for sessions that do not reach all memory directly (element.h). Without,
+  // an element has 12 B less, and no checksum is computed.
+  bool proofs = true;
   // The secret of the hash of keys, the same on all ranks. A store for clients draws one
   // (hash_secret.h); this default is public, and makes simulations and tests repeatable.
   HashSecret hash_secret;
@@ -111,8 +114,10 @@ class Geometry {
 
   /// Hash of a key, under the secret of this store.
   std::uint64_t hash_of(std::string_view key) const { return hash_key(hash_secret_, key); }
-  /// The secret that checksums of elements begin with; it follows from that of the hash.
-  SumSeed sum_seed() const { return sum_seed_; }
+  /// How elements lie in memory. The secret of their checksums follows from that of the hash.
+  const ElementFormat& elements() const { return elements_; }
+  /// The same secret, for messages.
+  SumSeed sum_seed() const { return elements_.seed; }
   /// Bucket of a hash, by its high bits.
   std::uint64_t bucket_of(std::uint64_t hash) const {
     return static_cast<std::uint64_t>((static_cast<Wide>(hash) * buckets_) >> 64);
@@ -202,7 +207,7 @@ class Geometry {
   }
 
   HashSecret hash_secret_;
-  SumSeed sum_seed_{};
+  ElementFormat elements_;
   std::uint64_t header_ = 0;
   locks::NodeRegion nodes_;
   std::uint64_t stripe_region_ = 0;

@@ -23,7 +23,7 @@
 namespace keyway::store {
 
 /// An element but for its value, at most: so much a reader reads of a remote run.
-inline constexpr std::uint64_t kLongestHead = layout_bytes(kMaxKeyBytes, 0, true);
+inline constexpr std::uint64_t kLongestHead = kMaxHeaderBytes + kMaxKeyBytes;
 static_assert(kLongestHead > kChunkBytes);
 
 /// A write of an operation on several keys, as far as the heap is concerned.
@@ -35,7 +35,9 @@ struct PlannedWrite {
   bool keep_expiry = false;  // as the element that is there does, if any
 
   bool inlined() const { return !expires && key.size() + value_bytes <= kInlineBytes; }
-  std::uint64_t bytes() const { return element_bytes(key.size(), value_bytes, expires); }
+  std::uint64_t bytes(const ElementFormat& format) const {
+    return format.bytes_of(key.size(), value_bytes, expires);
+  }
 };
 
 template <fabric::Endpoint E>
@@ -99,10 +101,10 @@ void WriteReserve<E>::need_at_most(BlockNeeds<E>& needs,
                                    std::span<const PlannedWrite> writes) const {
   for (PlannedWrite write : writes) {
     const std::uint32_t rank = write.location.rank;
-    if (!write.inlined()) needs.add(rank, write.bytes());
+    if (!write.inlined()) needs.add(rank, write.bytes(geometry_.elements()));
     if (write.keep_expiry) {  // or else an element of the other kind, which has another size
       write.expires = !write.expires;
-      if (!write.inlined()) needs.add(rank, write.bytes());
+      if (!write.inlined()) needs.add(rank, write.bytes(geometry_.elements()));
     }
     needs.add(rank, kBucketBytes);  // an overflow bucket, should its line be full
   }
@@ -129,8 +131,9 @@ void WriteReserve<E>::need_exactly(BlockNeeds<E>& needs, std::span<const Planned
       continue;
     }
     if (write.keep_expiry && found.live()) write.expires = found.head.expires();
-    if (fits_in_place(found, write.key.size(), write.value_bytes, write.expires)) continue;
-    if (!write.inlined()) needs.add(location.rank, write.bytes());
+    const ElementFormat& format = geometry_.elements();
+    if (fits_in_place(format, found, write.key.size(), write.value_bytes, write.expires)) continue;
+    if (!write.inlined()) needs.add(location.rank, write.bytes(format));
     // An entry that replaces one at least as long finds room in that one's line.
     const bool room = found.at != 0 && !(write.inlined() && found.entry.kind() == EntryKind::kHeap);
     if (!room) needs.add(location.rank, kBucketBytes);
@@ -170,7 +173,8 @@ void WriteReserve<E>::composed(std::span<const PlannedWrite> writes) {
   for (const PlannedWrite& write : writes) {
     if (write.inlined() && !write.keep_expiry) continue;
     if (ep_.is_local(write.location.rank)) continue;
-    const std::uint64_t bytes = write.bytes() + (write.keep_expiry ? kExpiryBytes : 0);
+    const std::uint64_t bytes =
+        write.bytes(geometry_.elements()) + (write.keep_expiry ? kExpiryBytes : 0);
     buffers_.composed = std::max(buffers_.composed, bytes);
     need_read(bytes_read_of(class_for(bytes)));
   }

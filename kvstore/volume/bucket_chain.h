@@ -221,7 +221,7 @@ class BucketChain {
   std::vector<std::byte> expected_;  // the block that has been read with the line
   std::vector<std::byte> composed_;  // an element to be written to a remote rank, or a part of one
   std::string built_;                // a value made from the old one
-  std::uint64_t checksum_ = 0;       // that unmark() writes
+  std::uint64_t first_word_ = 0;     // that unmark() writes to an element
   ElementPlace place_;               // after the last apply()
   bool marks_posted_ = false;        // since the last commit()
 };

@@ -62,19 +62,18 @@ void BucketChain<E>::put_element(Access access, fabric::Address at, std::string_
                                  const Decision& decision, std::uint16_t version,
                                  std::uint32_t stamp) {
   if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
-    const ElementHeader header = header_for(geometry_.sum_seed(), key, decision.value,
+    const ElementHeader header = header_for(geometry_.elements(), key, decision.value,
                                             decision.expires_at_ms, version, stamp);
     std::array<std::byte, kMaxHeaderBytes> first;
     write_header(first, header, decision.expires_at_ms);
-    const std::uint64_t key_at = header_bytes(header.expiry_room());
+    const std::uint64_t key_at = header.key_at();
     put_bytes(access, at + key_at, std::as_bytes(std::span(key)));
     put_bytes(access, at + key_at + key.size(), std::as_bytes(std::span(decision.value)));
     put_header(access, at, std::span(first).first(key_at));
   } else {
-    const std::uint64_t bytes =
-        element_bytes(key.size(), decision.value.size(), decision.expires_at_ms != kNoExpiry);
-    composed_.resize(bytes);
-    write_element(geometry_.sum_seed(), composed_, key, decision.value, decision.expires_at_ms,
+    const bool expires = decision.expires_at_ms != kNoExpiry;
+    composed_.resize(geometry_.elements().bytes_of(key.size(), decision.value.size(), expires));
+    write_element(geometry_.elements(), composed_, key, decision.value, decision.expires_at_ms,
                   version, stamp);
     put_bytes(access, at, composed_);
   }
@@ -87,7 +86,7 @@ template <class Access>
 void BucketChain<E>::begin_in_place(Access access, fabric::Address at, const Found& found) {
   if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
     if (!ep_.one_class()) return;
-    ep_.store(access, at + kChecksumOffset, found.head.checksum | ElementHeader::kMark);
+    ep_.store(access, at, header_of(found.head).first_word() | geometry_.elements().mark());
   }
 }
 
@@ -98,9 +97,9 @@ template <class Access>
 void BucketChain<E>::put_header(Access access, fabric::Address at,
                                 std::span<const std::byte> header) {
   constexpr bool kLocal = std::is_same_v<Access, fabric::CpuClass>;
-  static_assert(kChecksumOffset == 0 && kSizesOffset == 8);
-  if constexpr (kLocal) put_bytes(access, at + kSizesOffset, header.subspan(kSizesOffset));
-  put_bytes(access, at, kLocal ? header.first(kSizesOffset) : header);
+  constexpr std::uint64_t kWord = sizeof(std::uint64_t);
+  if constexpr (kLocal) put_bytes(access, at + kWord, header.subspan(kWord));
+  put_bytes(access, at, kLocal ? header.first(kWord) : header);
 }
 
 /// K6, of an element that has changed in place.
@@ -118,7 +117,7 @@ template <fabric::Endpoint E>
 template <class Access>
 bool BucketChain<E>::rewrite(Access access, const Location& location, std::string_view key,
                              const Decision& decision, const Found& found) {
-  if (!fits_in_place(found, key.size(), decision.value.size(),
+  if (!fits_in_place(geometry_.elements(), found, key.size(), decision.value.size(),
                      decision.expires_at_ms != kNoExpiry)) {
     return false;
   }
@@ -153,7 +152,8 @@ Status BucketChain<E>::write(Access access, const Location& location, std::strin
   }
 
   const bool inlined = !expires && key.size() + decision.value.size() <= kInlineBytes;
-  const std::uint64_t bytes = element_bytes(key.size(), decision.value.size(), expires);
+  const std::uint64_t bytes =
+      geometry_.elements().bytes_of(key.size(), decision.value.size(), expires);
   lines_.reserve(lines_.size() + 1);  // K3
   if constexpr (!std::is_same_v<Access, fabric::CpuClass>) composed_.reserve(inlined ? 0 : bytes);
   std::optional<Block> block;
@@ -225,11 +225,12 @@ void BucketChain<E>::end_removals(Access access, const Location& location) {
 
 template <fabric::Endpoint E>
 void BucketChain<E>::mark(std::uint32_t rank, EntryWord entry) {
-  const fabric::Address word{rank, entry.offset() + kChecksumOffset};
+  const fabric::Address word{rank, entry.offset()};
+  const std::uint64_t mark = geometry_.elements().mark();
   if (ep_.is_local(rank)) {
-    ep_.store(fabric::cpu, word, ep_.load(fabric::cpu, word) | ElementHeader::kMark);
+    ep_.store(fabric::cpu, word, ep_.load(fabric::cpu, word) | mark);
   } else {
-    ep_.post_fetch_or(fabric::rma, word, ElementHeader::kMark);
+    ep_.post_fetch_or(fabric::rma, word, mark);
     marks_posted_ = true;
   }
 }
@@ -244,9 +245,9 @@ std::uint32_t BucketChain<E>::stamp_of_next_change(const Location& location) {
 
 template <fabric::Endpoint E>
 void BucketChain<E>::unmark(std::uint32_t rank, const Found& found) {
-  checksum_ = found.head.checksum;
-  const auto bytes = std::as_bytes(std::span(&checksum_, 1));
-  const fabric::Address at{rank, found.entry.offset() + kChecksumOffset};
+  first_word_ = header_of(found.head).first_word();
+  const auto bytes = std::as_bytes(std::span(&first_word_, 1));
+  const fabric::Address at{rank, found.entry.offset()};
   fabric::with_access(ep_, rank, [&](auto access) { ep_.post_write(access, at, bytes); });
 }
 

@@ -85,7 +85,7 @@ Code BucketChain<E>::overwrite_in_place(Access access, const Location& location,
     put_bytes(access, at + value_at + changed.begin,
               value.subspan(changed.begin - window.begin, changed.bytes()));
   }
-  put_header(access, at, std::span(composed_).first(header_bytes(found.head.expiry_room)));
+  put_header(access, at, std::span(composed_).first(found.head.key_at()));
   turn_if_begun_anew(access, location, change.version());
   return Code::kOk;
 }

@@ -30,13 +30,13 @@ enum class Proof : std::uint8_t { kAccepted, kTorn, kRefused };
 /// checksum matches, it is the key's, and it does not expire. `element` is then a view of the
 /// block.
 template <class Right>
-Proof prove_element(SumSeed seed, std::span<const std::byte> block, std::string_view key,
-                    Right&& right, ElementView& element) {
-  const ElementHeader header = ElementHeader::of(block);
+Proof prove_element(const ElementFormat& format, std::span<const std::byte> block,
+                    std::string_view key, Right&& right, ElementView& element) {
+  const auto header = ElementHeader::of(format, block);
   if (header.marked() || !right(header.stamp)) return Proof::kRefused;
   if (header.total() > block.size()) return Proof::kTorn;
-  element = parse_element(block);
-  if (!element_intact(seed, element, element.value)) return Proof::kTorn;
+  element = parse_element(format, block);
+  if (!element_intact(format, element, element.value)) return Proof::kTorn;
   return element.key == key && !element.expires() ? Proof::kAccepted : Proof::kRefused;
 }
 

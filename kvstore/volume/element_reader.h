@@ -115,29 +115,30 @@ std::span<const std::byte> ElementReader<E>::fetch(Access access, std::uint32_t 
                                                    EntryWord entry, std::uint64_t key_bytes,
                                                    const BlockAtHand& at_hand) {
   const fabric::Address at{rank, entry.offset()};
+  const ElementFormat& format = geometry_.elements();
   if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
     prefetch(rank, entry);
     const std::byte* start = ep_.view(at);
-    const std::uint64_t bytes = entry.size_class() == kRunClass
-                                    ? element_bytes_from_header({start, kElementHeaderBytes})
-                                    : class_bytes(entry.size_class());
+    const std::uint64_t bytes =
+        entry.size_class() == kRunClass
+            ? ElementHeader::of(format, {start, format.header_bytes()}).total()
+            : class_bytes(entry.size_class());
     return {start, bytes};
   } else {
     if (entry.word() == at_hand.entry.word()) {
-      return element_intact(geometry_.sum_seed(), at_hand.bytes) ? at_hand.bytes
-                                                                 : std::span<const std::byte>();
+      return element_intact(format, at_hand.bytes) ? at_hand.bytes : std::span<const std::byte>();
     }
     const bool run = entry.size_class() == kRunClass;
     const std::uint64_t head =
-        std::min(layout_bytes(key_bytes, 0, true), geometry_.segment_bytes() - entry.offset());
+        std::min(format.bytes_with(key_bytes, 0, true), geometry_.segment_bytes() - entry.offset());
     fetched_.resize(run ? head : class_bytes(entry.size_class()));
     if (clock_.wants_words()) {
       clock_.read_with_words(rank, [&] { ep_.post_read(access, at, fetched_); });
     } else {
       ep_.read(access, at, fetched_);
     }
-    const bool sound = run ? is_within(entry, ElementHeader::of(fetched_))
-                           : element_intact(geometry_.sum_seed(), fetched_);
+    const bool sound = run ? is_within(entry, ElementHeader::of(format, fetched_))
+                           : element_intact(format, fetched_);
     if (!sound) return {};
     return fetched_;
   }
@@ -155,7 +156,7 @@ Code ElementReader<E>::read_value(Access access, std::uint32_t rank, const Found
   ep_.read(access, {rank, found.entry.offset() + head.value_at() + range.offset}, part_);
   part.bytes = {reinterpret_cast<const char*>(part_.data()), part_.size()};
   const bool whole = range.length == head.value_bytes;
-  return !whole || element_intact(geometry_.sum_seed(), head, part.bytes) ? Code::kOk
+  return !whole || element_intact(geometry_.elements(), head, part.bytes) ? Code::kOk
                                                                           : Code::kCorruption;
 }
 
@@ -185,8 +186,8 @@ Code ElementReader<E>::match(Access access, const Location& location, const Buck
     } else {
       const auto element = fetch(access, location.rank, entry, key.size(), at_hand);
       if (element.empty()) return Code::kCorruption;
-      if (!begins_with_key(element, key)) continue;
-      found.take(element);
+      if (!begins_with_key(geometry_.elements(), element, key)) continue;
+      found.take(geometry_.elements(), element);
     }
     found.at = static_cast<std::uint16_t>(i);
     found.entry = entry;

@@ -41,8 +41,8 @@ struct Found {
     whole = true;
   }
   /// Takes an element of the heap: its first bytes, up to its value, or all.
-  void take(std::span<const std::byte> bytes) {
-    parse_head(bytes, head);
+  void take(const ElementFormat& format, std::span<const std::byte> bytes) {
+    parse_head(format, bytes, head);
     whole = bytes.size() >= head.bytes();
   }
 };
@@ -50,11 +50,11 @@ struct Found {
 static_assert(sizeof(Found) <= 64);
 
 /// Whether the new bytes fit the block that was found, so that no line changes.
-inline bool fits_in_place(const Found& found, std::uint64_t key_bytes, std::uint64_t value_bytes,
-                          bool expires) {
+inline bool fits_in_place(const ElementFormat& format, const Found& found, std::uint64_t key_bytes,
+                          std::uint64_t value_bytes, bool expires) {
   if (found.at == 0 || found.entry.kind() != EntryKind::kHeap) return false;
   if (!expires && key_bytes + value_bytes <= kInlineBytes) return false;
-  const std::uint64_t bytes = element_bytes(key_bytes, value_bytes, expires);
+  const std::uint64_t bytes = format.bytes_of(key_bytes, value_bytes, expires);
   if (class_for(bytes) != found.entry.size_class()) return false;
   if (found.entry.size_class() != kRunClass) return true;
   return run_chunks(found.head.bytes()) == run_chunks(bytes);

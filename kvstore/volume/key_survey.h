@@ -64,11 +64,11 @@ class KeySurvey {
   std::size_t longest() const { return longest_; }
   /// The element of a candidate is marked now.
   void marked(const Candidate& candidate) {
-    std::uint64_t checksum = 0;
-    std::byte* const at = bytes_.data() + candidate.begin + kChecksumOffset;
-    std::memcpy(&checksum, at, sizeof checksum);
-    checksum |= ElementHeader::kMark;
-    std::memcpy(at, &checksum, sizeof checksum);
+    std::uint64_t first = 0;
+    std::byte* const at = bytes_.data() + candidate.begin;
+    std::memcpy(&first, at, sizeof first);
+    first |= geometry_.elements().mark();
+    std::memcpy(at, &first, sizeof first);
   }
 
   /// The first line of a key's bucket.
@@ -100,9 +100,9 @@ class KeySurvey {
   }
   bool is_element_of(const Candidate& candidate, std::string_view key) const {
     const auto head = bytes_of(candidate);
-    const ElementHeader header = ElementHeader::of(head);
+    const auto header = ElementHeader::of(geometry_.elements(), head);
     return header.key_bytes() == key.size() && header.head_bytes() <= head.size() &&
-           begins_with_key(head, key);
+           begins_with_key(geometry_.elements(), head, key);
   }
   void post_read(std::uint32_t rank, fabric::Address at, std::span<std::byte> out) {
     fabric::with_access(ep_, rank, [&](auto access) { ep_.post_read(access, at, out); });
@@ -157,7 +157,8 @@ void KeySurvey<E>::read_elements(std::span<const Location> locations, KeyOf&& ke
     const std::uint64_t block = room(candidate.entry);
     const std::uint64_t most =
         block == 0 ? geometry_.segment_bytes() - candidate.entry.offset() : block;
-    const std::uint64_t head = std::min(layout_bytes(key_of(candidate.of).size(), 0, true), most);
+    const std::uint64_t head =
+        std::min(geometry_.elements().bytes_with(key_of(candidate.of).size(), 0, true), most);
     candidate.begin = total;
     candidate.bytes = block != 0 && block <= kLongestBlock ? block : head;
     total += candidate.bytes;

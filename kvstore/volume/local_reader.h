@@ -95,6 +95,7 @@ class LocalReader {
   /// Bytes of a block that are copied at first: most elements have no more.
   static constexpr std::uint64_t kFirstCopy = 192;
   static constexpr int kMaxLines = 8;
+  static constexpr std::uint64_t kWordBytes = sizeof(std::uint64_t);
 
   Verdict search(const Location& location, std::string_view key);
   Verdict search_line(const Location& location, std::string_view key);
@@ -180,20 +181,20 @@ auto LocalReader<E>::judge_block(std::uint32_t rank, EntryWord entry, std::strin
   const std::uint64_t first = std::min(block, kFirstCopy);
   prefetch_block(from, first);
   const auto first_words = [&] {
-    return std::array{ep_.load(fabric::cpu, from), ep_.load(fabric::cpu, from + kSizesOffset)};
+    return std::array{ep_.load(fabric::cpu, from), ep_.load(fabric::cpu, from + kWordBytes)};
   };
   const std::array<std::uint64_t, 2> before = first_words();
   std::memcpy(copied_.data(), before.data(), sizeof before);
   ep_.read(fabric::cpu, from + sizeof before,
            std::span(copied_).first(first).subspan(sizeof before));
-  const ElementHeader header = ElementHeader::of(copied_);
+  const auto header = ElementHeader::of(geometry_.elements(), copied_);
   const std::uint64_t bytes = header.total();
   if (header.marked() || bytes > block) return Verdict::kUnknown;
   if (header.key_bytes() != key.size()) return Verdict::kAbsent;  // no change in place changes that
   if (bytes > first) {
     ep_.read(fabric::cpu, from + first, std::span(copied_).subspan(first, bytes - first));
   }
-  parse_head(std::span(copied_).first(bytes), element_);
+  parse_head(geometry_.elements(), std::span(copied_).first(bytes), element_);
   // A change in place may move the key by the bytes of an expiry, so another key proves nothing
   // yet.
   const bool is_it = element_.key == key && !clock_.is_past(rank, element_.expires_at_ms);  // LR2
@@ -231,7 +232,7 @@ bool LocalReader<E>::is_proven(fabric::Address from, std::uint64_t block, std::s
   const std::uint64_t first = std::min(block, kFirstCopy);
   prefetch_block(from, first);
   ep_.read(fabric::cpu, from, std::span(copied_).first(first));
-  const std::uint64_t bytes = ElementHeader::of(copied_).total();
+  const std::uint64_t bytes = ElementHeader::of(geometry_.elements(), copied_).total();
   if (bytes > block) return false;
   if (bytes > first) {
     ep_.read(fabric::cpu, from + first, std::span(copied_).subspan(first, bytes - first));
@@ -239,7 +240,7 @@ bool LocalReader<E>::is_proven(fabric::Address from, std::uint64_t block, std::s
   const auto not_newer = [&](std::uint32_t stamp) {
     return !stamp_is_newer(stamp, line_.version());
   };
-  return prove_element(geometry_.sum_seed(), std::span(copied_).first(bytes), key, not_newer,
+  return prove_element(geometry_.elements(), std::span(copied_).first(bytes), key, not_newer,
                        element_) == Proof::kAccepted;
 }
 

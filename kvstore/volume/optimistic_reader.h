@@ -266,7 +266,7 @@ class OptimisticReader {
   /// OR1.
   template <class Right>
   Verdict judge(std::span<const std::byte> block, std::string_view key, Right&& right) {
-    return prove_element(geometry_.sum_seed(), block, key, right, element_);
+    return prove_element(geometry_.elements(), block, key, right, element_);
   }
 
   /// One of several keys that are read at once.
@@ -285,7 +285,7 @@ class OptimisticReader {
     std::size_t of = 0;
     fabric::Address from;
     ElementPlace known;
-    std::array<std::byte, kElementHeaderBytes> header{};
+    std::array<std::byte, ElementFormat::kProvenBytes> header{};
     std::size_t begin = 0;  // its value, in values_
     std::size_t bytes = 0;
   };

@@ -203,7 +203,7 @@ template <fabric::Endpoint E>
 bool OptimisticReader<E>::end_together(Deadline until) {
   several_.clear();
   for (std::size_t n = 0; n < taken_.size(); ++n) {
-    several_.push_back({n, taken_[n].from, kElementHeaderBytes, taken_[n].known});
+    several_.push_back({n, taken_[n].from, ElementFormat::kProvenBytes, taken_[n].known});
   }
   std::size_t same = 0;
   const auto compare = [&](const Several& again, std::span<const std::byte> header,

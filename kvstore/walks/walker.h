@@ -214,16 +214,19 @@ Code Walker<E>::look([[maybe_unused]] Access access, std::uint32_t rank, const B
   const fabric::Address at{rank, found.entry.offset()};
   if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
     const std::byte* start = ep_.view(at);
-    found.take({start, element_bytes_from_header({start, kElementHeaderBytes})});
+    const ElementFormat& format = geometry_.elements();
+    const auto header = ElementHeader::of(format, {start, format.header_bytes()});
+    found.take(format, {start, header.total()});
   } else {
     const auto peeked = peeks_.of(found.entry);
-    if (peeked.size() < kElementHeaderBytes) return Code::kCorruption;
-    const ElementHeader header = ElementHeader::of(peeked);
+    const ElementFormat& format = geometry_.elements();
+    if (peeked.size() < format.header_bytes()) return Code::kCorruption;
+    const auto header = ElementHeader::of(format, peeked);
     if (!reader_.is_within(found.entry, header)) return Code::kCorruption;
-    if (header.total() <= peeked.size() && !element_intact(geometry_.sum_seed(), peeked))
+    if (header.total() <= peeked.size() && !element_intact(format, peeked))
       return Code::kCorruption;
     const bool long_key = header.head_bytes() > peeked.size();
-    found.take(long_key ? reader_.read(access, at, header.head_bytes()) : peeked);
+    found.take(format, long_key ? reader_.read(access, at, header.head_bytes()) : peeked);
   }
   clock_.expect_expiry(found.head.expires());
   return Code::kOk;

@@ -46,7 +46,7 @@ TEST_CASE("sizes: one value grows and shrinks through every border") {
   Session s = session_of(store);
   std::vector<std::size_t> sizes;
   const std::string key = "the key";
-  const std::uint64_t head = store::kElementHeaderBytes + key.size();
+  const std::uint64_t head = store::ElementFormat::kBareBytes + key.size();
   for (std::uint32_t c = 0; c < store::kClasses; ++c) {
     for (const std::uint64_t block :
          {store::class_bytes(c) - 1, store::class_bytes(c), store::class_bytes(c) + 1}) {
@@ -77,7 +77,7 @@ TEST_CASE("sizes: the bytes of an expiry count at every border, as it comes, cha
   Store store = open_local("local:?memory=8MiB&sessions=1");
   Session s = session_of(store);
   const std::string key = "the key";
-  const std::uint64_t head = store::kElementHeaderBytes + key.size();
+  const std::uint64_t head = store::ElementFormat::kBareBytes + key.size();
   for (const std::uint64_t border :
        {store::class_bytes(20), store::class_bytes(60), store::kChunkBytes, 2 * store::kChunkBytes,
         3 * store::kChunkBytes}) {

@@ -29,7 +29,8 @@ double bytes_per_element(const keyway::VolumeReport& report,
 int main(int argc, char** argv) {
   const std::uint64_t elements = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1'000'000;
   keyway::store::GeometryOptions shape{.memory_bytes = elements * 160 + (8u << 20),
-                                       .element_bytes = kKeyBytes + kValueBytes};
+                                       .element_bytes = kKeyBytes + kValueBytes,
+                                       .proofs = false};
   shape.buckets = static_cast<std::uint64_t>(
       static_cast<double>(elements) / (keyway::store::kDefaultLoad * keyway::store::kEntryWords));
   auto store = keyway::Store::open(

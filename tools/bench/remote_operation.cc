@@ -103,8 +103,8 @@ double median(std::vector<double> values) {
 
 void measure(keyway::Session& session, RawWindow& raw, const Way& way,
              const std::vector<std::string>& keys, std::size_t times, std::size_t rounds) {
-  const std::uint64_t block = keyway::store::class_bytes(
-      keyway::store::class_for(keyway::store::element_bytes(keys[0].size(), kValueBytes, false)));
+  const std::uint64_t block = keyway::store::class_bytes(keyway::store::class_for(
+      keyway::store::ElementFormat().bytes_of(keys[0].size(), kValueBytes, false)));
   std::vector<char> buffer(block);
   std::string value(kValueBytes, 'v');
   const auto operation = [&](std::size_t i) {

@@ -1,8 +1,5 @@
 // MEMORY USAGE, STATS, HELP.
 
-#include "keyway/kvstore/layout/bucket.h"
-#include "keyway/kvstore/layout/element.h"
-#include "keyway/kvstore/layout/size_class.h"
 #include "keyway/locks/base/words.h"
 #include "keyway/server/commands/admin/memory_figures.h"
 #include "keyway/server/commands/engine/arguments.h"
@@ -11,20 +8,6 @@
 
 namespace keyway::server {
 namespace {
-
-/// The words of an element's entry in its bucket, and its block of the heap if it has one, for an
-/// element that is written as a whole. An element that has grown may have a quarter more (9/8 times
-/// 9/8: kGrowthShare, kRoomShare).
-std::uint64_t bytes_of(std::uint64_t key_bytes, const ElementInfo& info) {
-  using namespace store;
-  const bool expires = info.expires_at_ms != kNoExpiry;
-  constexpr std::uint64_t kWord = 8;
-  if (!expires && key_bytes + info.value_bytes <= kInlineBytes) return kInlineEntryWords * kWord;
-  const std::uint64_t bytes = element_bytes(key_bytes, info.value_bytes, expires);
-  const std::uint32_t size_class = class_for(bytes);
-  return kWord +
-         (size_class == kRunClass ? run_chunks(bytes) * kChunkBytes : class_bytes(size_class));
-}
 
 void reply_named(const Call& call, std::string_view name, std::uint64_t value) {
   call.out.bulk(name);
@@ -48,7 +31,9 @@ void run_memory_usage(const Call& call) {
   }
   const auto info = call.session.info(call.word(2));
   if (info.ok()) {
-    return call.out.integer(static_cast<std::int64_t>(bytes_of(call.word(2).size(), *info)));
+    // An element that has grown may have a quarter more (9/8 times 9/8: kGrowthShare, kRoomShare).
+    Inspector inspector = call.session.whole().inspector();
+    return call.out.integer(static_cast<std::int64_t>(inspector.stored_bytes(call.word(2), *info)));
   }
   if (!is_absent(info.status())) return call.failed(info.status());
   call.out.null();

@@ -216,8 +216,9 @@ TEST_CASE("clocks: put_all decides and writes by one time") {
 TEST_CASE("clocks: an expiry that passes while put_all plans in a full heap fails no job") {
   // The key's block is of a class that its new element would leave without the expiry's 8 bytes.
   std::uint64_t bytes = 40;
-  while (store::class_for(store::element_bytes(1, bytes, true)) ==
-         store::class_for(store::element_bytes(1, bytes, false))) {
+  constexpr store::ElementFormat kFormat;
+  while (store::class_for(kFormat.bytes_of(1, bytes, true)) ==
+         store::class_for(kFormat.bytes_of(1, bytes, false))) {
     ++bytes;
   }
   const std::string value(bytes, 'v');

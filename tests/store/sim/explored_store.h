@@ -55,6 +55,7 @@ class ExploredStore final : public fabric::sim::Program {
              .lock_kinds = shape.other_lock.empty() ? 1u : 2u,
              .satellite_kinds = satellite_kinds(kinds_of(shape.lock, shape.other_lock)),
              .ranks = ranks_,
+             .proofs = shape.near != Near::kAll,
              .hash_secret = {1, 1}})),
         lock_(kinds_of(shape.lock, shape.other_lock)) {
     // All begin alike, and go beyond the word that they begin in (element.h): no reader can tell

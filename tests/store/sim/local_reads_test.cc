@@ -62,7 +62,7 @@ TEST_CASE("local reads: a value that changes in place is read whole") {
   explore(near({.readers = {{get(0)}}, .writer = {set_range(0, kShort)}}));
 }
 
-// Both elements take 40 bytes, so the key moves within its block by the bytes of the expiry.
+// Both elements take as many bytes, so the key moves within its block by those of the expiry.
 TEST_CASE("local reads: an element that gains and loses an expiry in place") {
   constexpr std::size_t kAsLong = kShort - store::kExpiryBytes;
   explore(near({.readers = {{get(0)}}, .writer = {put_expiring(0, kAsLong)}}));

@@ -12,13 +12,15 @@ using namespace keyway::store;
 
 namespace {
 
-constexpr SumSeed kSeed{0xfedcba9876543210};
+constexpr ElementFormat kProven{.proof = true, .seed = SumSeed{0xfedcba9876543210}};
+constexpr ElementFormat kBare{.proof = false};
 
-std::vector<std::byte> element(std::string_view key, std::string_view value,
-                               std::uint64_t expires_at_ms = kNoExpiry, std::uint16_t version = 1,
-                               std::uint32_t stamp = 0x2345678) {
-  std::vector<std::byte> bytes(element_bytes(key.size(), value.size(), expires_at_ms != kNoExpiry));
-  write_element(kSeed, bytes, key, value, expires_at_ms, version, stamp);
+std::vector<std::byte> element(const ElementFormat& format, std::string_view key,
+                               std::string_view value, std::uint64_t expires_at_ms = kNoExpiry,
+                               std::uint16_t version = 1, std::uint32_t stamp = 0x2345678) {
+  std::vector<std::byte> bytes(
+      format.bytes_of(key.size(), value.size(), expires_at_ms != kNoExpiry));
+  write_element(format, bytes, key, value, expires_at_ms, version, stamp);
   return bytes;
 }
 
@@ -27,73 +29,97 @@ std::vector<std::byte> element(std::string_view key, std::string_view value,
 TEST_CASE("element: an element comes back as it was written") {
   const std::string longest_key(kMaxKeyBytes, 'k');
   const std::string large(100'000, 'v');
-  for (const std::string_view key :
-       {std::string_view("k"), std::string_view("\0\xff", 2), std::string_view(longest_key)}) {
-    for (const std::string_view value :
-         {std::string_view(), std::string_view("v"), std::string_view(large)}) {
-      for (const std::uint64_t expires : {kNoExpiry, std::uint64_t{1}, ~std::uint64_t{0}}) {
-        const auto bytes = element(key, value, expires, 65535);
-        const std::uint64_t bare = 20 + key.size() + value.size();
-        CHECK(bytes.size() == bare + (expires != kNoExpiry || bare > 512 ? 8 : 0));
-        CHECK(element_bytes_from_header(std::span(bytes).first(kElementHeaderBytes)) ==
-              bytes.size());
-        const ElementView view = parse_element(bytes);
-        CHECK(view.key == key);
-        CHECK(view.value == value);
-        CHECK(view.expires_at_ms == expires);
-        CHECK(view.version == 65535);
-        CHECK(view.stamp == 0x2345678);
-        CHECK_FALSE(view.marked);
-        CHECK(element_intact(kSeed, bytes));
+  for (const auto& [format, header] : {std::pair(kProven, 20u), std::pair(kBare, 8u)}) {
+    for (const std::string_view key :
+         {std::string_view("k"), std::string_view("\0\xff", 2), std::string_view(longest_key)}) {
+      for (const std::string_view value :
+           {std::string_view(), std::string_view("v"), std::string_view(large)}) {
+        for (const std::uint64_t expires : {kNoExpiry, std::uint64_t{1}, ~std::uint64_t{0}}) {
+          const auto bytes = element(format, key, value, expires, 65535);
+          const std::uint64_t least = header + key.size() + value.size();
+          CHECK(bytes.size() == least + (expires != kNoExpiry || least > 512 ? 8 : 0));
+          CHECK(ElementHeader::of(format, std::span(bytes).first(header)).total() == bytes.size());
+          const ElementView view = parse_element(format, bytes);
+          CHECK(view.key == key);
+          CHECK(view.value == value);
+          CHECK(view.expires_at_ms == expires);
+          CHECK(view.version == 65535);
+          CHECK(view.stamp == (format.proof ? 0x2345678 : 0));
+          CHECK_FALSE(view.marked);
+          CHECK(element_intact(format, bytes));
+        }
       }
     }
   }
 }
 
 TEST_CASE("element: it is found at the start of a larger block") {
-  auto bytes = element("key", "value", 17);
-  const auto size = bytes.size();
-  bytes.resize(size + 40, std::byte{0xab});
-  CHECK(element_intact(kSeed, bytes));
-  CHECK(parse_element(bytes).value == "value");
-  CHECK(element_bytes_from_header(bytes) == size);
+  for (const ElementFormat& format : {kProven, kBare}) {
+    auto bytes = element(format, "key", "value", 17);
+    const auto size = bytes.size();
+    bytes.resize(size + 40, std::byte{0xab});
+    CHECK(element_intact(format, bytes));
+    CHECK(parse_element(format, bytes).value == "value");
+    CHECK(ElementHeader::of(format, bytes).total() == size);
+  }
+}
+
+TEST_CASE("element: the mark of a bare one says nothing else") {
+  auto bytes = element(kBare, "key", "value", 17, 3);
+  bytes[3] |= std::byte{0x80};
+  const ElementView view = parse_element(kBare, bytes);
+  CHECK(view.marked);
+  CHECK(view.value == "value");
+  CHECK(view.version == 3);
+  CHECK(view.expires_at_ms == 17);
+  std::uint64_t first;
+  std::memcpy(&first, bytes.data(), sizeof first);
+  CHECK(first == (header_of(view).first_word() | kBare.mark()));
 }
 
 TEST_CASE("element: the checksum sees any flipped bit but the mark") {
   constexpr std::size_t kMarkAt = 7;  // its highest bit
   for (const std::uint64_t expires : {kNoExpiry, std::uint64_t{1'700'000'000'000}}) {
-    auto bytes = element("some key", "and some value of a few dozen bytes", expires, 3);
+    auto bytes = element(kProven, "some key", "and some value of a few dozen bytes", expires, 3);
     for (std::size_t at = 0; at < bytes.size(); ++at) {
       for (int bit = 0; bit < 8; ++bit) {
         bytes[at] ^= std::byte{1} << bit;
         CAPTURE(at, bit);
         const bool is_mark = at == kMarkAt && bit == 7;
-        CHECK(element_intact(kSeed, bytes) == is_mark);
-        CHECK(ElementHeader::of(bytes).marked() == is_mark);
+        CHECK(element_intact(kProven, bytes) == is_mark);
+        CHECK(ElementHeader::of(kProven, bytes).marked() == is_mark);
         bytes[at] ^= std::byte{1} << bit;
       }
     }
-    CHECK(element_intact(kSeed, bytes));
+    CHECK(element_intact(kProven, bytes));
   }
 }
 
 TEST_CASE("element: bytes that are written without the store's secret are no element") {
-  const auto bytes = element("key", "value");
-  CHECK_FALSE(element_intact(SumSeed{}, bytes));
-  CHECK_FALSE(element_intact(SumSeed{static_cast<std::uint64_t>(kSeed) + 1}, bytes));
+  const auto bytes = element(kProven, "key", "value");
+  const auto next = static_cast<std::uint64_t>(kProven.seed) + 1;
+  for (const SumSeed other : {SumSeed{}, SumSeed{next}}) {
+    CHECK_FALSE(element_intact({.proof = true, .seed = other}, bytes));
+  }
 }
 
 TEST_CASE("element: lengths that overrun the block are damage") {
-  auto bytes = element("key", "value");
-  CHECK_FALSE(element_intact(kSeed, std::span(bytes).first(bytes.size() - 1)));
+  for (const ElementFormat& format : {kProven, kBare}) {
+    const auto bytes = element(format, "key", "value");
+    CHECK_FALSE(element_intact(format, std::span(bytes).first(bytes.size() - 1)));
+  }
 }
 
 TEST_CASE("element: the largest value fits the header") {
   // Only the header is made: a value of 512 MiB needs no memory to be described.
-  std::vector<std::byte> header(kElementHeaderBytes);
-  const std::uint32_t word = kMaxValueBytes;
-  std::memcpy(header.data() + 8, &word, sizeof word);
-  CHECK(element_bytes_from_header(header) == layout_bytes(1, kMaxValueBytes, false));
+  for (const ElementFormat& format : {kProven, kBare}) {
+    std::vector<std::byte> bytes(format.header_bytes());
+    const std::uint32_t word = kMaxValueBytes;
+    std::memcpy(bytes.data() + (format.proof ? 8 : 0), &word, sizeof word);
+    const auto header = ElementHeader::of(format, bytes);
+    CHECK(header.total() == format.bytes_with(1, kMaxValueBytes, false));
+    CHECK_FALSE(header.marked());
+  }
 }
 
 TEST_CASE("element: the header's bits are where element.h says, and come back") {
@@ -114,7 +140,7 @@ TEST_CASE("element: the header's bits are where element.h says, and come back") 
   CHECK(words[2] == (0x12345678 | 1u << 30));
   CHECK(words[3] == (0xfedcu << 16 | 2));
   CHECK(words[4] == 0x7edcba98);
-  const ElementHead back = parse_head(bytes);
+  const ElementHead back = parse_head(kProven, bytes);
   CHECK(back.key == "key");
   CHECK(back.value_bytes == head.value_bytes);
   CHECK(back.expires_at_ms == 1);
@@ -123,17 +149,26 @@ TEST_CASE("element: the header's bits are where element.h says, and come back") 
   CHECK_FALSE(back.marked);
   CHECK(back.version == head.version);
   CHECK(back.expiry_room);
+
+  ElementHead bare = head;
+  bare.proof = false;
+  write_header(bytes, header_of(bare), bare.expires_at_ms);
+  std::memcpy(words, bytes.data(), sizeof words);
+  CHECK(words[0] == (0x12345678 | 1u << 30));
+  CHECK(words[1] == (0xfedcu << 16 | 2));
+  CHECK(words[2] == 1);  // the expiry
+  CHECK(words[3] == 0);
 }
 
 TEST_CASE("element: a value whose blocks change places is damage") {
   std::string value(160, 'a');
   value.replace(16, 16, "sixteen bytes, b");
-  auto bytes = element("key", value);
+  auto bytes = element(kProven, "key", value);
   std::byte* at = bytes.data() + 20 + 3;
   std::swap_ranges(at, at + 16, at + 16);
-  CHECK_FALSE(element_intact(kSeed, bytes));
+  CHECK_FALSE(element_intact(kProven, bytes));
   std::swap_ranges(at, at + 16, at + 16);
-  CHECK(element_intact(kSeed, bytes));
+  CHECK(element_intact(kProven, bytes));
 }
 
 // Checks EC1, and that the checksum afterwards is that of the whole element.
@@ -143,8 +178,10 @@ TEST_CASE("element: a part that changes leaves the rest, and a checksum that mat
     std::string value(rng.below(100), 'v');
     for (char& c : value) c = static_cast<char>(rng.below(256));
     const std::uint64_t expires = rng.below(2) == 0 ? kNoExpiry : rng.below(1000) + 1;
-    auto bytes = element("some key", value, expires, static_cast<std::uint16_t>(rng.below(3) - 1));
-    const ElementHead old = parse_head(bytes);
+    const ElementFormat& format = i % 2 == 0 ? kProven : kBare;
+    auto bytes =
+        element(format, "some key", value, expires, static_cast<std::uint16_t>(rng.below(3) - 1));
+    const ElementHead old = parse_head(format, bytes);
     const std::uint64_t offset = rng.below(value.size() + 40);
     const std::string change(rng.below(40), static_cast<char>(rng.below(256)));
     const std::uint64_t later = old.expiry_room ? rng.below(1000) : kNoExpiry;
@@ -170,8 +207,8 @@ TEST_CASE("element: a part that changes leaves the rest, and a checksum that mat
 
     if (value.size() < offset + change.size()) value.resize(offset + change.size(), '\0');
     value.replace(offset, change.size(), change);
-    const ElementView now = parse_element(bytes);
-    CHECK(element_intact(kSeed, bytes));
+    const ElementView now = parse_element(format, bytes);
+    CHECK(element_intact(format, bytes));
     CHECK(now.key == "some key");
     CHECK(now.value == value);
     CHECK(now.expires_at_ms == later);
@@ -182,15 +219,17 @@ TEST_CASE("element: a part that changes leaves the rest, and a checksum that mat
 }
 
 TEST_CASE("element: large elements have room for an expiry from the start") {
-  CHECK(has_expiry_room(16, 512 - 20 - 16 + 1, false));
-  CHECK_FALSE(has_expiry_room(16, 512 - 20 - 16, false));
-  auto bytes = element("key", std::string(1000, 'v'));
-  ElementChange expiry(parse_head(bytes), 0, {}, 12345);
-  REQUIRE(expiry.keeps_layout());
-  CHECK(expiry.changed().bytes() == 0);
-  CHECK(expiry.window().bytes() == 0);
-  expiry.apply({});
-  expiry.write_head(bytes);
-  CHECK(element_intact(kSeed, bytes));
-  CHECK(parse_element(bytes).expires_at_ms == 12345);
+  for (const auto& [format, header] : {std::pair(kProven, 20u), std::pair(kBare, 8u)}) {
+    CHECK(format.has_expiry_room(16, 512 - header - 16 + 1, false));
+    CHECK_FALSE(format.has_expiry_room(16, 512 - header - 16, false));
+    auto bytes = element(format, "key", std::string(1000, 'v'));
+    ElementChange expiry(parse_head(format, bytes), 0, {}, 12345);
+    REQUIRE(expiry.keeps_layout());
+    CHECK(expiry.changed().bytes() == 0);
+    CHECK(expiry.window().bytes() == 0);
+    expiry.apply({});
+    expiry.write_head(bytes);
+    CHECK(element_intact(format, bytes));
+    CHECK(parse_element(format, bytes).expires_at_ms == 12345);
+  }
 }
