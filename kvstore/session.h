@@ -37,7 +37,9 @@
 //       place has a mark from before its first other byte changes until all have; the first line
 //       has a header that says so from before any other change of its bucket until after that; and
 //       an operation on several keys, or of a session that is alone, makes the words of all its
-//       stripes odd before its first change, and even again after its last (StripeSet).
+//       stripes odd before its first change, and even again after its last (StripeSet). Two states
+//       of an element may have equal first words only if the first line's header has changed in
+//       between: a block that is used again, and versions that wrap around (K6), see to that.
 // *Source.* Design section 6; HPDC'16 section 5.3 (volumes with overflow heaps).
 #pragma once
 

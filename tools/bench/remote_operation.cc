@@ -23,8 +23,6 @@
 #include <vector>
 
 #include "keyway/client/client.h"
-#include "keyway/kvstore/layout/element.h"
-#include "keyway/kvstore/layout/size_class.h"
 #include "keyway/locks/base/clock.h"
 #include "keyway/locks/fabric/mpi/mpi_interface.h"
 #include "raw_access.h"
@@ -103,8 +101,9 @@ double median(std::vector<double> values) {
 
 void measure(keyway::Session& session, RawWindow& raw, const Way& way,
              const std::vector<std::string>& keys, std::size_t times, std::size_t rounds) {
-  const std::uint64_t block = keyway::store::class_bytes(keyway::store::class_for(
-      keyway::store::ElementFormat().bytes_of(keys[0].size(), kValueBytes, false)));
+  constexpr std::uint64_t kEntryBytes = 8;
+  const std::uint64_t block =
+      session.inspector().stored_bytes(keys[0], {.value_bytes = kValueBytes}) - kEntryBytes;
   std::vector<char> buffer(block);
   std::string value(kValueBytes, 'v');
   const auto operation = [&](std::size_t i) {

@@ -210,7 +210,8 @@ Result<Outcome> run(const Plan& plan) {
       .nodes_per_agent = 8,
       .lock_kinds = static_cast<std::uint32_t>(policy->lock.kinds()),
       .satellite_kinds = policy->satellite_kinds,
-      .ranks = ranks};
+      .ranks = ranks,
+      .proofs = plan.nodes > 1};
   auto geometry = store::Geometry::plan(asked);
   if (!geometry.ok()) return geometry.status();
   auto fabric = fabric::SimFabric::create({.machine = plan.machine,

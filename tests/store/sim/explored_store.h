@@ -41,6 +41,7 @@ namespace keyway::test {
 class ExploredStore final : public fabric::sim::Program {
  public:
   static constexpr std::uint32_t kKeys = 3;
+  static constexpr std::uint64_t kFarOff = 1'000'000'000'000;  // ms
 
   explicit ExploredStore(const StoreShape& shape)
       : shape_(shape),
@@ -58,10 +59,9 @@ class ExploredStore final : public fabric::sim::Program {
              .proofs = shape.near != Near::kAll,
              .hash_secret = {1, 1}})),
         lock_(kinds_of(shape.lock, shape.other_lock)) {
-    // All begin alike, and go beyond the word that they begin in (element.h): no reader can tell
-    // elements apart by that word.
-    for (int i = 0; keys_.size() < kKeys; ++i) {
-      std::string key = fmt::format("key-{}", i);
+    // All begin alike, by more than a word: readers cannot tell elements apart by first words.
+    for (char last = '0'; keys_.size() < kKeys; ++last) {
+      std::string key = fmt::format("the-key-{}", last);
       const store::Location place = store::location_of(geometry_, key, ranks_);
       const bool beside =
           (shape.apart && keys_.size() + 1 == kKeys) || (shape.parted && keys_.size() == 1);
@@ -107,15 +107,16 @@ class ExploredStore final : public fabric::sim::Program {
 
   void run(std::uint32_t agent) override {
     const bool writes = agent == shape_.readers.size();
-    const Script& script = is_reader(agent) ? shape_.readers[agent]
-                           : writes         ? shape_.writer
-                                            : shape_.stranger;
+    const Script& others = writes ? shape_.writer : shape_.stranger;
+    const Script& script = is_reader(agent) ? shape_.readers[agent] : others;
     for (std::size_t i = 0; i < script.size(); ++i) {
-      if (script[i].what == ScriptStep::What::kTell) {
+      if (script[i].what == What::kTell) {
         sessions_[agent]->endpoint().store(fabric::rma, told(script[i].key), 1);
-      } else if (script[i].what == ScriptStep::What::kAwait) {
+      } else if (script[i].what == What::kAwait) {
         sessions_[agent]->endpoint().wait_until(
             told(agent), [](std::uint64_t word) { return word == 1; }, Deadline::never());
+      } else if (script[i].what == What::kInfo) {
+        read_expiry(agent, script[i].key);
       } else if (is_reader(agent)) {
         read(agent, script[i]);
       } else if (writes) {
@@ -147,9 +148,7 @@ class ExploredStore final : public fabric::sim::Program {
   std::uint64_t remembered() const override {
     std::uint64_t hash = 0;
     const auto add = [&](std::uint64_t more) { hash = (hash ^ more) * 0x9e3779b97f4a7c15; };
-    add(begun_);
-    add(done_);
-    add(shown_);
+    for (const std::uint64_t each : {begun_, done_, shown_}) add(each);
     for (const std::uint64_t lower : lower_) add(lower);
     return hash;
   }
@@ -246,8 +245,7 @@ class ExploredStore final : public fabric::sim::Program {
       case What::kPutAll: return check(agent, session.put_all(pairs, {}).ok(), "a put of both");
       case What::kEraseAll: return check(agent, session.erase_all(both).ok(), "an erase of both");
       case What::kPutExpiring: {
-        constexpr std::uint64_t kNever = 1'000'000'000'000;
-        const store::PutOptions expiring{.expires_at_ms = kNever};
+        const store::PutOptions expiring{.expires_at_ms = kFarOff + number};
         return check(agent, session.put(keys_[step.key], value, expiring).ok(), "a put");
       }
       case What::kSetRange:
@@ -289,6 +287,18 @@ class ExploredStore final : public fabric::sim::Program {
     check(agent, status.ok() || status == Code::kNotFound, "a get");
     if (!status.ok()) value.clear();
   }
+  std::uint64_t accepted_by(std::uint32_t agent) const {
+    const store::OptimisticReads& counts = sessions_[agent]->optimistic_reads();
+    return counts.warm + counts.cold + sessions_[agent]->local_reads();
+  }
+  /// The key is there all the time, and its expiry is one that it has had.
+  void read_expiry(std::uint32_t agent, std::uint32_t key) {
+    const std::uint64_t before = accepted_by(agent);
+    const auto info = sessions_[agent]->info(keys_[key]);
+    accepted_ += accepted_by(agent) - before;
+    const std::uint64_t at = info.ok() ? info->expires_at_ms : 1;
+    check(agent, at == store::kNoExpiry || (at >= kFarOff && at <= kFarOff + begun_), "an expiry");
+  }
   /// Each key must have had the value that is read at a moment since the read began. A batch of
   /// keys is not one moment.
   void read(std::uint32_t agent, const ScriptStep& step) {
@@ -298,11 +308,7 @@ class ExploredStore final : public fabric::sim::Program {
     // execution starts.
     sessions_[agent]->endpoint().load(fabric::rma, {agent + 1, 0});
     lower_[agent] = std::max(done_, shown_);
-    const store::OptimisticReads& counts = sessions_[agent]->optimistic_reads();
-    const auto accepted = [&] {
-      return counts.warm + counts.cold + sessions_[agent]->local_reads();
-    };
-    const std::uint64_t before = accepted();
+    const std::uint64_t before = accepted_by(agent);
     std::array<std::string, 2> values;
     if (count == 1) {
       get(agent, first, values[0]);
@@ -327,7 +333,7 @@ class ExploredStore final : public fabric::sim::Program {
         if (codes[i] != Code::kOk) values[i].clear();
       }
     }
-    accepted_ += accepted() - before;
+    accepted_ += accepted_by(agent) - before;
     std::uint64_t shown = shown_;
     for (std::uint32_t i = 0; i < count; ++i) {
       const auto since = since_when(agent, first + i, values[i]);

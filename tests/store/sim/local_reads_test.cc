@@ -67,6 +67,9 @@ TEST_CASE("local reads: an element that gains and loses an expiry in place") {
   constexpr std::size_t kAsLong = kShort - store::kExpiryBytes;
   explore(near({.readers = {{get(0)}}, .writer = {put_expiring(0, kAsLong)}}));
   explore(near({.readers = {{get(0)}}, .writer = {put_expiring(0, kAsLong), put(0, kShort)}}));
+  explore(near({.readers = {{info(0)}}, .writer = {put_expiring(0, kAsLong), put(0, kShort)}}));
+  explore(near(
+      {.readers = {{info(0)}}, .writer = {put_expiring(0, kAsLong), put_expiring(0, kAsLong)}}));
 }
 
 TEST_CASE("local reads: an element that moves is read where it is") {

@@ -16,11 +16,12 @@ struct ScriptStep {
     kGetMany,
     kGetAhead,
     kReadAll,
+    kInfo,
     kPut,
     kErase,
     kPutAll,
     kEraseAll,
-    kPutExpiring,  // the element gets an expiry, far off
+    kPutExpiring,  // the element gets an expiry, far off, and later from step to step
     kSetRange,     // all bytes of a value that is as long
     kAlone,        // both keys, while the session is alone in the store
     kSwitch,
@@ -39,6 +40,7 @@ inline ScriptStep get(std::uint32_t key) { return {What::kGet, key}; }
 inline ScriptStep get_many() { return {What::kGetMany}; }
 inline ScriptStep get_ahead() { return {What::kGetAhead}; }
 inline ScriptStep read_all() { return {What::kReadAll}; }
+inline ScriptStep info(std::uint32_t key) { return {What::kInfo, key}; }
 inline ScriptStep put(std::uint32_t key, std::size_t bytes) { return {What::kPut, key, bytes}; }
 inline ScriptStep erase(std::uint32_t key) { return {What::kErase, key}; }
 inline ScriptStep put_all(std::size_t bytes) { return {What::kPutAll, 0, bytes}; }
@@ -56,8 +58,8 @@ inline ScriptStep await() { return {What::kAwait}; }
 }  // namespace steps
 
 /// Bytes of values of two size classes, both in blocks of the heap.
-inline constexpr std::size_t kShort = 15;
-inline constexpr std::size_t kLong = 23;
+inline constexpr std::size_t kShort = 11;
+inline constexpr std::size_t kLong = 19;
 
 /// The agents that are of the keys' node. All: then the store has one node.
 enum class Near : std::uint8_t { kNobody, kReaders, kReadersAndWriter, kAll };

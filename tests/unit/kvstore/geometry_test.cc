@@ -148,12 +148,15 @@ TEST_CASE("geometry: the chunk of an offset is the one that it lies in") {
 }
 
 TEST_CASE("geometry: at the default load table and heap fill up together") {
-  const Geometry g = *Geometry::plan({.memory_bytes = 1 << 30, .element_bytes = 116});
-  const double elements =
-      static_cast<double>(g.heap_bytes()) / static_cast<double>(class_bytes(class_for(116 + 20)));
-  const double load = elements / static_cast<double>(g.buckets() * kEntryWords);
-  CHECK(load > 0.9 * kDefaultLoad);
-  CHECK(load < 1.1 * kDefaultLoad);
+  for (const bool proofs : {true, false}) {
+    const Geometry g =
+        *Geometry::plan({.memory_bytes = 1 << 30, .element_bytes = 116, .proofs = proofs});
+    const std::uint64_t block = class_bytes(class_for(116 + (proofs ? 20 : 8)));
+    const double elements = static_cast<double>(g.heap_bytes()) / static_cast<double>(block);
+    const double load = elements / static_cast<double>(g.buckets() * kEntryWords);
+    CHECK(load > 0.9 * kDefaultLoad);
+    CHECK(load < 1.1 * kDefaultLoad);
+  }
 }
 
 TEST_CASE("geometry: a budget that is too small is refused with one that is not") {
@@ -191,7 +194,7 @@ TEST_CASE("geometry: options out of bounds are refused, not wrapped around") {
   CHECK(refused({.agents_per_rank = 0}));
   CHECK(refused({.nodes_per_agent = 0}));
   CHECK(refused({.agents_per_rank = 1024, .nodes_per_agent = 1u << 14}));  // 2^24 nodes
-  CHECK(refused({.buckets = 1ULL << 58}));  // times 64 bytes is 2^64
+  CHECK(refused({.buckets = 1ULL << 58}));                                 // times 64 bytes is 2^64
   CHECK(refused({.buckets = kHuge}));
   CHECK(refused({.memory_bytes = kHuge}));
   CHECK(refused({.agents_per_rank = 1u << 31, .nodes_per_agent = 1u << 31}));
