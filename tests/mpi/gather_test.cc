@@ -1,6 +1,7 @@
 // Several reads of one rank as one message: the bytes are those that single reads bring.
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "keyway/locks/base/rng.h"
@@ -122,11 +123,20 @@ TEST_CASE("several messages of reads, and other operations, complete by one flus
   fabric.barrier();
 }
 
-// There the ratio is far from the bound.
+// There the ratio is far from the bound. Another program may take the processor from one side of a
+// trial, so all ranks make theirs again until each has found the same.
 TEST_CASE("the trial finds that a message for several reads pays over TCP") {
-  const MpiFabric fabric = make_mpi_fabric(kSegment);
-  if (fabric.announced()) CHECK(fabric.gathers());
-  if (kOpenMpi || fabric.one_class()) CHECK_FALSE(fabric.gathers());
+  constexpr int kTrials = 5;
+  std::optional<MpiFabric> fabric;
+  Status all;
+  for (int i = 0; i == 0 || (!all.ok() && i < kTrials); ++i) {
+    fabric.reset();
+    fabric.emplace(make_mpi_fabric(kSegment));
+    const bool right = fabric->gathers() || !fabric->announced();
+    all = fabric->agree(right ? Status() : Status(Code::kMismatch, "it does not pay"));
+  }
+  CHECK(all.ok());
+  if (kOpenMpi || fabric->one_class()) CHECK_FALSE(fabric->gathers());
   CHECK(gather_pays({.each_ns = 100'000, .together_ns = 49'000}));
   CHECK_FALSE(gather_pays({.each_ns = 100'000, .together_ns = 51'000}));
 }
