@@ -100,8 +100,10 @@ bool is_of_job(const Options& options) {
 }
 
 std::string store_uri(const Options& options) {
-  const std::string scheme = is_of_job(options) ? "mpi:" : "local:";
-  return options.store_options.empty() ? scheme : scheme + "?" + options.store_options;
+  std::string uri = is_of_job(options) ? "mpi:" : "local:";
+  if (!options.store_options.empty()) uri += "?" + options.store_options;
+  if (options.path == "auto") return uri;
+  return uri + (options.store_options.empty() ? "?path=" : "&path=") + options.path;
 }
 
 Status take_own_addresses(Options& options, std::uint32_t process) {

@@ -224,6 +224,11 @@ void declare_rest(CLI::App& app, Options& options, Texts& texts) {
   env(app.add_option("--lock-policy", options.lock,
                      "default (auto on several hosts, else gbh), auto, or KIND[:LEVER=VALUE,...]"),
       "KEYWAYD_LOCK_POLICY");
+  env(app.add_option("--path", options.path,
+                     "way of edits to keys on other hosts: onesided, or by the owner, which costs "
+                     "one message each way; auto: by the owner where MPI serves messages at once"),
+      "KEYWAYD_PATH")
+      ->check(CLI::IsMember({"auto", "onesided", "owner"}));
   app.add_option("--metrics-port", options.metrics_port,
                  "TCP port on which Prometheus reads the figures; default: none")
       ->envname("KEYWAYD_METRICS_PORT");

@@ -59,6 +59,7 @@ struct Options {
   std::uint16_t cluster_port = 0;      // 0: any, where there are several ranks
   std::uint16_t cluster_tls_port = 0;  // the same of tls_port
   std::string lock = "default";
+  std::string path = "auto";  // of edits of other nodes' keys; or "onesided", "owner" (types.h)
   std::optional<std::uint16_t> metrics_port;  // nothing: no metrics
   std::string metrics_bind = "127.0.0.1";
   std::string config_file;  // the path given by --config; "": none

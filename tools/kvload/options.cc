@@ -113,6 +113,10 @@ void add_run_options(CLI::App& app, Raw& raw, Options& options) {
          "locks of local: and mpi: stores: auto, or KIND[:LEVER=VALUE,...]; the report then "
          "ends with the locks of the stripes")
       ->type_name("auto|KIND");
+  app.add_option("--path", options.path,
+                 "way of edits to keys on other nodes, mpi: only: onesided, or by the owner, which "
+                 "costs one message each way; auto: by the owner where MPI serves messages at once")
+      ->check(CLI::IsMember({"auto", "onesided", "owner"}));
   app.add_option("--pregenerate", options.pregenerate_mib,
                  "MiB of operations generated before the clock starts")
       ->check(CLI::Range(0, 1 << 20))

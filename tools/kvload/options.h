@@ -35,6 +35,7 @@ struct Options {
   std::optional<std::uint64_t> memory_bytes;
   std::optional<std::uint32_t> load_threads;  // per rank, for the load that run does first
   std::string lock_policy;                    // for local: and mpi:; empty: as in the URI
+  std::string path;                           // the same
   // Long enough for a server to be started again; on top of it, a connection to a server that has
   // gone waits for its timeout (client/wire/options.h: 10 s).
   std::uint64_t give_up_after_s = 10;

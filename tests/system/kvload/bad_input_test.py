@@ -50,6 +50,8 @@ class BadInput(Case):
                  ["run", "--workload", "a", "--lock-policy", "padlock"]),
                 (["t_r=0"],
                  ["run", "--workload", "a", "--lock-policy", "rma-rw:t_r=0"]),
+                (["--path", "owner", "onesided"], ["run", "--workload", "a", "--path", "both"]),
+                (["path=owner is for mpi: only"], ["run", "--workload", "a", "--path", "owner"]),
                 (["lock_costs='fast'", "nominal", "cpu:20"],
                  ["run", "--workload", "a", "--store", "local:?lock_costs=fast"]),
                 (["'missing.properties'", "-P"], ["run", "-P", "missing.properties"]),

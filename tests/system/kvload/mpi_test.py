@@ -140,7 +140,7 @@ class Job(unittest.TestCase):
         for way in ("onesided", "owner"):
             done = job("run", "--fw", "100", "--key-bytes", 16, "--value-bytes", 100, "-p",
                        "recordcount=1000", "-p", "operationcount=2000", "--json", path,
-                       "--store", f"mpi:?ranks_per_node=1&path={way}")
+                       "--store", "mpi:?ranks_per_node=1", "--path", way)
             self.assertEqual(done.returncode, 0, done.stderr)
             with open(path, encoding="utf8") as file:
                 made = json.load(file)["phases"][1].get("edits_by_owners", 0)

@@ -94,10 +94,11 @@ class OnRedis(Workloads, Server):
 
 class OnKeyway(Workloads, Server):
     def test_options_that_are_the_servers(self):
-        for option in (("--memory", "64MiB"), ("--lock-policy", "auto"), ("--locality", "0.5")):
+        for option in (("--memory", "64MiB"), ("--lock-policy", "auto"), ("--path", "owner"),
+                       ("--locality", "0.5")):
             done = self.on("a", "run", self.uri, *option)
             self.assertEqual(done.returncode, EXIT_USAGE)
-            self.assertIn("give the first two to the server", done.stderr)
+            self.assertIn("give the first three to the server", done.stderr)
 
 
 class Passwords(Server):

@@ -81,6 +81,20 @@ class Ending(Started):
             self.assertEqual(wire.rest(), b"+OK\r\n" * (len(keys) - 1))
         self.ends_well(job)
 
+    def test_edits_go_as_path_says(self):
+        # Open MPI's messages wait for their receiver, so an edit may return from there.
+        for path in ("onesided",) if "openmpi" in Program.mpirun[0] else ("onesided", "owner"):
+            with self.subTest(path=path):
+                job = self.start("--store-options", "ranks_per_node=1", "--path", path)
+                wire = self.connect(job, 0)
+                for i in range(40):
+                    self.assertEqual(wire.request("SET", f"key:{i}", "v" * 100), b"+OK\r\n")
+                said = wire.request("INFO", "fabric").decode()
+                made = int(re.search(r"remote_edits_by_owners:(\d+)", said)[1])
+                self.assertEqual(made > 0, path == "owner", said)
+                os.kill(job.pids[1], signal.SIGTERM)
+                self.ends_well(job)
+
     def test_a_rank_dies(self):
         for options in ((), ("--store-options", "ranks_per_node=1")):
             with self.subTest(options=options):

@@ -67,10 +67,20 @@ class KeywaySession {
 
 /// Rejects options that only a server decides.
 Status check_server_options(const Options& options) {
-  if (!options.memory_bytes && options.lock_policy.empty() && !options.locality) return {};
+  if (!options.memory_bytes && options.lock_policy.empty() && options.path.empty() &&
+      !options.locality) {
+    return {};
+  }
   return {Code::kInvalidArgument,
-          "--memory, --lock-policy and --locality are for stores that kvload opens itself, local: "
-          "and mpi: give the first two to the server"};
+          "--memory, --lock-policy, --path and --locality are for stores that kvload opens itself, "
+          "local: and mpi: give the first three to the server"};
+}
+
+/// The URI, with the path that the command line gives.
+std::string uri_of(const Options& options) {
+  if (options.path.empty()) return options.store;
+  const char joint = options.store.find('?') == std::string::npos ? '?' : '&';
+  return fmt::format("{}{}path={}", options.store, joint, options.path);
 }
 
 std::string password_of_environment() {
@@ -146,14 +156,15 @@ class KeywayStore {
     if (job.options.locality) {
       options.expect_local = static_cast<std::uint32_t>(100 * *job.options.locality);
     }
-    const auto asked = parse_store_uri(job.options.store, options);
-    if (!asked.ok()) return asked.status();
     const bool server = wire::is_server_uri(job.options.store);
     if (Status status = check_server_options(job.options); server && !status.ok()) return status;
+    const std::string uri = uri_of(job.options);
+    const auto asked = parse_store_uri(uri, options);
+    if (!asked.ok()) return asked.status();
     if (server) options.password = password_of_environment();
     options.memory_bytes =
         job.options.memory_bytes.value_or(memory_needed(job, asked->options.ranks));
-    auto store = Store::open(job.options.store, options);
+    auto store = Store::open(uri, options);
     if (!store.ok()) return store.status();
     return std::make_unique<KeywayStore>(std::move(*store), server ? layout.record_bytes() : 0);
   }
