@@ -31,6 +31,7 @@ ElementChange::Extent ElementChange::window_before() const {
 
 ElementChange::Extent ElementChange::window() const {
   if (changed_.bytes() == 0) return {};
+  if (!old_.proof) return changed_;  // no checksum to change
   return {block_down(changed_.begin), std::min(value_bytes_, block_up(changed_.end))};
 }
 

@@ -37,8 +37,8 @@ class ElementChange {
   bool keeps_layout() const { return old_.expiry_room || expires_at_ms_ == kNoExpiry; }
   /// The part of the value that is written.
   Extent changed() const { return changed_; }
-  /// The whole blocks of the checksum around changed(), cut at the value's end: at the end that it
-  /// had before, and at the end that it has afterwards.
+  /// changed(), or the whole blocks of the checksum around it, cut at the value's end: at the end
+  /// that it had before, and at the end that it has afterwards.
   Extent window_before() const;
   Extent window() const;
 

@@ -177,7 +177,8 @@ Status BucketChain<E>::write(Access access, const Location& location, std::strin
     drop_entry(location.rank, found);
   }
   // The flush that may read the epoch completes the mark of the old element as well.
-  const std::uint32_t stamp = inlined ? 0 : stamp_of_next_change(location);
+  const bool stamps = !inlined && geometry_.elements().proof;
+  const std::uint32_t stamp = stamps ? stamp_of_next_change(location) : 0;
   if (overflow) line = add_line(location.rank, *overflow);
   Line& target = lines_[*line];
   const std::uint64_t tag = tag_of(location.hash);

@@ -212,14 +212,13 @@ Code Walker<E>::look([[maybe_unused]] Access access, std::uint32_t rank, const B
     return Code::kOk;
   }
   const fabric::Address at{rank, found.entry.offset()};
+  const ElementFormat& format = geometry_.elements();
   if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
     const std::byte* start = ep_.view(at);
-    const ElementFormat& format = geometry_.elements();
     const auto header = ElementHeader::of(format, {start, format.header_bytes()});
     found.take(format, {start, header.total()});
   } else {
     const auto peeked = peeks_.of(found.entry);
-    const ElementFormat& format = geometry_.elements();
     if (peeked.size() < format.header_bytes()) return Code::kCorruption;
     const auto header = ElementHeader::of(format, peeked);
     if (!reader_.is_within(found.entry, header)) return Code::kCorruption;
