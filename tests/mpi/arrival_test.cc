@@ -106,10 +106,20 @@ TEST_CASE("a watch of arrivals ends when a set becomes readable, or when it is w
   watch.wake();
   CHECK(watch.wait(kPatience, false) == End::kWoken);  // before
   CHECK(watch.wait(std::chrono::microseconds(1), true) == End::kTime);
+  CHECK_FALSE(watch.arrived());
   std::thread other([&] { eventfd_write(word, 1); });
   CHECK(watch.wait(kPatience, true) == End::kMessage);
   other.join();
   CHECK(watch.wait(kPatience, true) == End::kMessage);  // readable still
+  watch.wake();
+  CHECK(watch.arrived());
+  CHECK(watch.wait(kPatience, true) == End::kWoken);
+  eventfd_t value = 0;
+  REQUIRE(eventfd_read(word, &value) == 0);
+  watch.wake();
+  CHECK_FALSE(watch.arrived());
+  CHECK(watch.wait(kPatience, false) == End::kWoken);
+  CHECK(watch.wait(std::chrono::microseconds(1), true) == End::kTime);
   CHECK(watch.wait(std::chrono::microseconds(1), false) == End::kTime);
   std::thread waker([&] { watch.wake(); });
   CHECK(watch.wait(kPatience, false) == End::kWoken);

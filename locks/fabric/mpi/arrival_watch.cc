@@ -96,6 +96,11 @@ ArrivalWatch::~ArrivalWatch() { close(polled_.front().fd); }
 
 void ArrivalWatch::wake() { eventfd_write(polled_.front().fd, 1); }
 
+bool ArrivalWatch::arrived() {
+  return poll(polled_.data() + 1, polled_.size() - 1, 0) > 0 &&
+         std::any_of(polled_.begin() + 1, polled_.end(), is_readable);
+}
+
 ArrivalWatch::End ArrivalWatch::wait(std::chrono::nanoseconds time, bool messages) {
   const timespec at_most{.tv_sec = time.count() / 1'000'000'000,
                          .tv_nsec = time.count() % 1'000'000'000};

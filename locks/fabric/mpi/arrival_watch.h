@@ -41,6 +41,8 @@ class ArrivalWatch {
   enum class End { kTime, kWoken, kMessage };
   /// Sleeps for so long, and less if there is a wake(), or if `messages`, and one comes.
   End wait(std::chrono::nanoseconds time, bool messages);
+  /// Whether a message waits to be taken.
+  bool arrived();
 
  private:
   std::vector<pollfd> polled_;  // the first is for wake()

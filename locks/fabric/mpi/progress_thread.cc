@@ -158,10 +158,11 @@ bool ProgressThread::look() {
   bool more = false;
   std::uint64_t begun = steady_ns();
   for (int i = 0; i < kLooksAtOnce; ++i) {
+    const bool arrived = announced() && arrivals_.arrived();
     mpi_->progress();
     more = serve();
     const std::uint64_t ended = steady_ns();
-    if (ended - begun < kEmptyLookNs) return more || i > 0;
+    if (announced() ? !arrived : ended - begun < kEmptyLookNs) return more || i > 0;
     begun = ended;
   }
   return true;
