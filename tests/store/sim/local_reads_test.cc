@@ -186,12 +186,12 @@ TEST_CASE("local reads among several nodes: beside every kind of lock, by many o
   }
 }
 
-TEST_CASE("local reads: every order of larger programs", "[.long]") {
+TEST_CASE("local reads: every order of larger programs", "[.long][near-all]") {
   explore(near({.readers = {{get(0), get(0)}}, .writer = {put(0, kLong), put(0, kShort)}}));
 }
 
-TEST_CASE("local reads: a million orders", "[.long]") { explore_million(explore_near); }
+TEST_CASE("local reads: a million orders", "[.long][near]") { explore_million(explore_near); }
 
-TEST_CASE("local reads among several nodes: a million orders", "[.long]") {
+TEST_CASE("local reads among several nodes: a million orders", "[.long][among]") {
   explore_million(explore_kinds_among);
 }

@@ -172,15 +172,15 @@ TEST_CASE("optimistic: while the kind of lock changes, by many orders") {
   }
 }
 
-TEST_CASE("optimistic: every order of larger programs", "[.long]") {
+TEST_CASE("optimistic: every order of larger programs", "[.long][far-all]") {
   explore({.knowing = kNobody, .readers = {{get(0)}}, .writer = {erase(0), put(0, kShort)}});
 }
 
-TEST_CASE("optimistic: a million orders beside the kinds of locks", "[.long]") {
+TEST_CASE("optimistic: a million orders beside the kinds of locks", "[.long][kinds]") {
   explore_million(explore_beside);
 }
 
-TEST_CASE("optimistic: a million orders", "[.long]") {
+TEST_CASE("optimistic: a million orders", "[.long][far]") {
   constexpr std::uint64_t kEach = 125'000;
   for (const char* lock : {"gbh:lockall=off,versions=on", "d-mcs"}) {
     explore_some({.lock = lock,
