@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <system_error>
 
@@ -20,8 +21,7 @@ std::vector<pollfd> to_poll(const std::vector<int>& sets) {
 
 bool is_readable(const pollfd& each) { return (each.revents & POLLIN) != 0; }
 
-bool becomes_readable(const std::vector<int>& sets, std::chrono::milliseconds patience) {
-  std::vector<pollfd> polled = to_poll(sets);
+bool become_readable(std::span<pollfd> polled, std::chrono::milliseconds patience) {
   int ready = 0;
   do {  // a signal ends it, too
     ready = poll(polled.data(), polled.size(), static_cast<int>(patience.count()));
@@ -66,6 +66,7 @@ bool announces_messages(MPI_Comm job, MPI_Comm host, const std::vector<int>& set
   const auto turn_of = [&](int sender) {
     return sender == ranks - 1 && ranks % 2 == 1 ? 2 : sender % 2;
   };
+  std::vector<pollfd> polled = to_poll(sets);
   char byte = 0;
   const auto send = [&](int to) { MPI_Send(&byte, 1, MPI_BYTE, to, 0, job); };
   const auto receive = [&](int from) {
@@ -78,7 +79,7 @@ bool announces_messages(MPI_Comm job, MPI_Comm host, const std::vector<int>& set
         send(next);
       } else if (turn_of(before) == turn) {
         send(before);
-        if (tries && !becomes_readable(sets, patience)) announced = 0;
+        if (tries && !become_readable(polled, patience)) announced = 0;
         receive(before);
       }
     }
@@ -97,8 +98,7 @@ ArrivalWatch::~ArrivalWatch() { close(polled_.front().fd); }
 void ArrivalWatch::wake() { eventfd_write(polled_.front().fd, 1); }
 
 bool ArrivalWatch::arrived() {
-  return poll(polled_.data() + 1, polled_.size() - 1, 0) > 0 &&
-         std::any_of(polled_.begin() + 1, polled_.end(), is_readable);
+  return become_readable(std::span(polled_).subspan(1), std::chrono::milliseconds(0));
 }
 
 ArrivalWatch::End ArrivalWatch::wait(std::chrono::nanoseconds time, bool messages) {

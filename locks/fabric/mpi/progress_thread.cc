@@ -156,13 +156,14 @@ void ProgressThread::check() {
 /// there was, or may be more.
 bool ProgressThread::look() {
   bool more = false;
+  const bool told = announced();  // the mutex is held, so it stays so
   std::uint64_t begun = steady_ns();
   for (int i = 0; i < kLooksAtOnce; ++i) {
-    const bool arrived = announced() && arrivals_.arrived();
+    const bool arrived = told && arrivals_.arrived();
     mpi_->progress();
     more = serve();
     const std::uint64_t ended = steady_ns();
-    if (announced() ? !arrived : ended - begun < kEmptyLookNs) return more || i > 0;
+    if (told ? !arrived : ended - begun < kEmptyLookNs) return more || i > 0;
     begun = ended;
   }
   return true;
