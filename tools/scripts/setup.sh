@@ -145,13 +145,24 @@ use_ccache() {
   export CMAKE_CXX_COMPILER_LAUNCHER=$launcher CMAKE_C_COMPILER_LAUNCHER=$launcher
 }
 
-# configure_preset PRESET TESTS: once. TESTS is ON or OFF: running the store does not need the
-# packages of the tests. A folder that has the tests keeps them.
+# needs_configuring PRESET TESTS
+needs_configuring() {
+  local folder=build/$1
+  [[ -f $folder/build.ninja ]] || return 0
+  [[ $2 == OFF ]] || ! grep -qx 'KEYWAY_TESTS:.*=OFF' "$folder/CMakeCache.txt" || return 0
+  # It lacked a program, such as clang-tidy, and packages have been installed since. Otherwise tests
+  # that the program runs would be missing, and nobody would notice.
+  [[ /var/lib/dpkg/status -nt $folder/configure.log ]] &&
+    grep -q '^KEYWAY_.*-NOTFOUND$' "$folder/CMakeCache.txt"
+}
+
+# configure_preset PRESET TESTS: if necessary. TESTS is ON or OFF: running the store does not need
+# the packages of the tests. A folder that has the tests keeps them.
 configure_preset() {
   local preset=$1 tests=$2
   use_ccache
-  if [[ ! -f build/$preset/build.ninja ]] ||
-    { [[ $tests == ON ]] && grep -qx 'KEYWAY_TESTS:.*=OFF' "build/$preset/CMakeCache.txt"; }; then
+  ! grep -qsx 'KEYWAY_TESTS:.*=ON' "build/$preset/CMakeCache.txt" || tests=ON
+  if needs_configuring "$preset" "$tests"; then
     mkdir -p "build/$preset"
     say "configuring build/$preset"
     cmake --preset "$preset" -DKEYWAY_TESTS="$tests" >"build/$preset/configure.log" 2>&1 ||

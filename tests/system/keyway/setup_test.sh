@@ -76,4 +76,30 @@ install
 [[ $? -eq 2 ]] || fail "a failure of apt is not exit 2"
 grep -q "$apt_says" said.txt || fail "the log is not shown on failure"
 
+# A build that lacked a program is configured again once packages have been installed, and keeps its
+# tests; no other build is.
+use_ccache() { :; }
+cmake() { echo "$*" >>calls; touch build/some/build.ninja; }
+# configure TESTS CACHE: what happens to a build with this cache, configured long ago.
+configure() {
+  : >calls
+  echo "$2" >build/some/CMakeCache.txt
+  touch -d 2000-01-01 build/some/configure.log
+  configure_preset some "$1" 2>/dev/null
+  configure_preset some "$1" 2>/dev/null
+}
+mkdir -p build/some
+configure ON ''
+[[ $(<calls) == *-DKEYWAY_TESTS=ON ]] || fail "a new build is not configured once: $(<calls)"
+lacks=KEYWAY_CLANG_TIDY:FILEPATH=KEYWAY_CLANG_TIDY-NOTFOUND
+configure ON "$lacks"
+[[ $(wc -l <calls) == 1 ]] || fail "one that lacks a program is not configured once more: $(<calls)"
+configure OFF "KEYWAY_TESTS:BOOL=ON
+$lacks"
+[[ $(<calls) == *-DKEYWAY_TESTS=ON ]] || fail "a build loses its tests: $(<calls)"
+configure ON KEYWAY_CLANG_TIDY:FILEPATH=/usr/bin/clang-tidy
+[[ ! -s calls ]] || fail "one that lacks nothing is configured again: $(<calls)"
+configure ON KEYWAY_TESTS:BOOL=OFF
+[[ -s calls ]] || fail "one without tests is not configured for them"
+
 [[ $failures -eq 0 ]]
