@@ -145,24 +145,21 @@ use_ccache() {
   export CMAKE_CXX_COMPILER_LAUNCHER=$launcher CMAKE_C_COMPILER_LAUNCHER=$launcher
 }
 
-# needs_configuring PRESET TESTS
-needs_configuring() {
-  local folder=build/$1
-  [[ -f $folder/build.ninja ]] || return 0
-  [[ $2 == OFF ]] || ! grep -qx 'KEYWAY_TESTS:.*=OFF' "$folder/CMakeCache.txt" || return 0
-  # It lacked a program, such as clang-tidy, and packages have been installed since. Otherwise tests
-  # that the program runs would be missing, and nobody would notice.
-  [[ /var/lib/dpkg/status -nt $folder/configure.log ]] &&
-    grep -q '^KEYWAY_.*-NOTFOUND$' "$folder/CMakeCache.txt"
+# lacks_what_came FOLDER: whether a build lacked a program, such as clang-tidy, and packages have been
+# installed since. Tests that the program runs would be missing, and nobody would notice.
+lacks_what_came() {
+  [[ /var/lib/dpkg/status -nt $1/configure.log ]] &&
+    grep -q '^KEYWAY_.*-NOTFOUND$' "$1/CMakeCache.txt"
 }
 
 # configure_preset PRESET TESTS: if necessary. TESTS is ON or OFF: running the store does not need
 # the packages of the tests. A folder that has the tests keeps them.
 configure_preset() {
-  local preset=$1 tests=$2
+  local preset=$1 tests=$2 has
   use_ccache
-  ! grep -qsx 'KEYWAY_TESTS:.*=ON' "build/$preset/CMakeCache.txt" || tests=ON
-  if needs_configuring "$preset" "$tests"; then
+  has=$(sed -n 's/^KEYWAY_TESTS:.*=//p' "build/$preset/CMakeCache.txt" 2>/dev/null) || has=
+  [[ $has != ON ]] || tests=ON
+  if [[ ! -f build/$preset/build.ninja || $has != "$tests" ]] || lacks_what_came "build/$preset"; then
     mkdir -p "build/$preset"
     say "configuring build/$preset"
     cmake --preset "$preset" -DKEYWAY_TESTS="$tests" >"build/$preset/configure.log" 2>&1 ||

@@ -91,13 +91,13 @@ configure() {
 mkdir -p build/some
 configure ON ''
 [[ $(<calls) == *-DKEYWAY_TESTS=ON ]] || fail "a new build is not configured once: $(<calls)"
-lacks=KEYWAY_CLANG_TIDY:FILEPATH=KEYWAY_CLANG_TIDY-NOTFOUND
+lacks='KEYWAY_TESTS:BOOL=ON
+KEYWAY_CLANG_TIDY:FILEPATH=KEYWAY_CLANG_TIDY-NOTFOUND'
 configure ON "$lacks"
 [[ $(wc -l <calls) == 1 ]] || fail "one that lacks a program is not configured once more: $(<calls)"
-configure OFF "KEYWAY_TESTS:BOOL=ON
-$lacks"
+configure OFF "$lacks"
 [[ $(<calls) == *-DKEYWAY_TESTS=ON ]] || fail "a build loses its tests: $(<calls)"
-configure ON KEYWAY_CLANG_TIDY:FILEPATH=/usr/bin/clang-tidy
+configure ON "${lacks/KEYWAY_CLANG_TIDY-NOTFOUND//usr/bin/clang-tidy}"
 [[ ! -s calls ]] || fail "one that lacks nothing is configured again: $(<calls)"
 configure ON KEYWAY_TESTS:BOOL=OFF
 [[ -s calls ]] || fail "one without tests is not configured for them"
