@@ -6,7 +6,7 @@
 //   serves(uri)                whether the URI is of its scheme
 //   open(uri, parsed)          a store; `parsed` may be a failure
 //   session(), owner_of(), options(), describe(), fabric->ranks()
-//   process() ... notified()   of the job; OneProcess has them for a single process
+//   process() ... rank_waits() of the job; OneProcess has them for a single process
 //
 // CMake lists those of the build in backends.h (backends.cmake), and any_backend.h makes a variant
 // of them: client code switches on it, without a virtual call on the way to an operation.
@@ -102,6 +102,7 @@ struct OneProcess {
   std::vector<std::string> gather_everywhere(std::string_view bytes) { return gather(bytes); }
   void notify_all() {}
   bool notified() const { return false; }
+  RankWaits rank_waits(std::uint32_t) const { return {}; }
 };
 
 /// The common part of the back-ends with sessions that access the memory of the ranks.

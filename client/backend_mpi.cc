@@ -143,6 +143,14 @@ Result<MpiBackend> MpiBackend::open_over(MPI_Comm comm, const Result<ParsedUri>&
                      std::move(addresses), std::move(calls)}};
 }
 
+RankWaits MpiBackend::rank_waits(std::uint32_t rank) const {
+  const fabric::RankAnswers::Waits waits = fabric->waits(rank);
+  return {.waits = waits.answered,
+          .waited_ns = waits.answered_ns,
+          .unanswered = waits.unanswered,
+          .silent = waits.silent};
+}
+
 std::vector<std::string> MpiBackend::gather(std::string_view bytes) {
   std::vector<std::string> all;
   for (const auto& part : fabric->gather(std::as_bytes(std::span(bytes)))) {

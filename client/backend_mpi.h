@@ -29,6 +29,7 @@ struct MpiBackend : FabricBackend<fabric::MpiFabric> {
   std::vector<std::string> gather_everywhere(std::string_view bytes);
   void notify_all() { fabric->notify_all(); }
   bool notified() const { return fabric->notified(); }
+  RankWaits rank_waits(std::uint32_t rank) const;
 };
 
 }  // namespace keyway::client

@@ -62,6 +62,7 @@ using store::PartReader;
 using store::PutIf;
 using store::PutOptions;
 using store::RangeOf;
+using store::RankWaits;
 using store::Reader;
 using store::RemoteWork;
 using store::StripePlace;
@@ -179,9 +180,8 @@ class Session {
   /// Shows the element to `mutate`, which decides what becomes of it, in one atomic step; returns
   /// what that says.
   Status modify(std::string_view key, Mutator mutate);
-  /// The same with a range of the value: with Decision::overwrite() or expire() the cost is that of
-  /// the bytes that it reads and changes, independent of the value's length (over a socket: that of
-  /// the whole value).
+  /// The same with a range of the value. With Decision::overwrite() or expire() it costs as much as
+  /// the bytes that it reads and changes, whatever the value's length (over a socket: all of it).
   Status modify_part(std::string_view key, ValueRange range, PartMutator mutate);
   /// Lets modify_all() prove that the key has not changed since; also for a missing key. An element
   /// past its expiry is removed first, so that its end is no later change.
@@ -252,9 +252,8 @@ class Session {
   /// The same of one rank.
   Status clear_rank(std::uint32_t rank);
   /// Calls `body` while no other session reads or writes anything in the store: all its operations
-  /// by this session are one step to them. It costs a lock for each stripe of the store, so use it
-  /// for operations on all keys; with a queue lock, `locks_per_session` must be at least that
-  /// number. Not within itself.
+  /// by this session are one step to them. It costs a lock for each stripe of the store, so it is
+  /// for operations on all keys; a queue lock needs as many `locks_per_session`. Not within itself.
   Status exclusively(FunctionRef<void()> body);
   /// The time that spans of time to live count from, in ms since 1970 UTC: the wall clock of the
   /// key's rank, but it never goes back. It costs a round trip where the key is on another node.
@@ -376,6 +375,8 @@ class Store {
   void ask_all_to_end();
   /// Whether some process has asked. Reads only this process's own memory.
   bool asked_to_end() const;
+  /// How this process has waited for a rank (mpi: only). Any thread.
+  RankWaits rank_waits(std::uint32_t rank) const;
   /// The choices of open(), one line for people: ranks, topology, buckets, stripes, heap, lock.
   std::string describe() const;
   const StoreOptions& options() const;

@@ -136,6 +136,10 @@ bool Store::asked_to_end() const {
          std::visit([](const auto& b) { return b.notified(); }, impl_->backend);
 }
 
+RankWaits Store::rank_waits(std::uint32_t rank) const {
+  return std::visit([&](const auto& b) { return b.rank_waits(rank); }, impl_->backend);
+}
+
 std::string Store::describe() const {
   return std::visit([](const auto& b) { return b.describe(); }, impl_->backend);
 }

@@ -170,6 +170,7 @@ void fill_service(Service& service, const Options& options, const Store& store,
   service.slow_log.set_most_entries(options.most_slow);
   service.latency_events.set_threshold_ms(options.latency_threshold_ms);
   service.server_info = make_server_info(options, store);
+  service.rank_waits = [&store](std::uint32_t rank) { return store.rank_waits(rank); };
 }
 
 /// Does nothing if no metrics are wanted.

@@ -296,6 +296,18 @@ struct RemoteWork {
   }
 };
 
+/// How the operations of a process have waited for a rank, where they go through the fabric: those
+/// on other nodes, and some on its own. A rank is silent if one has waited for a second or longer,
+/// and none has been answered since.
+struct RankWaits {
+  std::uint64_t waits = 0;       // those that were answered
+  std::uint64_t waited_ns = 0;   // by them, in all
+  std::uint64_t unanswered = 0;  // those that ended at a deadline
+  bool silent = false;
+
+  std::uint64_t mean_ns() const { return waits == 0 ? 0 : waited_ns / waits; }
+};
+
 /// How edits of other nodes' keys (puts and the like) are made: by one-sided operations under the
 /// stripe's lock, or by the key's owner, with one message each way. An edit that its owner does not
 /// begin in time, since it waits in a blocking MPI call or opens a store, is taken back and made

@@ -178,6 +178,28 @@ void add_locks(Families& families, const Service& service) {
               locks.timeouts);
 }
 
+void add_ranks(Families& families, const Service& service) {
+  constexpr std::size_t kFamilies = 4;
+  families.reserve(families.size() + kFamilies);  // the four are filled side by side
+  Family waits(families, "keyway_rank_waits_total",
+               "Waits of requests for a rank that ended in its answer.", MetricType::Counter);
+  Family durations(families, "keyway_rank_wait_seconds_total", "How long those took, in all.",
+                   MetricType::Counter);
+  Family unanswered(families, "keyway_rank_waits_unanswered_total",
+                    "Waits that ended at a deadline.", MetricType::Counter);
+  Family silent(families, "keyway_rank_silent",
+                "1 if a request has waited for the rank for a second, and none is answered since.",
+                MetricType::Gauge);
+  for (std::uint32_t rank = 0; rank < service.server_info.ranks; ++rank) {
+    const RankWaits of = service.rank_waits(rank);
+    const Labels labels = {{"rank", std::to_string(rank)}};
+    waits.add(of.waits, labels);
+    durations.add(static_cast<double>(of.waited_ns) / kNsPerS, labels);
+    unanswered.add(of.unanswered, labels);
+    silent.add(of.silent ? 1.0 : 0.0, labels);
+  }
+}
+
 void add_hot(Families& families, const Service& service) {
   Family hottest(families, "keyway_hottest_key_ratio",
                  "Share of the most visited key in the sampled accesses.", MetricType::Gauge);
@@ -217,6 +239,7 @@ std::vector<MetricFamily> metrics_of(const Service& service) {
   add_connections(families, service);
   add_store(families, service);
   add_locks(families, service);
+  add_ranks(families, service);
   add_hot(families, service);
   return families;
 }

@@ -43,7 +43,7 @@ struct MpiFabric::State {
   std::uint32_t agents_per_rank;
   AgentSlots slots;
   RankService service;
-  std::unique_ptr<LastAnswers> answers;
+  std::unique_ptr<RankAnswers> answers;
   std::unique_ptr<Topology> topology;
   std::unique_ptr<MpiMemory> memory;
   std::unique_ptr<RankWatch> watch;
@@ -119,7 +119,7 @@ Status MpiFabric::State::open(const Options& options) {
   rank = static_cast<std::uint32_t>(number);
   MPI_Comm_size(comm, &number);
   ranks = static_cast<std::uint32_t>(number);
-  answers = std::make_unique<LastAnswers>(ranks);
+  answers = std::make_unique<RankAnswers>(ranks);
   segment_bytes = options.segment_bytes;
 
   // From here on a failure is the same on every rank: these functions check values that all have
@@ -252,6 +252,9 @@ std::uint32_t MpiFabric::rank() const { return state_->rank; }
 const Topology& MpiFabric::topology() const { return *state_->topology; }
 std::uint64_t MpiFabric::segment_bytes() const { return state_->segment_bytes; }
 bool MpiFabric::one_class() const { return state_->memory->one_class(); }
+RankAnswers::Waits MpiFabric::waits(std::uint32_t rank) const {
+  return state_->answers->waits(rank);
+}
 MpiInterface& MpiFabric::mpi() const { return *state_->mpi; }
 
 namespace {
@@ -275,7 +278,8 @@ void MpiFabric::notify_all() {
     const MpiWindow& window = state.memory->window();
     state.mpi->post_word(window, WordOp::kStore, Address(to, kNotice), &notice, &before);
     InFlight stored{.results = {&before}};
-    state.mpi->complete(window, to, stored, {.crowded = state.crowded(1)});
+    state.mpi->complete(window, to, stored,
+                        {.crowded = state.crowded(1), .answers = state.answers.get()});
   }
 }
 

@@ -78,6 +78,8 @@ class MpiFabric {
   bool announced() const;
   /// Whether this rank joins its reads of a rank of another node into one message.
   bool gathers() const;
+  /// How the operations of this process have waited for a rank. Any thread.
+  RankAnswers::Waits waits(std::uint32_t rank) const;
   /// For a program that calls MPI itself: MpiInterface::call makes its calls safe together with
   /// ours.
   MpiInterface& mpi() const;

@@ -1,5 +1,4 @@
 #include "keyway/locks/fabric/mpi/mpi_interface.h"
-#include "keyway/locks/base/mutex.h"
 
 #include <fmt/core.h>
 #include <sched.h>
@@ -32,9 +31,7 @@ std::string error_text(int code) {
   int length = 0;
   if (MPI_Error_string(code, text.data(), &length) != MPI_SUCCESS) return fmt::format("{}", code);
   std::string line(text.data(), static_cast<std::size_t>(length));
-  for (char& c : line) {
-    if (c == '\n') c = ' ';
-  }
+  std::replace(line.begin(), line.end(), '\n', ' ');
   return line;
 }
 
@@ -321,7 +318,9 @@ bool MpiInterface::try_complete(const MpiWindow& window, std::uint32_t rank, InF
 
 bool MpiInterface::complete(const MpiWindow& window, std::uint32_t rank, InFlight& in_flight,
                             const CompletionWait& wait) {
-  bool here = false;  // what had come before says nothing about the rank now
+  const std::uint64_t begun = steady_ns();
+  bool waits = false;
+  bool here = false;  // what has come before a look says nothing about the rank now
   const auto completed = [&](int looks, bool patient) {
     bool is_complete = false;
     {
@@ -330,7 +329,7 @@ bool MpiInterface::complete(const MpiWindow& window, std::uint32_t rank, InFligh
       here = !kOpenMpi && arrived(rank, in_flight);
       is_complete = here || try_complete(window, rank, in_flight, looks, patient);
     }
-    if (is_complete && !here && wait.answers != nullptr) wait.answers->note(rank);
+    if (is_complete && (waits || !here)) wait.answers->answered(rank, begun, !here);
     return is_complete;
   };
   const bool serves = wait.service != nullptr && wait.service->active();
@@ -340,14 +339,17 @@ bool MpiInterface::complete(const MpiWindow& window, std::uint32_t rank, InFligh
   in_flight.question.is_latest = false;
   if (completed(looks, true)) return true;
   const this_fiber::NetworkWait network;
+  waits = true;
   std::uint64_t now = steady_ns();
-  const std::uint64_t until = wait.deadline.started(now).absolute_ns();
-  const std::uint64_t patience_ends = now + kPatienceNs;
+  const std::uint64_t until = wait.deadline.started(begun).absolute_ns();
   for (Turns turns(wait.crowded, now);; now = steady_ns()) {
     if (serves) wait.service->run();
     turns.look(now);
-    if (completed(looks, now < patience_ends)) return true;
-    if (now >= until) return false;
+    if (completed(looks, now < begun + kPatienceNs)) return true;
+    if (now >= begun + kPatienceNs) wait.answers->waits_on(rank, begun, now);
+    if (now < until) continue;
+    if (until > begun) wait.answers->unanswered(rank, begun, now);
+    return false;
   }
 }
 

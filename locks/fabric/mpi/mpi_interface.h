@@ -38,8 +38,8 @@
 #include "keyway/locks/base/status.h"
 #include "keyway/locks/fabric/address.h"
 #include "keyway/locks/fabric/gather.h"
-#include "keyway/locks/fabric/mpi/last_answers.h"
 #include "keyway/locks/fabric/mpi/mpi_window.h"
+#include "keyway/locks/fabric/mpi/rank_answers.h"
 #include "keyway/locks/fabric/mpi/rank_service.h"
 #include "keyway/locks/fabric/mpi/scattered_type.h"
 #include "keyway/locks/fabric/mpi/service_pause.h"
@@ -70,7 +70,7 @@ struct InFlight {
 /// How an agent waits until its operations are complete.
 struct CompletionWait {
   bool crowded = false;                  // as in mpi_wait.h
-  LastAnswers* answers = nullptr;        // learns that the rank has answered
+  RankAnswers* answers = nullptr;        // learns how the rank answers; never null
   const RankService* service = nullptr;  // runs between looks
   Deadline deadline = Deadline::never();
 };

@@ -9,7 +9,7 @@
 namespace keyway::fabric {
 
 RmaChannel::RmaChannel(std::shared_ptr<MpiInterface> mpi, const MpiMemory& memory,
-                       const RankService& service, LastAnswers& answers, bool crowded)
+                       const RankService& service, RankAnswers& answers, bool crowded)
     : mpi_(std::move(mpi)),
       window_(&memory.window()),
       service_(&service),

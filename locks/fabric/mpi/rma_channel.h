@@ -42,7 +42,7 @@ class RmaChannel {
  public:
   /// Memory, service and answers outlive the channel. `crowded` as in mpi_wait.h.
   RmaChannel(std::shared_ptr<MpiInterface> mpi, const MpiMemory& memory, const RankService& service,
-             LastAnswers& answers, bool crowded);
+             RankAnswers& answers, bool crowded);
   /// Completes the operations in flight: MPI still writes to our slots and the caller's buffers.
   ~RmaChannel();
   RmaChannel(const RmaChannel&) = delete;
@@ -134,7 +134,7 @@ class RmaChannel {
   std::shared_ptr<MpiInterface> mpi_;
   const MpiWindow* window_;
   const RankService* service_;
-  LastAnswers* answers_;
+  RankAnswers* answers_;
   bool crowded_;
   std::uint64_t issued_ = 0;  // operations so far: the sequence of the last one
   Traffic traffic_;

@@ -1,5 +1,8 @@
 // INFO: keyspace, locks, fabric, volumes.
 
+#include <utility>
+#include <vector>
+
 #include "keyway/server/commands/admin/info.h"
 
 namespace keyway::server {
@@ -31,6 +34,28 @@ void write_locks(const Call& call, InfoWriter& out) {
   }
 }
 
+namespace {
+
+/// For each rank that this server has waited for; first the numbers of those that are silent.
+void write_rank_waits(const Call& call, InfoWriter& out) {
+  std::string silent;
+  std::vector<std::pair<std::string, std::string>> lines;
+  for (std::uint32_t rank = 0; rank < call.service.server_info.ranks; ++rank) {
+    const RankWaits of = call.service.rank_waits(rank);
+    if (of.silent) silent += fmt::format("{}{}", silent.empty() ? "" : " ", rank);
+    if (of.waits + of.unanswered == 0 && !of.silent) continue;
+    constexpr double kNsPerUs = 1e3;
+    lines.emplace_back(
+        fmt::format("fabric_rank{}", rank),
+        fmt::format("waits={},mean_us={:.1f},unanswered={},silent={:d}", of.waits,
+                    static_cast<double>(of.mean_ns()) / kNsPerUs, of.unanswered, of.silent));
+  }
+  out.field("fabric_silent_ranks", silent);
+  for (const auto& [name, value] : lines) out.field(name, value);
+}
+
+}  // namespace
+
 void write_fabric(const Call& call, InfoWriter& out) {
   const ServerInfo& server_info = call.service.server_info;
   out.field("fabric", server_info.fabric);
@@ -46,6 +71,7 @@ void write_fabric(const Call& call, InfoWriter& out) {
   out.field("remote_edits_by_owners", remote.edits_by_owners);
   out.field("remote_messages", remote.messages);
   out.field("remote_round_trips", remote.round_trips);
+  write_rank_waits(call, out);
 }
 
 /// Writes the figures of each rank with memory in this process: elements as they are now, bytes as

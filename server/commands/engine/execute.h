@@ -100,6 +100,10 @@ struct Service {
   ClientRegistry clients;
   Pause pause;
   std::function<void()> shut_down;  // as SIGTERM; may be called by any thread. Empty: it may not
+  // Store::rank_waits(), and callable by any thread, too.
+  std::function<RankWaits(std::uint32_t rank)> rank_waits = [](std::uint32_t) {
+    return RankWaits();
+  };
 
   /// As HELLO and INFO name it.
   std::string_view mode() const { return cluster.enabled ? "cluster" : "standalone"; }

@@ -129,9 +129,9 @@ class Modes(Case):
         info = ("# Stats\r\nused_memory:2048\r\ninstantaneous_ops_per_sec:7\r\n"
                 "connected_clients:2\r\ntotal_commands_processed:4\r\nremote_messages:6\r\n"
                 "remote_round_trips:3\r\nremote_edits_by_owners:2\r\ndb0:keys=5,expires=0\r\n")
-        second = self.stand_in({"INFO": info})
+        second = self.stand_in({"INFO": info + "fabric_silent_ranks:2\r\n"})
         shards = []
-        first = self.stand_in({"INFO": info, "CLUSTER SHARDS": shards})
+        first = self.stand_in({"INFO": info + "fabric_silent_ranks:\r\n", "CLUSTER SHARDS": shards})
         gone = free_port()
         for slots, port in (([8192, 12287], second.port), ([0, 8191], first.port),
                             ([12288, 16383], gone)):
@@ -143,12 +143,12 @@ class Modes(Case):
             ["0", f"127.0.0.1:{first.port}", "0-8191", "5", "2.00K", "7", "2", "1.50", "0.75",
              "online"],
             ["1", f"127.0.0.1:{second.port}", "8192-12287", "5", "2.00K", "7", "2", "1.50", "0.75",
-             "online"],
+             "online,", "waits", "for", "rank", "2"],
             ["2", f"127.0.0.1:{gone}", "12288-16383", "0", "0B", "0", "0", "0.00", "0.00", "cannot",
              "be", "reached"],
             ["all", "10", "4.00K", "14", "4", "1.50", "0.75"]])
         rows = json.loads(self.kvctl(first, "--json", "-2", "cluster").out)
-        self.assertEqual([row["state"] for row in rows], ["online", "online", "cannot be reached"])
+        self.assertEqual([row["state"] for row in rows], ["online", "online, waits for rank 2", "cannot be reached"])
         self.assertEqual([(row["requests"], row["remote_messages"], row["remote_edits_by_owners"])
                           for row in rows], [(4, 6, 2), (4, 6, 2), (0, 0, 0)])
 

@@ -100,11 +100,20 @@ class Waiting(Started):
                 self.assertLess(took, 1.5 * TIMEOUT_S)
             with self.connect(job, 0) as wire:
                 self.assertEqual(wire.request("GET", near), b"$1\r\n1\r\n")
+                said = wire.request("INFO", "fabric").decode()
+            self.assertIn(f"fabric_silent_ranks:{last}\r\n", said)
+            self.assertRegex(said, rf"fabric_rank{last}:waits=[1-9]\d*,mean_us=\d+\.\d,"
+                                   r"unanswered=[1-9]\d*,silent=1\r\n")
         finally:
             os.kill(job.pids[last], signal.SIGCONT)
         for wire in wires:
             self.assertEqual(wire.request("SET", far, "1"), b"+OK\r\n")
             self.assertEqual(wire.request("MGET", near, far), b"*2\r\n$1\r\n1\r\n$1\r\n1\r\n")
+        self.assertIn("fabric_silent_ranks:\r\n", wires[0].request("INFO", "fabric").decode())
+        os.kill(job.pids[0], signal.SIGTERM)
+        self.ends_well(job)
+        self.assertRegex(job.said(), rf"rank {last} has not answered for \d+\.\d s")
+        self.assertRegex(job.said(), rf"rank {last} answers again, after \d+\.\d s")
 
     def test_a_worker_whose_fibers_wait_does_not_keep_its_processor(self):
         """W3. Without it, ranks on few processors kept each other from running for seconds."""

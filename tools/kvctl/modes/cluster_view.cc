@@ -51,6 +51,9 @@ Row row_of(const Rank& rank, const Link& link) {
     row.state = "did not answer INFO";
     return row;
   }
+  if (const auto silent = info->text("fabric_silent_ranks"); !silent.empty()) {
+    row.state += fmt::format(", waits for rank {}", silent);
+  }
   row.keys = info->keys();
   row.memory = info->number("used_memory");
   row.ops_per_s = info->number("instantaneous_ops_per_sec");

@@ -1,0 +1,73 @@
+// RankAnswers: how each rank answers the operations of this process.
+//
+// *Why.* An agent that waits for a lock operation of a rank that stands still cannot leave it
+// half-way. So it asks first, unless the rank has just answered some agent here. And operators want
+// to know which rank holds up the others: the log names one when it falls silent, and when it
+// answers again.
+// *Thread safety.* Any thread. The figures of a rank are not from one instant.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "keyway/locks/base/clock.h"
+
+namespace keyway::fabric {
+
+/// An answer is no proof of life for longer. Under load ranks answer more often than that, and no
+/// question is asked.
+inline constexpr std::uint64_t kFreshNs = 1'000'000;
+
+/// A rank that operations have waited for, and that has answered none for this long, is silent. On
+/// a busy machine a rank may not run for some hundred ms. A pause of this length between two waits
+/// starts the time again: nobody has asked meanwhile.
+inline constexpr std::uint64_t kSilentNs = 1'000'000'000;
+
+class RankAnswers {
+ public:
+  /// Since the start.
+  struct Waits {
+    std::uint64_t answered = 0;     // waits that ended in an answer
+    std::uint64_t answered_ns = 0;  // how long they took, in all
+    std::uint64_t unanswered = 0;   // waits that ended at a deadline
+    bool silent = false;
+  };
+
+  explicit RankAnswers(std::uint32_t ranks) : ranks_(ranks) {}
+
+  /// An operation that has waited since `begun_ns` is answered; `just`: at this moment.
+  void answered(std::uint32_t rank, std::uint64_t begun_ns, bool just) {
+    answered(rank, begun_ns, steady_ns(), just);
+  }
+  void answered(std::uint32_t rank, std::uint64_t begun_ns, std::uint64_t now_ns, bool just);
+  /// An operation that has waited since `begun_ns` waits on.
+  void waits_on(std::uint32_t rank, std::uint64_t begun_ns, std::uint64_t now_ns);
+  /// Its deadline has passed.
+  void unanswered(std::uint32_t rank, std::uint64_t begun_ns, std::uint64_t now_ns) {
+    ranks_[rank].unanswered.fetch_add(1, std::memory_order_relaxed);
+    waits_on(rank, begun_ns, now_ns);
+  }
+
+  bool is_fresh(std::uint32_t rank) const {
+    return steady_ns() - ranks_[rank].last_ns.load(std::memory_order_relaxed) < kFreshNs;
+  }
+  Waits waits(std::uint32_t rank) const;
+
+ private:
+  // relaxed, all of them: hints and figures, which publish nothing. A line each, since agents of
+  // all threads write them.
+  struct alignas(64) Rank {
+    std::atomic<std::uint64_t> last_ns{0};  // when it last answered
+    std::atomic<std::uint64_t> answered{0};
+    std::atomic<std::uint64_t> answered_ns{0};
+    std::atomic<std::uint64_t> unanswered{0};
+    std::atomic<std::uint64_t> since_ns{0};   // begin of the first wait since it answered; or 0
+    std::atomic<std::uint64_t> waited_ns{0};  // until when some operation has waited for it
+    std::atomic<bool> silent{false};
+  };
+
+  std::vector<Rank> ranks_;
+};
+
+}  // namespace keyway::fabric
