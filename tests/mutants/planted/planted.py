@@ -3,7 +3,7 @@
 
     planted.py [NAME...]   plant these defects, or all; print the failure that killed each
     planted.py --list      list the defects
-    planted.py --check     only check that each patch still fits the source
+    planted.py --check     only check that each patch still fits the source, and has a line in README
 
 A defect is a patch in this folder. The lines above the patch name the defect, its area, the ctest
 entries that find it, and the arguments that select a part of an entry, if a part is enough:
@@ -73,14 +73,19 @@ def defects_of(names):
 
 
 def check(defects):
-    """Checks that the source still has the lines that each patch changes."""
+    """Checks that the source still has the lines that each patch changes, and that README has a line
+    for each."""
     failed = 0
+    readme = (_HERE / "README.md").read_text(encoding="utf8")
     for defect in defects:
         wrong = defect.patch(_ROOT, "--dry-run")
         if wrong is not None:
             failed += 1
             print(f"{defect.name}: the patch no longer fits the source: {wrong}")
-    print(f"{len(defects)} patches, {failed} no longer fit")
+        if f"| `{defect.name}` | {defect.area} | {defect.what} | {defect.tests[0]}" not in readme:
+            failed += 1
+            print(f"{defect.name}: README.md has no line with its area, what it does and its test")
+    print(f"{len(defects)} patches, {failed} findings")
     return 1 if failed else 0
 
 
