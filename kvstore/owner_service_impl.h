@@ -154,7 +154,7 @@ CallAnswer OwnerService<E>::carry_out(Slot& slot, const Call& call) {
   return done;
 }
 
-/// Declines what has an expiry, which the caller judges by its own operation's time.
+/// Its own clock judges an expiry (T4 of expiry_clock.h), and the answer says by which time.
 template <fabric::Endpoint E>
 CallAnswer OwnerService<E>::read(Slot& slot, const Call& call) {
   const Location location = core_->place(call.key);
@@ -162,11 +162,17 @@ CallAnswer OwnerService<E>::read(Slot& slot, const Call& call) {
   if (location.rank != core_->ep.rank()) return done;
   bool fits = true;
   const auto copy = [&](const ElementPart& part, const ElementPlace& place) {
-    fits = part.bytes.size() <= AnswerValue::kMaxBytes && part.expires_at_ms == kNoExpiry;
+    fits = part.bytes.size() <= AnswerValue::kMaxBytes;
     if (!fits) return;
+    AnswerValue value{.bytes = part.bytes, .expires_at_ms = part.expires_at_ms};
+    done.expires = part.expires_at_ms != kNoExpiry;
+    if (done.expires) {
+      value.now_ms = core_->clock.now();
+      core_->clock.raise(location.rank, value.now_ms);  // T3: the caller may report it
+    }
     slot.value.reserve(kAnswerBytes);
-    slot.value.resize(AnswerValue::kBytesAt + part.bytes.size());
-    AnswerValue::encode(part.bytes, call.number, core_->geometry.sum_seed(), slot.value);
+    slot.value.resize(AnswerValue::kAt + AnswerValue::head_bytes(done.expires) + part.bytes.size());
+    value.encode(call.number, core_->geometry.sum_seed(), slot.value);
     done.result = part.bytes.size();
     done.place = place;
   };

@@ -61,13 +61,14 @@ std::optional<Status> SessionCore<E>::read_unlocked(const Location& location, st
     return Status();
   }
   if (optimistic.is_late(location.rank)) return gate.no_answer(location.rank);
-  std::string_view value;
+  AnswerValue value;
   ElementPlace place;
   const auto read = owners.read(location.rank, key, value, place);
   if (!read) return std::nullopt;
   optimistic.read_by_owner();
   optimistic.learn(location, place);
-  if (read->ok()) show_copy(value, kNoExpiry, range_of, use);
+  if (value.expires_at_ms != kNoExpiry) clock.take(location.rank, value.now_ms);
+  if (read->ok()) show_copy(value.bytes, value.expires_at_ms, range_of, use);
   advisor.visited();
   leave(location);
   return read;

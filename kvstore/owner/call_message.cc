@@ -1,5 +1,6 @@
 #include "keyway/kvstore/owner/call_message.h"
 
+#include <array>
 #include <cstring>
 #include <type_traits>
 
@@ -108,26 +109,41 @@ std::optional<Call> decode(std::span<const std::byte> slot, SumSeed seed) {
   return call;
 }
 
-void AnswerValue::encode(std::string_view value, std::uint64_t number, SumSeed seed,
-                         std::span<std::byte> answer) {
-  KW_CHECK(answer.size() == kBytesAt + value.size());
-  const auto bytes = answer.subspan(kBytesAt);
-  if (!value.empty()) std::memcpy(bytes.data(), value.data(), value.size());
-  const std::uint64_t sum = sum_of_value(bytes, number, seed);
-  std::memcpy(answer.data() + kAt, &sum, sizeof sum);
+void AnswerValue::encode(std::uint64_t number, SumSeed seed, std::span<std::byte> answer) const {
+  const bool expires = expires_at_ms != kNoExpiry;
+  const auto part = answer.subspan(kAt);
+  KW_CHECK(part.size() == head_bytes(expires) + bytes.size());
+  const auto summed = part.subspan(sizeof(std::uint64_t));
+  if (expires) {
+    const std::array times = {expires_at_ms, now_ms};
+    std::memcpy(summed.data(), times.data(), sizeof times);
+  }
+  const auto to = part.subspan(head_bytes(expires));
+  if (!bytes.empty()) std::memcpy(to.data(), bytes.data(), bytes.size());
+  const std::uint64_t sum = sum_of_value(summed, number, seed);
+  std::memcpy(part.data(), &sum, sizeof sum);
 }
 
-bool AnswerValue::is_there(std::span<const std::byte> part, std::uint64_t number, SumSeed seed) {
+std::optional<AnswerValue> AnswerValue::decode(std::span<const std::byte> part, bool expires,
+                                               std::uint64_t number, SumSeed seed) {
   std::uint64_t sum = 0;
   std::memcpy(&sum, part.data(), sizeof sum);
-  return sum == sum_of_value(part.subspan(sizeof sum), number, seed);
+  const auto summed = part.subspan(sizeof sum);
+  if (sum != sum_of_value(summed, number, seed)) return std::nullopt;
+  std::array<std::uint64_t, 2> times = {kNoExpiry, 0};
+  if (expires) std::memcpy(times.data(), summed.data(), sizeof times);
+  const auto bytes = part.subspan(head_bytes(expires));
+  return AnswerValue{.bytes = {reinterpret_cast<const char*>(bytes.data()), bytes.size()},
+                     .expires_at_ms = times[0],
+                     .now_ms = times[1]};
 }
 
 AnswerWords AnswerWords::of(const CallAnswer& answer, std::uint64_t number) {
   constexpr std::uint64_t kLow = 0xffff'ffff;
   const std::uint64_t entry = answer.place.entry.word();
-  AnswerWords made{{std::uint64_t{answer.code} << 32 | (answer.result & kLow), answer.result >> 32,
-                    entry & kLow, entry >> 32, answer.place.stamp}};
+  AnswerWords made{{std::uint64_t{answer.code} << 32 | (answer.result & kLow),
+                    std::uint64_t{answer.expires} << 32 | answer.result >> 32, entry & kLow,
+                    entry >> 32, answer.place.stamp}};
   for (std::uint64_t& word : made.words) word |= (number & kPartOfNumber) << kPartBits;
   return made;
 }
@@ -137,7 +153,8 @@ CallAnswer AnswerWords::answer() const {
   const auto both = [&](std::size_t i) { return std::uint64_t{low(i + 1)} << 32 | low(i); };
   return {.code = static_cast<std::uint8_t>(words[0] >> 32),
           .result = both(0),
-          .place = {EntryWord(both(2)), low(4)}};
+          .place = {EntryWord(both(2)), low(4)},
+          .expires = (words[1] >> 32 & 1) != 0};
 }
 
 std::uint8_t answer_code(const Status& status) {

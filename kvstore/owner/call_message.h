@@ -18,6 +18,7 @@
 #include "keyway/kvstore/layout/element_sum.h"
 #include "keyway/kvstore/layout/geometry.h"
 #include "keyway/kvstore/types/edits.h"
+#include "keyway/kvstore/types/types.h"
 #include "keyway/kvstore/volume/found.h"
 #include "keyway/locks/base/status.h"
 
@@ -49,7 +50,8 @@ struct CallAnswer {
 
   std::uint8_t code = kDeclined;
   std::uint64_t result = 0;
-  ElementPlace place;  // the key's element is there now
+  ElementPlace place;    // the key's element is there now
+  bool expires = false;  // the value that a read asks for has an expiry
 };
 
 /// An answer as words, each with a part of the call's number.
@@ -69,17 +71,24 @@ struct AnswerWords {
   static constexpr std::uint64_t kPartOfNumber = 0xff'ffff;
 };
 
-/// A value behind the words of an answer: its checksum, and its bytes.
+/// The value that a read asks for, behind the words of the answer: a checksum over all of it; if it
+/// expires, when it does, and the owner's time; and its bytes.
 struct AnswerValue {
   static constexpr std::size_t kAt = fabric::kCacheLine;
-  static constexpr std::size_t kBytesAt = kAt + sizeof(std::uint64_t);
-  static constexpr std::size_t kMaxBytes = kAnswerBytes - kBytesAt;
+  static constexpr std::size_t kMaxHeadBytes = 24;
+  static constexpr std::size_t kMaxBytes = kAnswerBytes - kAt - kMaxHeadBytes;
 
-  /// Writes both to an answer of kBytesAt bytes and those of the value.
-  static void encode(std::string_view value, std::uint64_t number, SumSeed seed,
-                     std::span<std::byte> answer);
-  /// Whether all of an answer's bytes behind its words, from kAt on, are there.
-  static bool is_there(std::span<const std::byte> part, std::uint64_t number, SumSeed seed);
+  std::string_view bytes;
+  std::uint64_t expires_at_ms = kNoExpiry;
+  std::uint64_t now_ms = 0;  // by which the owner has judged the expiry, if there is one
+
+  /// Bytes before those of the value.
+  static constexpr std::size_t head_bytes(bool expires) { return expires ? kMaxHeadBytes : 8; }
+  /// Writes it to an answer of kAt, head_bytes() and the value's bytes.
+  void encode(std::uint64_t number, SumSeed seed, std::span<std::byte> answer) const;
+  /// The value in an answer's bytes from kAt on; nothing if not all of them are there yet.
+  static std::optional<AnswerValue> decode(std::span<const std::byte> part, bool expires,
+                                           std::uint64_t number, SumSeed seed);
 };
 
 /// The code of the answer about an edit that ended with this status; kBusy is not answered yet.

@@ -69,7 +69,7 @@ class OwnerCaller {
 
   /// Has the owner of a remote key read the key's value, valid until the next call or read.
   /// Nothing: the caller is to read it, for the same reasons.
-  std::optional<Status> read(std::uint32_t owner, std::string_view key, std::string_view& value,
+  std::optional<Status> read(std::uint32_t owner, std::string_view key, AnswerValue& value,
                              ElementPlace& place);
 
   /// Edits that owners have made.
@@ -82,8 +82,7 @@ class OwnerCaller {
   std::uint64_t lock_tries_ns() const {
     return static_cast<std::uint64_t>(std::min(patience_ * 4 / 5, timeout_ / 20).count());
   }
-  /// After a read that the owner has declined, this many are not sent: some keys are long, or
-  /// expire.
+  /// After a read that the owner has declined, this many are not sent: some keys are long.
   static constexpr std::uint32_t kReadRest = 16;
 
   /// Nothing if there is no slot, or no room in one.
@@ -92,8 +91,8 @@ class OwnerCaller {
   void end(std::uint32_t owner, const CallSlots::Claim& claim, Deadline deadline);
   std::optional<Result<CallAnswer>> ask(std::uint32_t owner, std::string_view key,
                                         const EditArguments& arguments);
-  bool read_value(std::uint32_t owner, const CallSlots::Claim& claim, std::uint64_t bytes,
-                  Deadline deadline);
+  bool read_value(std::uint32_t owner, const CallSlots::Claim& claim, const CallAnswer& answer,
+                  Deadline deadline, AnswerValue& value);
   std::optional<CallAnswer> wait(std::uint32_t owner, const CallSlots::Claim& claim,
                                  Deadline deadline);
   std::optional<bool> take_back(std::uint32_t owner, const CallSlots::Claim& claim,
@@ -115,7 +114,7 @@ class OwnerCaller {
   std::chrono::nanoseconds timeout_;
   std::chrono::nanoseconds patience_;
   std::vector<std::byte> message_;
-  std::vector<std::byte> value_;  // with its checksum
+  std::vector<std::byte> value_;  // with its head
   std::uint64_t calls_ = 0;
   std::uint32_t read_rests_ = 0;
 };
@@ -174,7 +173,7 @@ std::optional<Result<CallAnswer>> OwnerCaller<E>::ask(std::uint32_t owner, std::
 
 template <fabric::Endpoint E>
 std::optional<Status> OwnerCaller<E>::read(std::uint32_t owner, std::string_view key,
-                                           std::string_view& value, ElementPlace& place) {
+                                           AnswerValue& value, ElementPlace& place) {
   if (slots_ == nullptr) return std::nullopt;
   if (read_rests_ > 0) {
     --read_rests_;
@@ -186,7 +185,7 @@ std::optional<Status> OwnerCaller<E>::read(std::uint32_t owner, std::string_view
   const Deadline deadline = Deadline::within(patience_).started(ep_.now_ns());
   const auto answer = wait(owner, *claim, deadline);
   const bool found = answer && answer->code == static_cast<std::uint8_t>(Code::kOk);
-  if (!answer || (found && !read_value(owner, *claim, answer->result, deadline))) {
+  if (!answer || (found && !read_value(owner, *claim, *answer, deadline, value))) {
     slots_->abandon(owner, *claim, std::move(message_));
     return std::nullopt;
   }
@@ -195,9 +194,6 @@ std::optional<Status> OwnerCaller<E>::read(std::uint32_t owner, std::string_view
     read_rests_ = kReadRest;
     return std::nullopt;
   }
-  value = {};
-  if (found)
-    value = {reinterpret_cast<const char*>(value_.data()) + sizeof(std::uint64_t), answer->result};
   place = answer->place;
   return Status(static_cast<Code>(answer->code));
 }
@@ -205,14 +201,18 @@ std::optional<Status> OwnerCaller<E>::read(std::uint32_t owner, std::string_view
 /// The value behind an answer, into value_: its bytes may come after the words.
 template <fabric::Endpoint E>
 bool OwnerCaller<E>::read_value(std::uint32_t owner, const CallSlots::Claim& claim,
-                                std::uint64_t bytes, Deadline deadline) {
-  KW_CHECK(bytes <= AnswerValue::kMaxBytes);
-  const auto part = std::span(value_).first(sizeof(std::uint64_t) + bytes);
+                                const CallAnswer& answer, Deadline deadline, AnswerValue& value) {
+  KW_CHECK(answer.result <= AnswerValue::kMaxBytes);
+  const auto part =
+      std::span(value_).first(AnswerValue::head_bytes(answer.expires) + answer.result);
   const fabric::Address from =
       geometry_.call_answer(ep_.rank(), owner, claim.slot) + AnswerValue::kAt;
   const auto look = [&] {
     ep_.read(fabric::cpu, from, part);
-    return AnswerValue::is_there(part, claim.number, geometry_.sum_seed());
+    const auto there =
+        AnswerValue::decode(part, answer.expires, claim.number, geometry_.sum_seed());
+    if (there) value = *there;
+    return there.has_value();
   };
   return ep_.retry_until(look, fabric::Backoff::none(), deadline);
 }

@@ -40,6 +40,14 @@ class OperationClock {
     owners_.front() = rank;
     forget();
   }
+  /// The same of an operation that the key's owner has carried out, at this time by its clock,
+  /// to which it has raised `time`.
+  void take(std::uint32_t rank, std::uint64_t now_ms) {
+    if (pins_ != 0) return;
+    begin(rank);
+    now_ms_ = words_.time = now_ms;
+    words_read_ = true;
+  }
   /// The same for the ranks of several stripes, which are in order of rank: one time for all (T1).
   template <class Stripes>
   void begin_all(const Stripes& stripes) {

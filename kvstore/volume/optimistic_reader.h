@@ -3,8 +3,8 @@
 // *What.* A read is *warm* if this process knows where the element was, and with which stamp: one
 // message fetches the block. Otherwise it is *cold*: a message fetches the line, another one the
 // element. What was fetched is accepted only if it proves that it was committed while it was read
-// (K8 of session.h); else the caller takes the lock. Inline and absent keys, runs, overflow lines
-// and elements with an expiry are always read under the lock.
+// (K8 of session.h); else the key is read under the lock, by its owner or the caller. So are inline
+// and absent keys, runs, overflow lines and elements with an expiry, always.
 // *Thread safety.* One session's; the cache of addresses is the process's.
 // *Invariants.*
 //   OR1  An accepted element has the stamp that is known of it, or one that is not newer than the

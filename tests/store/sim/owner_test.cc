@@ -124,10 +124,47 @@ TEST_CASE("owner: a read under the lock is one message each way") {
     CHECK(part == "3456");
     CHECK(session.info(key)->value_bytes == 10);
     CHECK(session.optimistic_reads().by_owners == 6);
-    // Not by the owner: what has an expiry, or is long and not known.
-    REQUIRE(session.put(key, "short", {.expires_at_ms = 1ULL << 50}).ok());
-    CHECK(caller.get(key) == "short");
-    CHECK(session.optimistic_reads().by_owners == 6);
+    REQUIRE(session.put(key, "expires", {.expires_at_ms = 1ULL << 50}).ok());
+    costs("expires");
+    const std::string longest(store::AnswerValue::kMaxBytes, 'x');
+    REQUIRE(session.put(key, longest, {.expires_at_ms = 1ULL << 50}).ok());
+    costs(longest);
+    CHECK(session.optimistic_reads().by_owners == 8);
+    // Not by the owner: what is longer and not known.
+    REQUIRE(session.put(key, longest + "x", {.expires_at_ms = 1ULL << 50}).ok());
+    CHECK(caller.get(key) == longest + "x");
+    CHECK(session.optimistic_reads().by_owners == 8);
+  });
+}
+
+TEST_CASE("owner: an expiry is judged by the owner's time, which is then that of the operation") {
+  run_served(two_ranks(1), [](Caller& caller) {
+    auto& session = *caller.session;
+    const std::string& key = caller.keys[0];
+    CHECK(caller.get(key) == "NOT_FOUND");  // from now on it does not try without the lock at first
+    const auto now_ms = [&] { return session.endpoint().wall_ms(); };
+    const std::uint64_t expiry = now_ms() + 500;
+    REQUIRE(session.put(key, kValue, {.expires_at_ms = expiry}).ok());
+    std::uint64_t reads = session.optimistic_reads().by_owners;
+    while (now_ms() + 50 < expiry) {
+      const std::uint64_t begun = now_ms();
+      const std::uint64_t messages = caller.messages();
+      const auto info = session.info(key);
+      REQUIRE(info.ok());
+      if (reads < 10) CHECK(caller.messages() - messages == 2);  // it tries by itself now and then
+      CHECK(info->expires_at_ms == expiry);
+      CHECK(info->now_ms >= begun);
+      CHECK(info->now_ms <= now_ms());
+      const auto word = caller.store.geometry().header(0) + store::kTimeOffset;  // T3
+      CHECK(session.endpoint().load(fabric::rma, word) >= info->now_ms);
+      ++reads;
+      caller.rest(20'000'000);
+    }
+    REQUIRE(reads > 10);
+    while (now_ms() <= expiry) caller.rest(1'000'000);
+    CHECK(caller.get(key) == "NOT_FOUND");
+    CHECK(session.info(key).code() == Code::kNotFound);
+    CHECK(session.optimistic_reads().by_owners == reads + 2);
   });
 }
 
