@@ -65,9 +65,11 @@ inline constexpr std::uint64_t kEpochOffset = 48;
 
 /// Words of the volume header, which is also the line of the lock group (word 0: foMPI's master).
 inline constexpr std::uint64_t kHeaderBytes = 1024;
-inline constexpr std::uint64_t kFreshChunkOffset =
-    64;                                               // word: chunks handed out for the first time
-inline constexpr std::uint64_t kExpiringOffset = 72;  // word: elements of the volume with an expiry
+inline constexpr std::uint64_t kFreshChunkOffset = 64;  // word: chunks handed out so far
+// Two words, of which the sum counts the elements of the volume with an expiry: what agents of the
+// owner's node have changed (class cpu), and the others (class rma).
+inline constexpr std::uint64_t kExpiringHereOffset = 112;
+inline constexpr std::uint64_t kExpiringFarOffset = 72;
 inline constexpr std::uint64_t kCpuProbeOffset = 80;  // words for measuring costs (measure_costs.h)
 inline constexpr std::uint64_t kRmaProbeOffset = 88;
 inline constexpr std::uint64_t kLongestChainOffset = 96;  // word: the most lines of a chain; 0: 1

@@ -2,7 +2,8 @@
 //
 // *What.* Each stripe counts its elements and the wrap-arounds of its lines' versions (its epoch,
 // K6), and has a word of its next expiry (K7). Each volume counts its elements with an expiry and
-// keeps the length of its longest chain.
+// keeps the length of its longest chain. Example: a key of this node that gets an expiry is counted
+// by an atomic of the processor, also where other ranks count through the fabric.
 // *Thread safety.* One session's. A stripe's words change under its lock held for writing, so plain
 // words will do locally; words of the volume are shared by all stripes and change by atomics.
 // *Invariants.* K6 and K7 of session.h.
@@ -71,9 +72,7 @@ class VolumeCounters {
   /// Elements of a rank. On a remote one it costs a round trip for kStripesAhead stripes.
   std::uint64_t elements(std::uint32_t rank);
   /// Whether a rank has an element with an expiry.
-  bool any_expires(std::uint32_t rank) {
-    return ep_.load(fabric::rma, geometry_.header(rank) + kExpiringOffset) != 0;
-  }
+  bool any_expires(std::uint32_t rank) { return expiring(rank) != 0; }
   /// It costs a load for each stripe, whatever the size of the memory.
   VolumeCounts counts(std::uint32_t rank);
   /// The epoch of a stripe, for the stamp of an element that a write puts into a block.
@@ -89,6 +88,7 @@ class VolumeCounters {
     return geometry_.stripe_counters(location.rank, location.stripe) + offset;
   }
   void add_at(const Location& location, std::uint64_t offset, std::int64_t change);
+  std::uint64_t expiring(std::uint32_t rank);
   void note_expiry(const Location& location, std::uint64_t expires_at_ms);
 
   E& ep_;
@@ -119,8 +119,13 @@ inline void VolumeCounters<E>::count(const KeyChange& change) {
     if (another) note_expiry(change.location, expiry);
   }
   if (before.head.expires() != expires) {
-    ep_.post_fetch_add(fabric::rma, geometry_.header(change.location.rank) + kExpiringOffset,
-                       expires ? 1 : ~0ULL);
+    const fabric::Address header = geometry_.header(change.location.rank);
+    const std::uint64_t more = expires ? 1 : ~0ULL;
+    if (ep_.is_local(change.location.rank)) {
+      ep_.fetch_add(fabric::cpu, header + kExpiringHereOffset, more);
+    } else {
+      ep_.post_fetch_add(fabric::rma, header + kExpiringFarOffset, more);
+    }
   }
   elements_ += static_cast<int>(!goes) - static_cast<int>(before.at != 0);
 }
@@ -238,13 +243,25 @@ std::uint64_t VolumeCounters<E>::elements(std::uint32_t rank) {
   });
 }
 
+/// The two words are not read at one instant: while they change the sum may be off, and is not
+/// taken for less than none.
+template <fabric::Endpoint E>
+std::uint64_t VolumeCounters<E>::expiring(std::uint32_t rank) {
+  return fabric::with_access(ep_, rank, [&](auto access) {
+    const fabric::Address header = geometry_.header(rank);
+    const fabric::Pending here = ep_.post_load(access, header + kExpiringHereOffset);
+    const fabric::Pending far = ep_.post_load(access, header + kExpiringFarOffset);
+    const fabric::Flushed flushed = ep_.flush(rank);
+    const std::uint64_t sum = here.value(flushed) + far.value(flushed);
+    return static_cast<std::int64_t>(sum) < 0 ? 0 : sum;
+  });
+}
+
 template <fabric::Endpoint E>
 VolumeCounts VolumeCounters<E>::counts(std::uint32_t rank) {
-  VolumeCounts counts{.elements = elements(rank)};
+  VolumeCounts counts{.elements = elements(rank), .expiring = expiring(rank)};
   fabric::with_access(ep_, rank, [&](auto access) {
-    const fabric::Address header = geometry_.header(rank);
-    counts.expiring = ep_.load(access, header + kExpiringOffset);
-    const std::uint64_t noted = ep_.load(access, header + kLongestChainOffset);
+    const std::uint64_t noted = ep_.load(access, geometry_.header(rank) + kLongestChainOffset);
     counts.longest_chain_lines = std::max<std::uint64_t>(noted, 1);
   });
   return counts;

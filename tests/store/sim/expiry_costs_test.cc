@@ -131,3 +131,38 @@ TEST_CASE("expiry costs: to tell the owner's time is one round trip") {
     CHECK(far.round_trips([&] { return far.session->now_ms(far.key) == kNow; }) == 1);
   });
 }
+
+TEST_CASE("expiry costs: at home nothing goes through the fabric") {
+  SimStore<ClockedEndpoint> store({.ranks = 2,
+                                   .lock = "alock-rw",
+                                   .machine = slow_network(),
+                                   .memory_bytes = 4 * store::kMinMemoryBytes});
+  const SimTeam team(store.fabric());
+  const auto operations = [&] {
+    std::uint64_t all = 0;
+    for (const auto& level : store.fabric().stats().rma) all += level.counts.operations();
+    return all;
+  };
+  team.run([&](std::uint32_t me) {
+    if (me != 0) return;
+    const auto session = store.session(0, [] { return kNow; });
+    std::string key = "key";
+    while (session->stripe_of(key).rank != 0) key += "+";
+    std::string value;
+    const auto once = [&](std::uint64_t expiry) {
+      REQUIRE(session->put(key, kValue, {.expires_at_ms = expiry}).ok());
+      REQUIRE(session->put(key, kValue, {}).ok());
+      REQUIRE(session->set_expiry(key, expiry + 1).ok());
+      REQUIRE(session->get(key, value).ok());
+      REQUIRE(session->set_expiry(key, store::kNoExpiry).ok());
+      REQUIRE(session->get(key, value).ok());
+    };
+    once(kNow + 1000);  // leases blocks, whose words other nodes change as well
+    const std::uint64_t before = operations();
+    for (std::uint64_t i = 0; i < 20; ++i) once(kNow + 1000 + i);
+    CHECK(operations() == before);
+    CHECK(session->counts(0).expiring == 0);
+    REQUIRE(session->set_expiry(key, kNow + 1000).ok());
+    CHECK(session->counts(0).expiring == 1);
+  });
+}
