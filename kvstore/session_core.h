@@ -63,10 +63,15 @@ struct SessionCore {
   /// word at a time, to find the elements. The words may be stale.
   void prefetch_elements(std::span<const Location> window);
 
+  /// The deadline of an operation on one key that begins now, whatever ways it takes. If the key is
+  /// of this node, there is one wait, with which it begins.
+  Deadline deadline_of(const Location& location) const {
+    return ep.is_local(location.rank) ? gate.deadline() : gate.begun();
+  }
   /// Locks the stripe of one key as a separate operation. The lock, or the check of its kind, and
   /// the read of the key's bucket line, which comes next in any case, are one round trip if the
   /// stripe is remote. `expected` as for BucketChain::post_first().
-  Result<locks::StripeGrant> enter(const Location& location, locks::Mode mode,
+  Result<locks::StripeGrant> enter(const Location& location, locks::Mode mode, Deadline until,
                                    EntryWord expected = {});
   /// The same for a local key, without waiting: kBusy if the lock is taken. `waited`: an earlier
   /// try has ended like that.
@@ -89,7 +94,7 @@ struct SessionCore {
   /// be read under the lock.
   template <class Range, class Use>
   std::optional<Status> read_unlocked(const Location& location, std::string_view key,
-                                      Range&& range_of, Use&& use);
+                                      Deadline until, Range&& range_of, Use&& use);
   /// Reads an element of this node without its lock. Nothing: it is to be read under the lock.
   template <class Range, class Use>
   std::optional<Status> read_local(const Location& location, std::string_view key, Range&& range_of,
@@ -97,9 +102,10 @@ struct SessionCore {
   /// Makes an edit (edits.h): its owner does, or change().
   template <class Edit>
   Status edit(const Location& location, std::string_view key, Edit& edit) {
+    const Deadline until = deadline_of(location);
     if (!ep.is_local(location.rank) && !gate.holds_all()) {
       ElementPlace place;
-      if (const auto made = owners.call(location.rank, key, edit, place)) {
+      if (const auto made = owners.call(location.rank, key, until, edit, place)) {
         optimistic.learn(location, place);
         heap.expect_room(location.rank);
         advisor.visited();
@@ -107,13 +113,14 @@ struct SessionCore {
         return *made;
       }
     }
-    return change(location, key, Edit::kShown,
+    return change(location, key, until, Edit::kShown,
                   [&](const ElementPart* old) { return edit.decide(old); });
   }
   /// Locks, shows, applies. When the heap is full, room is made if it can be, and the change is
-  /// tried again.
+  /// tried again, with a deadline of that try.
   template <class Mutate>
-  Status change(const Location& location, std::string_view key, ValueRange range, Mutate&& mutate);
+  Status change(const Location& location, std::string_view key, Deadline until, ValueRange range,
+                Mutate&& mutate);
   /// The same on a local key, once and without waiting for the stripe's lock: kBusy if it is taken.
   /// `waited`: an earlier try has ended like that. `status` says how it ended before the lock is
   /// released, which may find no memory.
@@ -237,9 +244,8 @@ void SessionCore<E>::prefetch_elements(std::span<const Location> window) {
 
 template <fabric::Endpoint E>
 Result<locks::StripeGrant> SessionCore<E>::enter(const Location& location, locks::Mode mode,
-                                                 EntryWord expected) {
+                                                 Deadline until, EntryWord expected) {
   if (gate.holds_all()) return locks::StripeGrant();
-  const Deadline until = ep.is_local(location.rank) ? gate.deadline() : gate.begun();
   if (Status status = gate.reach(location.rank, mode, until); !status.ok()) return status;
   clock.begin(location.rank);
   chain.make_room_for(expected);
@@ -269,9 +275,11 @@ Result<locks::StripeGrant> SessionCore<E>::try_enter(const Location& location, l
 
 template <fabric::Endpoint E>
 template <class Mutate>
-Status SessionCore<E>::change(const Location& location, std::string_view key, ValueRange range,
-                              Mutate&& mutate) {
+Status SessionCore<E>::change(const Location& location, std::string_view key, Deadline until,
+                              ValueRange range, Mutate&& mutate) {
+  bool again = false;
   const auto once = [&] {
+    if (std::exchange(again, true)) until = deadline_of(location);
     return fabric::with_access(ep, location.rank, [&](auto access) -> Status {
       if constexpr (std::is_same_v<decltype(access), fabric::CpuClass>) {
         prefetch(location, locks::Mode::kWrite);
@@ -280,7 +288,7 @@ Status SessionCore<E>::change(const Location& location, std::string_view key, Va
       if constexpr (std::is_same_v<decltype(access), fabric::RmaClass>) {
         expected = optimistic.expected(location);
       }
-      auto grant = enter(location, locks::Mode::kWrite, expected);
+      auto grant = enter(location, locks::Mode::kWrite, until, expected);
       if (!grant.ok()) return grant.status();
       Status status;
       {

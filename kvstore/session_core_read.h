@@ -24,14 +24,15 @@ Status SessionCore<E>::read_at(const Location& location, std::string_view key, R
                                Use&& use) {
   return fabric::with_access(ep, location.rank, [&](auto access) -> Status {
     constexpr bool kRemote = std::is_same_v<decltype(access), fabric::RmaClass>;
+    const Deadline until = deadline_of(location);
     if (!gate.holds_all()) {
       if constexpr (kRemote) {
-        if (const auto done = read_unlocked(location, key, range_of, use)) return *done;
+        if (const auto done = read_unlocked(location, key, until, range_of, use)) return *done;
       } else {
         if (const auto done = read_local(location, key, range_of, use)) return *done;
       }
     }
-    auto grant = enter(location, locks::Mode::kRead);
+    auto grant = enter(location, locks::Mode::kRead, until);
     if (!grant.ok()) return grant.status();
     Found found;
     Code code = Code::kOk;
@@ -55,15 +56,15 @@ Status SessionCore<E>::read_at(const Location& location, std::string_view key, R
 template <fabric::Endpoint E>
 template <class Range, class Use>
 std::optional<Status> SessionCore<E>::read_unlocked(const Location& location, std::string_view key,
-                                                    Range&& range_of, Use&& use) {
-  if (const ElementView* element = optimistic.read(location, key)) {
+                                                    Deadline until, Range&& range_of, Use&& use) {
+  if (const ElementView* element = optimistic.read(location, key, until)) {
     show_copy(element->value, kNoExpiry, range_of, use);
     return Status();
   }
   if (optimistic.is_late(location.rank)) return gate.no_answer(location.rank);
   AnswerValue value;
   ElementPlace place;
-  const auto read = owners.read(location.rank, key, value, place);
+  const auto read = owners.read(location.rank, key, until, value, place);
   if (!read) return std::nullopt;
   optimistic.read_by_owner();
   optimistic.learn(location, place);

@@ -43,7 +43,8 @@ template <fabric::Endpoint E>
 template <class Mutate>
 Status Session<E>::mutate_key(std::string_view key, ValueRange range, Mutate&& mutate) {
   if (auto status = check_key(key); !status.ok()) return status;
-  return core_->change(core_->place(key), key, range, mutate);
+  const Location location = core_->place(key);
+  return core_->change(location, key, core_->deadline_of(location), range, mutate);
 }
 
 template <fabric::Endpoint E>
@@ -95,7 +96,7 @@ Result<KeyVersion> Session<E>::version_once(std::string_view key, bool& past) {
   SessionCore<E>& core = *core_;
   const Location location = core.place(key);
   return fabric::with_access(core.ep, location.rank, [&](auto access) -> Result<KeyVersion> {
-    auto grant = core.enter(location, locks::Mode::kRead);
+    auto grant = core.enter(location, locks::Mode::kRead, core.deadline_of(location));
     if (!grant.ok()) return grant.status();
     Found found;
     KeyVersion version;

@@ -38,8 +38,8 @@ namespace keyway::store {
 template <fabric::Endpoint E>
 class OwnerCaller {
  public:
-  /// Without slots nothing is sent. They outlive it. After `patience`, or half of the timeout, a
-  /// call is taken back.
+  /// Without slots nothing is sent. They outlive it. After `patience`, or half of the timeout of an
+  /// operation, a call is taken back.
   OwnerCaller(E& ep, const Geometry& geometry, CallSlots* slots, std::chrono::nanoseconds timeout,
               std::chrono::nanoseconds patience)
       : ep_(ep),
@@ -52,12 +52,13 @@ class OwnerCaller {
 
   /// Has the owner of a remote key make an edit. Nothing: the caller is to make it, because there
   /// is no slot, the edit is too long for one, the owner has declined, or has not begun in time.
-  /// `place` becomes that of the key's element.
+  /// `until` is the operation's deadline, which has begun. `place` becomes that of the key's
+  /// element.
   template <class Edit>
-  std::optional<Status> call(std::uint32_t owner, std::string_view key, Edit& edit,
+  std::optional<Status> call(std::uint32_t owner, std::string_view key, Deadline until, Edit& edit,
                              ElementPlace& place) {
     if (slots_ == nullptr) return std::nullopt;
-    const auto answer = ask(owner, key, edit.arguments());
+    const auto answer = ask(owner, key, until, edit.arguments());
     if (!answer) return std::nullopt;
     if (!answer->ok()) return answer->status();
     if ((*answer)->code == CallAnswer::kDeclined) return std::nullopt;
@@ -69,8 +70,8 @@ class OwnerCaller {
 
   /// Has the owner of a remote key read the key's value, valid until the next call or read.
   /// Nothing: the caller is to read it, for the same reasons.
-  std::optional<Status> read(std::uint32_t owner, std::string_view key, AnswerValue& value,
-                             ElementPlace& place);
+  std::optional<Status> read(std::uint32_t owner, std::string_view key, Deadline until,
+                             AnswerValue& value, ElementPlace& place);
 
   /// Edits that owners have made.
   std::uint64_t calls() const { return calls_; }
@@ -89,8 +90,13 @@ class OwnerCaller {
   std::optional<CallSlots::Claim> send(std::uint32_t owner, std::string_view key,
                                        const EditArguments& arguments);
   void end(std::uint32_t owner, const CallSlots::Claim& claim, Deadline deadline);
-  std::optional<Result<CallAnswer>> ask(std::uint32_t owner, std::string_view key,
+  std::optional<Result<CallAnswer>> ask(std::uint32_t owner, std::string_view key, Deadline until,
                                         const EditArguments& arguments);
+  /// When an operation with this deadline takes its call back.
+  Deadline patience(Deadline until) const {
+    const Deadline ends = Deadline::within(patience_).started(ep_.now_ns());
+    return Deadline::at_ns(std::min(ends.absolute_ns(), until.absolute_ns()));
+  }
   bool read_value(std::uint32_t owner, const CallSlots::Claim& claim, const CallAnswer& answer,
                   Deadline deadline, AnswerValue& value);
   std::optional<CallAnswer> wait(std::uint32_t owner, const CallSlots::Claim& claim,
@@ -149,15 +155,14 @@ void OwnerCaller<E>::end(std::uint32_t owner, const CallSlots::Claim& claim, Dea
 
 template <fabric::Endpoint E>
 std::optional<Result<CallAnswer>> OwnerCaller<E>::ask(std::uint32_t owner, std::string_view key,
+                                                      Deadline until,
                                                       const EditArguments& arguments) {
   const auto claim = send(owner, key, arguments);
   if (!claim) return std::nullopt;
-  const std::uint64_t now = ep_.now_ns();
-  const Deadline deadline = Deadline::within(timeout_).started(now);
-  auto answer = wait(owner, *claim, Deadline::within(patience_).started(now));
+  auto answer = wait(owner, *claim, patience(until));
   if (!answer) {
-    const std::optional<bool> taken_back = take_back(owner, *claim, deadline);
-    if (taken_back == false) answer = wait(owner, *claim, deadline);
+    const std::optional<bool> taken_back = take_back(owner, *claim, until);
+    if (taken_back == false) answer = wait(owner, *claim, until);
     if (!answer) {
       slots_->abandon(owner, *claim, std::move(message_));
       if (taken_back == true) return std::nullopt;
@@ -167,13 +172,14 @@ std::optional<Result<CallAnswer>> OwnerCaller<E>::ask(std::uint32_t owner, std::
                                              owner)));
     }
   }
-  end(owner, *claim, deadline);
+  end(owner, *claim, until);
   return Result<CallAnswer>(*answer);
 }
 
 template <fabric::Endpoint E>
 std::optional<Status> OwnerCaller<E>::read(std::uint32_t owner, std::string_view key,
-                                           AnswerValue& value, ElementPlace& place) {
+                                           Deadline until, AnswerValue& value,
+                                           ElementPlace& place) {
   if (slots_ == nullptr) return std::nullopt;
   if (read_rests_ > 0) {
     --read_rests_;
@@ -182,7 +188,7 @@ std::optional<Status> OwnerCaller<E>::read(std::uint32_t owner, std::string_view
   value_.resize(kAnswerBytes);  // after the answer nothing fails
   const auto claim = send(owner, key, {.kind = EditKind::kRead});
   if (!claim) return std::nullopt;
-  const Deadline deadline = Deadline::within(patience_).started(ep_.now_ns());
+  const Deadline deadline = patience(until);
   const auto answer = wait(owner, *claim, deadline);
   const bool found = answer && answer->code == static_cast<std::uint8_t>(Code::kOk);
   if (!answer || (found && !read_value(owner, *claim, *answer, deadline, value))) {

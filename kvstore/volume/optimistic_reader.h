@@ -56,8 +56,8 @@ inline constexpr std::uint64_t kColdNs = 100'000'000;
 template <fabric::Endpoint E>
 class OptimisticReader {
  public:
-  /// Without a cache nothing is read without its lock. The cache outlives it. `timeout`: of each
-  /// read.
+  /// Without a cache nothing is read without its lock. The cache outlives it. `timeout`: of a
+  /// batch.
   OptimisticReader(E& ep, const Geometry& geometry, AddressCache* addresses,
                    std::chrono::nanoseconds timeout)
       : ep_(ep),
@@ -74,8 +74,8 @@ class OptimisticReader {
   OptimisticReader& operator=(const OptimisticReader&) = delete;
 
   /// The element of a remote key, valid until the next read; null: take the lock, unless
-  /// is_late(rank).
-  const ElementView* read(const Location& location, std::string_view key) {
+  /// is_late(rank). `until` has begun.
+  const ElementView* read(const Location& location, std::string_view key, Deadline until) {
     late_.clear();
     if (addresses_ == nullptr) return nullptr;
     if (const auto accepted = take_ahead(location, key)) {
@@ -83,15 +83,12 @@ class OptimisticReader {
       ++counts_.refused;
       return nullptr;
     }
-    const std::uint64_t begun = ep_.now_ns();
-    const Deadline until = deadline_.started(begun);
     if (!is_free(location.rank, until)) {
       late_.push_back(location.rank);
       return nullptr;
     }
     const auto known = addresses_->find(location.hash);
-    const bool accepted =
-        known ? warm(location, key, *known, until) : cold(location, key, begun, until);
+    const bool accepted = known ? warm(location, key, *known, until) : cold(location, key, until);
     if (!late_.empty()) return nullptr;
     ++(accepted ? (known ? counts_.warm : counts_.cold) : counts_.refused);
     return accepted ? &element_ : nullptr;
@@ -184,12 +181,13 @@ class OptimisticReader {
     return verdict == Verdict::kAccepted;
   }
 
-  bool cold(const Location& location, std::string_view key, std::uint64_t begun, Deadline until) {
+  bool cold(const Location& location, std::string_view key, Deadline until) {
     if (cold_rests_ > 0) {
       --cold_rests_;
       return false;
     }
     fetched_.resize(kBucketBytes);
+    const std::uint64_t begun = ep_.now_ns();
     const auto asked = permit_.begin(location.rank);  // for the element
     ep_.post_read(fabric::rma, geometry_.bucket(location.rank, location.bucket),
                   std::span(fetched_));

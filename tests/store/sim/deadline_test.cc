@@ -1,5 +1,6 @@
 // How long operations wait in virtual time for stripes that others hold.
 #include <array>
+#include <chrono>
 #include <optional>
 #include <span>
 #include <string>
@@ -63,4 +64,45 @@ TEST_CASE("store in simulation: an operation on several keys has one timeout for
   CHECK(barrier.failure() == "");
   CHECK(waited_ns > 0.99 * kTimeoutNs);
   CHECK(waited_ns < 1.01 * kTimeoutNs);
+}
+
+TEST_CASE("store in simulation: an operation on one key has one timeout for all its ways") {
+  // The owner does not serve, so the call is taken back, and then the stripe's lock is not free.
+  constexpr std::chrono::milliseconds kTimeout(100);
+  constexpr double kNs = 100e6;
+  for (const bool writes : {false, true}) {
+    CAPTURE(writes);
+    PlainStore store({.lock = "d-mcs",
+                      .ranks = 2,
+                      .machine = shaken_machine(1, 0),
+                      .memory_bytes = 4 * store::kMinMemoryBytes,
+                      .call_slots = 1,
+                      .timeout = kTimeout});
+    const auto keys = keys_of_two_stripes(store);
+    const SimTeam team(store.fabric());
+    auto barrier = team.barrier();
+    double waited_ns = 0;
+    team.run([&](std::uint32_t me) {
+      const auto session = store.session(me);
+      if (me == 0) {
+        const std::array<std::string_view, 1> mine{keys[0]};
+        const auto hold = [&](std::span<store::ElementDraft>) {
+          barrier.arrive_and_wait(me);
+          store.fabric().spend(me, 3 * kNs);
+          return true;
+        };
+        if (!session->modify_all(mine, hold, {}).ok()) barrier.fail("a holder");
+        return;
+      }
+      barrier.arrive_and_wait(me);
+      const std::uint64_t began = session->endpoint().now_ns();
+      std::string value;
+      const Status status = writes ? session->put(keys[0], "v", {}) : session->get(keys[0], value);
+      if (status != Code::kTimeout) barrier.fail("the stripe was free");
+      waited_ns = static_cast<double>(session->endpoint().now_ns() - began);
+    });
+    CHECK(barrier.failure() == "");
+    CHECK(waited_ns > 0.99 * kNs);
+    CHECK(waited_ns < 1.01 * kNs);
+  }
 }
