@@ -333,7 +333,11 @@ std::uint64_t Session<E>::local_reads() const {
 template <fabric::Endpoint E>
 RemoteWork Session<E>::remote_work() const {
   const fabric::Traffic traffic = core_->ep.traffic();
-  return {core_->optimistic.counts(), core_->owners.calls(), traffic.messages, traffic.round_trips};
+  return {.reads = core_->optimistic.counts(),
+          .edits_by_owners = core_->owners.calls(),
+          .messages = traffic.messages,
+          .round_trips = traffic.round_trips,
+          .loopbacks = traffic.loopbacks};
 }
 
 template <fabric::Endpoint E>

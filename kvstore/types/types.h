@@ -280,18 +280,23 @@ struct OptimisticReads {
   }
 };
 
-/// How operations on keys of other nodes went, as a session counts them.
+/// How operations on keys of other nodes went, and what else went through the fabric, as a session
+/// counts it.
 struct RemoteWork {
   OptimisticReads reads;              // of single keys, those that tried to do without locks
   std::uint64_t edits_by_owners = 0;  // edits that the keys' owners made
   std::uint64_t messages = 0;         // that the session has sent
   std::uint64_t round_trips = 0;      // for which it has waited
+  // Operations of the fabric on memory of this node. Locks such as MCS queues make them, which use
+  // one kind of atomic on all nodes, and so does the heap.
+  std::uint64_t loopbacks = 0;
 
   RemoteWork& operator+=(const RemoteWork& more) {
     reads += more.reads;
     edits_by_owners += more.edits_by_owners;
     messages += more.messages;
     round_trips += more.round_trips;
+    loopbacks += more.loopbacks;
     return *this;
   }
 };

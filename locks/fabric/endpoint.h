@@ -56,10 +56,11 @@ struct WaitResult {
   bool expired = false;
 };
 
-/// What an agent has sent to other nodes since its endpoint was made.
+/// Operations of an agent that have gone through the fabric since its endpoint was made.
 struct Traffic {
-  std::uint64_t messages = 0;     // operations on words and bytes; joined reads (gather.h) are one
+  std::uint64_t messages = 0;     // on words and bytes of other nodes; joined reads (gather.h): one
   std::uint64_t round_trips = 0;  // waits for them: one if several are under way
+  std::uint64_t loopbacks = 0;    // on words and bytes of this node
 };
 
 namespace detail {

@@ -170,6 +170,8 @@ void add_locks(Families& families, const Service& service) {
               "Operations of the fabric that requests have sent to other nodes.", locks.messages);
   add_counter(families, "keyway_remote_round_trips_total", "Waits for such operations.",
               locks.round_trips);
+  add_counter(families, "keyway_fabric_loopbacks_total",
+              "Operations of the fabric that requests have made on this node.", locks.loopbacks);
   add_counter(families, "keyway_lock_contended_total", "Acquires that had to wait.",
               locks.contended);
   add_counter(families, "keyway_lock_handovers_total", "Releases that woke who was next.",

@@ -154,6 +154,7 @@ void Worker::tell_locks(std::size_t fiber) {
   reported.edits_by_owners.set(remote.edits_by_owners);
   reported.messages.set(remote.messages);
   reported.round_trips.set(remote.round_trips);
+  reported.loopbacks.set(remote.loopbacks);
 }
 
 void Worker::joined(Connection& connection) {

@@ -125,6 +125,7 @@ LockTotals Statistics::locks() const {
       totals.edits_by_owners += session.edits_by_owners.value();
       totals.messages += session.messages.value();
       totals.round_trips += session.round_trips.value();
+      totals.loopbacks += session.loopbacks.value();
     }
   }
   return totals;

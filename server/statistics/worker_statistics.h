@@ -67,7 +67,7 @@ struct LockCounters {
   Counter shared, exclusive, contended, handed_over, timeouts, not_needed;
   Counter warm, cold, refused;
   Counter reads_by_owners, edits_by_owners;
-  Counter messages, round_trips;
+  Counter messages, round_trips, loopbacks;
 };
 
 class WorkerStatistics {

@@ -192,7 +192,7 @@ class PhaseRun {
   }
 
   /// In the order in which ranks send them.
-  static std::array<std::uint64_t*, 7> words_of(store::RemoteWork& remote) {
+  static std::array<std::uint64_t*, 8> words_of(store::RemoteWork& remote) {
     auto& reads = remote.reads;
     return {&reads.warm,
             &reads.cold,
@@ -200,7 +200,8 @@ class PhaseRun {
             &reads.by_owners,
             &remote.edits_by_owners,
             &remote.messages,
-            &remote.round_trips};
+            &remote.round_trips,
+            &remote.loopbacks};
   }
 
   PhaseOutcome merge_ranks(PhaseOutcome own) {

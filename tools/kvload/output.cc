@@ -105,6 +105,7 @@ ordered_json phase_json(const PhaseOutcome& outcome, const workloads::Spec& spec
     out["remote_messages"] = outcome.remote.messages;
     out["remote_round_trips"] = outcome.remote.round_trips;
   }
+  if (outcome.remote.loopbacks != 0) out["fabric_loopbacks"] = outcome.remote.loopbacks;
   return out;
 }
 
@@ -182,14 +183,17 @@ void Output::add(const Phase& phase, PhaseOutcome outcome) {
     if (outcome.remote.edits_by_owners != 0) {
       print(fmt::format("[REMOTE-EDIT], ByOwner, {}\n", outcome.remote.edits_by_owners));
     }
-    if (outcome.remote.messages != 0 && outcome.result.operations != 0) {
+    const store::RemoteWork& remote = outcome.remote;
+    if (remote.messages + remote.loopbacks != 0 && outcome.result.operations != 0) {
       const auto per_operation = [&](std::uint64_t count) {
         return static_cast<double>(count) / static_cast<double>(outcome.result.operations);
       };
-      print(fmt::format(
-          "[NETWORK], MessagesPerOperation, {:.2f}\n"
-          "[NETWORK], RoundTripsPerOperation, {:.2f}\n",
-          per_operation(outcome.remote.messages), per_operation(outcome.remote.round_trips)));
+      print(
+          fmt::format("[NETWORK], MessagesPerOperation, {:.2f}\n"
+                      "[NETWORK], RoundTripsPerOperation, {:.2f}\n"
+                      "[NETWORK], LoopbacksPerOperation, {:.2f}\n",
+                      per_operation(remote.messages), per_operation(remote.round_trips),
+                      per_operation(remote.loopbacks)));
     }
     warn_of(phase, outcome);
   }

@@ -46,7 +46,7 @@ RmaChannel::Slot& RmaChannel::next_slot(Address a) {
 void RmaChannel::issue(std::uint32_t rank) {
   Peer& peer = peers_[rank];
   peer.issued = ++issued_;
-  traffic_.messages += peer.is_remote;
+  ++(peer.is_remote ? traffic_.messages : traffic_.loopbacks);
   if (!peer.listed) {
     peer.listed = true;
     dirty_.push_back(rank);

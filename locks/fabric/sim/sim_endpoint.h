@@ -214,10 +214,15 @@ class SimEndpoint {
     awaited_.clear();
     engine_->flush_all(agent_);
   }
-  /// Counts an operation that goes to another node, if it does. `waits`: it is complete on return.
+  /// Counts an operation that goes through the fabric, if it does. `waits`: it is complete on
+  /// return.
   void sends(const sim::Operation& op, bool waits) {
     const std::uint32_t rank = op.at.rank();
-    if (op.access != sim::OpClass::kRma || is_local(rank)) return;
+    if (op.access != sim::OpClass::kRma) return;
+    if (is_local(rank)) {
+      ++traffic_.loopbacks;
+      return;
+    }
     ++traffic_.messages;
     if (waits) {
       ++traffic_.round_trips;

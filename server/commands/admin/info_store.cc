@@ -71,6 +71,7 @@ void write_fabric(const Call& call, InfoWriter& out) {
   out.field("remote_edits_by_owners", remote.edits_by_owners);
   out.field("remote_messages", remote.messages);
   out.field("remote_round_trips", remote.round_trips);
+  out.field("fabric_loopbacks", remote.loopbacks);
   write_rank_waits(call, out);
 }
 
