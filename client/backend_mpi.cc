@@ -144,6 +144,7 @@ Result<MpiBackend> MpiBackend::open_over(MPI_Comm comm, const Result<ParsedUri>&
 }
 
 RankWaits MpiBackend::rank_waits(std::uint32_t rank) const {
+  if (rank >= fabric->ranks()) return {};
   const fabric::RankAnswers::Waits waits = fabric->waits(rank);
   return {.waits = waits.answered,
           .waited_ns = waits.answered_ns,

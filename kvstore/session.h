@@ -172,7 +172,7 @@ class Session : public KeyOperations<Session<E>> {
   Status mutate_key(std::string_view key, ValueRange range, Mutate&& mutate);
   template <class Edit>
   Status edit_key(std::string_view key, Edit& edit);
-  Result<KeyVersion> version_once(std::string_view key, bool& past);
+  Result<KeyVersion> version_once(std::string_view key, Deadline until, bool& past);
 
   std::unique_ptr<SessionCore<E>> core_;
 };

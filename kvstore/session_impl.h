@@ -82,21 +82,24 @@ Status Session<E>::set_expiry(std::string_view key, std::uint64_t expires_at_ms)
 template <fabric::Endpoint E>
 Result<KeyVersion> Session<E>::version_of(std::string_view key) {
   if (auto status = check_key(key); !status.ok()) return status;
+  const Location location = core_->place(key);
+  const Deadline until = core_->deadline_of(location);
   bool past = false;
-  auto version = version_once(key, past);
+  auto version = version_once(key, until, past);
   if (!version.ok() || !past) return version;
   const auto only_look = [](const ElementPart*) { return Decision(); };
-  if (auto status = mutate_key(key, ValueRange::none(), only_look); !status.ok()) return status;
-  return version_once(key, past);
+  const Status status = core_->change(location, key, until, ValueRange::none(), only_look);
+  if (!status.ok()) return status;
+  return version_once(key, until, past);
 }
 
 /// `past`: whether the key has an expired element.
 template <fabric::Endpoint E>
-Result<KeyVersion> Session<E>::version_once(std::string_view key, bool& past) {
+Result<KeyVersion> Session<E>::version_once(std::string_view key, Deadline until, bool& past) {
   SessionCore<E>& core = *core_;
   const Location location = core.place(key);
   return fabric::with_access(core.ep, location.rank, [&](auto access) -> Result<KeyVersion> {
-    auto grant = core.enter(location, locks::Mode::kRead, core.deadline_of(location));
+    auto grant = core.enter(location, locks::Mode::kRead, until);
     if (!grant.ok()) return grant.status();
     Found found;
     KeyVersion version;

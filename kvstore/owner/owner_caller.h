@@ -78,7 +78,7 @@ class OwnerCaller {
 
  private:
   /// The owner only tries the lock. If it is taken for most of the patience, the caller queues by
-  /// itself, with another timeout. Not much sooner: callers that queue keep the lock from the
+  /// itself. Not much sooner: callers that queue keep the lock from the
   /// owner, and the fewer of them there are, the sooner it has the lock again.
   std::uint64_t lock_tries_ns() const {
     return static_cast<std::uint64_t>(std::min(patience_ * 4 / 5, timeout_ / 20).count());
@@ -241,6 +241,7 @@ template <fabric::Endpoint E>
 std::optional<CallAnswer> OwnerCaller<E>::wait(std::uint32_t owner, const CallSlots::Claim& claim,
                                                Deadline deadline) {
   const fabric::this_fiber::NetworkWait network;
+  const std::uint64_t begun = ep_.now_ns();
   const auto answers = [&](std::uint64_t word) { return AnswerWords::answers(word, claim.number); };
   AnswerWords came;
   for (std::size_t i = 0; i < AnswerWords::kWords; ++i) {
@@ -252,6 +253,7 @@ std::optional<CallAnswer> OwnerCaller<E>::wait(std::uint32_t owner, const CallSl
     if (waited.expired) return std::nullopt;
     came.words[i] = waited.value;
   }
+  ep_.note_answer(owner, begun);
   return came.answer();
 }
 

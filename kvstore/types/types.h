@@ -324,7 +324,7 @@ class CallSlots;
 
 struct SessionOptions {
   std::chrono::nanoseconds timeout =
-      std::chrono::seconds(10);        // of each wait for a lock, or an owner
+      std::chrono::seconds(10);        // of an operation's waits, for locks and for owners
   std::uint32_t lock_times = 0;        // measure each n-th lock; 0: none
   const KindChoice* choice = nullptr;  // how lock kinds are chosen while running; null: never
   AddressCache* addresses = nullptr;   // of the process; null: with several nodes, reads lock

@@ -72,7 +72,9 @@ class VolumeCounters {
   /// Elements of a rank. On a remote one it costs a round trip for kStripesAhead stripes.
   std::uint64_t elements(std::uint32_t rank);
   /// Whether a rank has an element with an expiry.
-  bool any_expires(std::uint32_t rank) { return expiring(rank) != 0; }
+  bool any_expires(std::uint32_t rank) {
+    return expiring(rank) != 0 || expiring(rank) != 0;  // once more: see expiring()
+  }
   /// It costs a load for each stripe, whatever the size of the memory.
   VolumeCounts counts(std::uint32_t rank);
   /// The epoch of a stripe, for the stamp of an element that a write puts into a block.
@@ -252,14 +254,14 @@ std::uint64_t VolumeCounters<E>::expiring(std::uint32_t rank) {
     const fabric::Pending here = ep_.post_load(access, header + kExpiringHereOffset);
     const fabric::Pending far = ep_.post_load(access, header + kExpiringFarOffset);
     const fabric::Flushed flushed = ep_.flush(rank);
-    const std::uint64_t sum = here.value(flushed) + far.value(flushed);
-    return static_cast<std::int64_t>(sum) < 0 ? 0 : sum;
+    return here.value(flushed) + far.value(flushed);
   });
 }
 
 template <fabric::Endpoint E>
 VolumeCounts VolumeCounters<E>::counts(std::uint32_t rank) {
   VolumeCounts counts{.elements = elements(rank), .expiring = expiring(rank)};
+  if (static_cast<std::int64_t>(counts.expiring) < 0) counts.expiring = 0;
   fabric::with_access(ep_, rank, [&](auto access) {
     const std::uint64_t noted = ep_.load(access, geometry_.header(rank) + kLongestChainOffset);
     counts.longest_chain_lines = std::max<std::uint64_t>(noted, 1);

@@ -166,6 +166,9 @@ class CountingEndpoint {
   }
   void keep(std::uint32_t rank, const std::shared_ptr<void>& buffer) { inner_.keep(rank, buffer); }
   bool answers(std::uint32_t rank, Deadline deadline) { return inner_.answers(rank, deadline); }
+  void note_answer(std::uint32_t rank, std::uint64_t since_ns) {
+    inner_.note_answer(rank, since_ns);
+  }
   void flush_all() { inner_.flush_all(); }
   void fence() { inner_.fence(); }
   void order(std::uint32_t rank) { inner_.order(rank); }

@@ -122,6 +122,8 @@ concept Endpoint = detail::WordAccess<E, CpuClass> && detail::WordAccess<E, RmaC
   // Whether the rank answers by the deadline. One that has just answered another operation of this
   // process is not asked.
   { ep.answers(rank, deadline) } -> std::same_as<bool>;
+  // The rank has answered, since this time of the endpoint's clock, by a store into this rank.
+  { ep.note_answer(rank, std::uint64_t()) } -> std::same_as<void>;
   // Flush, and order earlier stores before later loads as well (what Peterson's lock needs).
   { ep.fence() } -> std::same_as<void>;
   // Operations that the agent has posted to `rank` will be complete soon, also if it does nothing

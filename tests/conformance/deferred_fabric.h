@@ -126,6 +126,7 @@ class DeferredEndpoint {
   /// Every rank answers, and a flush gives nothing up.
   void keep(std::uint32_t, const std::shared_ptr<void>&) {}
   bool answers(std::uint32_t, Deadline) { return true; }
+  void note_answer(std::uint32_t, std::uint64_t) {}
   fabric::Traffic traffic() const { return {}; }
   void overlap(std::size_t n, fabric::Overlap::Body body) {
     for (std::size_t i = 0; i < n; ++i) body(i);

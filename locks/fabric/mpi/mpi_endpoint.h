@@ -159,6 +159,9 @@ class MpiEndpoint {
   bool answers(std::uint32_t rank, Deadline deadline) {
     return channel_ == nullptr || channel_->answers(rank, deadline);
   }
+  void note_answer(std::uint32_t rank, std::uint64_t since_ns) {
+    if (channel_ != nullptr) channel_->note_answer(rank, since_ns);
+  }
   void flush_all() {
     if (channel_ != nullptr) channel_->flush_all();
   }

@@ -319,8 +319,8 @@ bool MpiInterface::try_complete(const MpiWindow& window, std::uint32_t rank, InF
 bool MpiInterface::complete(const MpiWindow& window, std::uint32_t rank, InFlight& in_flight,
                             const CompletionWait& wait) {
   const std::uint64_t begun = steady_ns();
-  bool waits = false;
-  bool here = false;  // what has come before a look says nothing about the rank now
+  auto came = RankAnswers::Came::kBefore;
+  bool here = false;  // before a look
   const auto completed = [&](int looks, bool patient) {
     bool is_complete = false;
     {
@@ -329,7 +329,7 @@ bool MpiInterface::complete(const MpiWindow& window, std::uint32_t rank, InFligh
       here = !kOpenMpi && arrived(rank, in_flight);
       is_complete = here || try_complete(window, rank, in_flight, looks, patient);
     }
-    if (is_complete && (waits || !here)) wait.answers->answered(rank, begun, !here);
+    if (is_complete) wait.answers->answered(rank, begun, here ? came : RankAnswers::Came::kNow);
     return is_complete;
   };
   const bool serves = wait.service != nullptr && wait.service->active();
@@ -339,7 +339,7 @@ bool MpiInterface::complete(const MpiWindow& window, std::uint32_t rank, InFligh
   in_flight.question.is_latest = false;
   if (completed(looks, true)) return true;
   const this_fiber::NetworkWait network;
-  waits = true;
+  came = RankAnswers::Came::kMeanwhile;
   std::uint64_t now = steady_ns();
   const std::uint64_t until = wait.deadline.started(begun).absolute_ns();
   for (Turns turns(wait.crowded, now);; now = steady_ns()) {

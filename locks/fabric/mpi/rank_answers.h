@@ -20,8 +20,8 @@ namespace keyway::fabric {
 inline constexpr std::uint64_t kFreshNs = 1'000'000;
 
 /// A rank that operations have waited for, and that has answered none for this long, is silent. On
-/// a busy machine a rank may not run for some hundred ms. A pause of this length between two waits
-/// starts the time again: nobody has asked meanwhile.
+/// a busy machine a rank may not run for some hundred ms. If no operation has looked for an answer
+/// for this long, the time starts again: nobody has asked, or this process itself stood still.
 inline constexpr std::uint64_t kSilentNs = 1'000'000'000;
 
 class RankAnswers {
@@ -36,12 +36,15 @@ class RankAnswers {
 
   explicit RankAnswers(std::uint32_t ranks) : ranks_(ranks) {}
 
-  /// An operation that has waited since `begun_ns` is answered; `just`: at this moment.
-  void answered(std::uint32_t rank, std::uint64_t begun_ns, bool just) {
-    answered(rank, begun_ns, steady_ns(), just);
+  /// When an answer came: before its operation waited for it, in the wait, or at this moment. Only
+  /// the last one shows that the rank is there now.
+  enum class Came : std::uint8_t { kBefore, kMeanwhile, kNow };
+  /// An operation that has waited since `begun_ns` is answered.
+  void answered(std::uint32_t rank, std::uint64_t begun_ns, Came came) {
+    answered(rank, begun_ns, came == Came::kBefore ? begun_ns : steady_ns(), came);
   }
-  void answered(std::uint32_t rank, std::uint64_t begun_ns, std::uint64_t now_ns, bool just);
-  /// An operation that has waited since `begun_ns` waits on.
+  void answered(std::uint32_t rank, std::uint64_t begun_ns, std::uint64_t now_ns, Came came);
+  /// An operation that has waited since `begun_ns` looks for the answer in vain.
   void waits_on(std::uint32_t rank, std::uint64_t begun_ns, std::uint64_t now_ns);
   /// Its deadline has passed.
   void unanswered(std::uint32_t rank, std::uint64_t begun_ns, std::uint64_t now_ns) {
@@ -50,21 +53,24 @@ class RankAnswers {
   }
 
   bool is_fresh(std::uint32_t rank) const {
-    return steady_ns() - ranks_[rank].last_ns.load(std::memory_order_relaxed) < kFreshNs;
+    return steady_ns() - ranks_[rank].there_ns.load(std::memory_order_relaxed) < kFreshNs;
   }
   Waits waits(std::uint32_t rank) const;
 
  private:
+  void heard(std::uint32_t rank, std::uint64_t now_ns);
+
   // relaxed, all of them: hints and figures, which publish nothing. A line each, since agents of
   // all threads write them.
   struct alignas(64) Rank {
-    std::atomic<std::uint64_t> last_ns{0};  // when it last answered
+    std::atomic<std::uint64_t> there_ns{0};   // when it was there
+    std::atomic<std::uint64_t> heard_ns{0};   // by when it has answered
+    std::atomic<std::uint64_t> looked_ns{0};  // when an operation last looked in vain
+    std::atomic<std::uint64_t> since_ns{0};   // since when it is waited for without an answer
+    std::atomic<bool> silent{false};
     std::atomic<std::uint64_t> answered{0};
     std::atomic<std::uint64_t> answered_ns{0};
     std::atomic<std::uint64_t> unanswered{0};
-    std::atomic<std::uint64_t> since_ns{0};   // begin of the first wait since it answered; or 0
-    std::atomic<std::uint64_t> waited_ns{0};  // until when some operation has waited for it
-    std::atomic<bool> silent{false};
   };
 
   std::vector<Rank> ranks_;

@@ -82,6 +82,10 @@ class RmaChannel {
   void keep(std::uint32_t rank, const std::shared_ptr<void>& buffer);
   /// As Endpoint::answers(). With Open MPI, which does not look at deadlines, it is always true.
   bool answers(std::uint32_t rank, Deadline deadline);
+  /// As Endpoint::note_answer().
+  void note_answer(std::uint32_t rank, std::uint64_t since_ns) {
+    answers_->answered(rank, since_ns, RankAnswers::Came::kMeanwhile);
+  }
   /// All that is not given up.
   void flush_all();
   Traffic traffic() const { return traffic_; }

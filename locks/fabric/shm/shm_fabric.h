@@ -162,6 +162,7 @@ class ShmEndpoint {
   /// Every rank answers, and a flush gives nothing up.
   void keep(std::uint32_t, const std::shared_ptr<void>&) {}
   bool answers(std::uint32_t, Deadline) { return true; }
+  void note_answer(std::uint32_t, std::uint64_t) {}
   Traffic traffic() const { return {}; }
   /// No flush takes time.
   void overlap(std::size_t n, Overlap::Body body) {

@@ -119,6 +119,7 @@ class SimEndpoint {
   /// Every rank answers, and a flush gives nothing up.
   void keep(std::uint32_t, const std::shared_ptr<void>&) {}
   bool answers(std::uint32_t, Deadline) { return true; }
+  void note_answer(std::uint32_t, std::uint64_t) {}
   void flush_all() {
     if (overlap_.in_body()) return overlap_.flush_all();
     complete_all();

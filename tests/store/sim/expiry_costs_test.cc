@@ -133,8 +133,8 @@ TEST_CASE("expiry costs: to tell the owner's time is one round trip") {
 }
 
 TEST_CASE("expiry costs: at home nothing goes through the fabric") {
-  SimStore<ClockedEndpoint> store({.ranks = 2,
-                                   .lock = "alock-rw",
+  SimStore<ClockedEndpoint> store({.lock = "alock-rw",
+                                   .ranks = 2,
                                    .machine = slow_network(),
                                    .memory_bytes = 4 * store::kMinMemoryBytes});
   const SimTeam team(store.fabric());

@@ -148,7 +148,8 @@ class Modes(Case):
              "be", "reached"],
             ["all", "10", "4.00K", "14", "4", "1.50", "0.75"]])
         rows = json.loads(self.kvctl(first, "--json", "-2", "cluster").out)
-        self.assertEqual([row["state"] for row in rows], ["online", "online, waits for rank 2", "cannot be reached"])
+        self.assertEqual([row["state"] for row in rows],
+                         ["online", "online, waits for rank 2", "cannot be reached"])
         self.assertEqual([(row["requests"], row["remote_messages"], row["remote_edits_by_owners"])
                           for row in rows], [(4, 6, 2), (4, 6, 2), (0, 0, 0)])
 

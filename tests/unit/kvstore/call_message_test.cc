@@ -67,7 +67,8 @@ TEST_CASE("call message: no word may be missing, or another store's") {
 TEST_CASE("call message: an answer is five words, each with a part of the call's number") {
   const CallAnswer answer{.code = 3,
                           .result = 0xfedc'ba98'7654'3210,
-                          .place = {EntryWord(0x0011'2233'4455'6677), 0x89ab'cdef}};
+                          .place = {EntryWord(0x0011'2233'4455'6677), 0x89ab'cdef},
+                          .expires = true};
   const std::uint64_t number = 0xab'cdef'0123;
   const AnswerWords words = AnswerWords::of(answer, number);
   for (const std::uint64_t word : words.words) {
@@ -80,6 +81,34 @@ TEST_CASE("call message: an answer is five words, each with a part of the call's
   CHECK(read.result == answer.result);
   CHECK(read.place.entry.word() == answer.place.entry.word());
   CHECK(read.place.stamp == answer.place.stamp);
+  CHECK(read.expires);
+  CHECK_FALSE(AnswerWords::of({.result = ~0ULL}, number).answer().expires);
+}
+
+TEST_CASE("call message: a value is there when all of its bytes are, with its expiry") {
+  constexpr std::uint64_t kNumber = 9;
+  for (const std::uint64_t expiry : {kNoExpiry, std::uint64_t{1'700'000'000'123}}) {
+    for (const std::string& bytes : {std::string(), kValue}) {
+      const bool expires = expiry != kNoExpiry;
+      const AnswerValue value{
+          .bytes = bytes, .expires_at_ms = expiry, .now_ms = expires ? expiry - 5 : 0};
+      std::vector<std::byte> answer(AnswerValue::kAt + AnswerValue::head_bytes(expires) +
+                                    bytes.size());
+      value.encode(kNumber, kSeed, answer);
+      const auto part = std::span(answer).subspan(AnswerValue::kAt);
+      const auto read = AnswerValue::decode(part, expires, kNumber, kSeed);
+      REQUIRE(read);
+      CHECK(read->bytes == bytes);
+      CHECK(read->expires_at_ms == value.expires_at_ms);
+      CHECK(read->now_ms == value.now_ms);
+      CHECK_FALSE(AnswerValue::decode(part, expires, kNumber + 1, kSeed));
+      for (std::byte& each : part) {
+        each ^= std::byte{1};
+        CHECK_FALSE(AnswerValue::decode(part, expires, kNumber, kSeed));
+        each ^= std::byte{1};
+      }
+    }
+  }
 }
 
 TEST_CASE("call message: the owner answers what an edit may end with, and declines the rest") {
