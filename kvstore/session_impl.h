@@ -340,7 +340,8 @@ RemoteWork Session<E>::remote_work() const {
           .edits_by_owners = core_->owners.calls(),
           .messages = traffic.messages,
           .round_trips = traffic.round_trips,
-          .loopbacks = traffic.loopbacks};
+          .loopbacks = traffic.loopbacks,
+          .flushes = traffic.flushes};
 }
 
 template <fabric::Endpoint E>

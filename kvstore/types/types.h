@@ -269,6 +269,7 @@ struct OptimisticReads {
   std::uint64_t cold = 0;       // accepted, with two
   std::uint64_t refused = 0;    // read under the lock then
   std::uint64_t by_owners = 0;  // refused, and read by the owner under the lock
+  std::uint64_t repeated = 0;   // elements asked for again: they changed, or the permit was new
 
   std::uint64_t all() const { return warm + cold + refused + by_owners; }
   OptimisticReads& operator+=(const OptimisticReads& more) {
@@ -276,6 +277,7 @@ struct OptimisticReads {
     cold += more.cold;
     refused += more.refused;
     by_owners += more.by_owners;
+    repeated += more.repeated;
     return *this;
   }
 };
@@ -290,6 +292,7 @@ struct RemoteWork {
   // Operations of the fabric on memory of this node. Locks such as MCS queues make them, which use
   // one kind of atomic on all nodes, and so does the heap.
   std::uint64_t loopbacks = 0;
+  std::uint64_t flushes = 0;  // calls of MPI_Win_flush
 
   RemoteWork& operator+=(const RemoteWork& more) {
     reads += more.reads;
@@ -297,6 +300,7 @@ struct RemoteWork {
     messages += more.messages;
     round_trips += more.round_trips;
     loopbacks += more.loopbacks;
+    flushes += more.flushes;
     return *this;
   }
 };

@@ -216,6 +216,7 @@ class OptimisticReader {
                 Deadline until) {
     fetched_.resize(class_bytes(entry.size_class()));
     for (int i = 0; i < kTries; ++i) {
+      counts_.repeated += i > 0;
       const auto asked = permit_.begin(rank);
       ep_.post_read(fabric::rma, {rank, entry.offset()}, std::span(fetched_));
       const std::optional<bool> permitted = permit_.end(asked, until);

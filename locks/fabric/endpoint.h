@@ -61,6 +61,7 @@ struct Traffic {
   std::uint64_t messages = 0;     // on words and bytes of other nodes; joined reads (gather.h): one
   std::uint64_t round_trips = 0;  // waits for them: one if several are under way
   std::uint64_t loopbacks = 0;    // on words and bytes of this node
+  std::uint64_t flushes = 0;      // of the window, which may block (MPI_Win_flush)
 };
 
 namespace detail {

@@ -172,6 +172,10 @@ void add_locks(Families& families, const Service& service) {
               locks.round_trips);
   add_counter(families, "keyway_fabric_loopbacks_total",
               "Operations of the fabric that requests have made on this node.", locks.loopbacks);
+  add_counter(families, "keyway_fabric_flushes_total", "Calls of MPI_Win_flush for requests.",
+              locks.flushes);
+  add_counter(families, "keyway_remote_reads_repeated_total",
+              "Elements of other nodes that reads asked for again.", locks.reads_repeated);
   add_counter(families, "keyway_lock_contended_total", "Acquires that had to wait.",
               locks.contended);
   add_counter(families, "keyway_lock_handovers_total", "Releases that woke who was next.",

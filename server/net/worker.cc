@@ -155,6 +155,8 @@ void Worker::tell_locks(std::size_t fiber) {
   reported.messages.set(remote.messages);
   reported.round_trips.set(remote.round_trips);
   reported.loopbacks.set(remote.loopbacks);
+  reported.reads_repeated.set(remote.reads.repeated);
+  reported.flushes.set(remote.flushes);
 }
 
 void Worker::joined(Connection& connection) {

@@ -126,6 +126,8 @@ LockTotals Statistics::locks() const {
       totals.messages += session.messages.value();
       totals.round_trips += session.round_trips.value();
       totals.loopbacks += session.loopbacks.value();
+      totals.reads_repeated += session.reads_repeated.value();
+      totals.flushes += session.flushes.value();
     }
   }
   return totals;

@@ -62,7 +62,9 @@ struct LockTotals {
   std::uint64_t edits_by_owners = 0;
   std::uint64_t messages = 0;  // to other nodes
   std::uint64_t round_trips = 0;
-  std::uint64_t loopbacks = 0;  // operations of the fabric on this node
+  std::uint64_t loopbacks = 0;       // operations of the fabric on this node
+  std::uint64_t reads_repeated = 0;  // elements asked for again
+  std::uint64_t flushes = 0;         // of MPI's window
 };
 
 class Statistics {

@@ -66,8 +66,8 @@ class ErrorCounters {
 struct LockCounters {
   Counter shared, exclusive, contended, handed_over, timeouts, not_needed;
   Counter warm, cold, refused;
-  Counter reads_by_owners, edits_by_owners;
-  Counter messages, round_trips, loopbacks;
+  Counter reads_by_owners, reads_repeated, edits_by_owners;
+  Counter messages, round_trips, loopbacks, flushes;
 };
 
 class WorkerStatistics {

@@ -192,7 +192,7 @@ class PhaseRun {
   }
 
   /// In the order in which ranks send them.
-  static std::array<std::uint64_t*, 8> words_of(store::RemoteWork& remote) {
+  static std::array<std::uint64_t*, 10> words_of(store::RemoteWork& remote) {
     auto& reads = remote.reads;
     return {&reads.warm,
             &reads.cold,
@@ -201,7 +201,9 @@ class PhaseRun {
             &remote.edits_by_owners,
             &remote.messages,
             &remote.round_trips,
-            &remote.loopbacks};
+            &remote.loopbacks,
+            &reads.repeated,
+            &remote.flushes};
   }
 
   PhaseOutcome merge_ranks(PhaseOutcome own) {

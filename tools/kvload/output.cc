@@ -98,7 +98,8 @@ ordered_json phase_json(const PhaseOutcome& outcome, const workloads::Spec& spec
     out["remote_reads"] = {{"warm", reads.warm},
                            {"cold", reads.cold},
                            {"locked", reads.refused},
-                           {"by_owner", reads.by_owners}};
+                           {"by_owner", reads.by_owners},
+                           {"repeated", reads.repeated}};
   }
   if (outcome.remote.edits_by_owners != 0) out["edits_by_owners"] = outcome.remote.edits_by_owners;
   if (outcome.remote.messages != 0) {
@@ -106,6 +107,7 @@ ordered_json phase_json(const PhaseOutcome& outcome, const workloads::Spec& spec
     out["remote_round_trips"] = outcome.remote.round_trips;
   }
   if (outcome.remote.loopbacks != 0) out["fabric_loopbacks"] = outcome.remote.loopbacks;
+  if (outcome.remote.flushes != 0) out["fabric_flushes"] = outcome.remote.flushes;
   return out;
 }
 
@@ -177,8 +179,9 @@ void Output::add(const Phase& phase, PhaseOutcome outcome) {
     if (const auto& reads = outcome.remote.reads; reads.all() != 0) {
       print(
           fmt::format("[REMOTE-READ], Warm, {}\n[REMOTE-READ], Cold, {}\n"
-                      "[REMOTE-READ], Locked, {}\n[REMOTE-READ], ByOwner, {}\n",
-                      reads.warm, reads.cold, reads.refused, reads.by_owners));
+                      "[REMOTE-READ], Locked, {}\n[REMOTE-READ], ByOwner, {}\n"
+                      "[REMOTE-READ], Repeated, {}\n",
+                      reads.warm, reads.cold, reads.refused, reads.by_owners, reads.repeated));
     }
     if (outcome.remote.edits_by_owners != 0) {
       print(fmt::format("[REMOTE-EDIT], ByOwner, {}\n", outcome.remote.edits_by_owners));
@@ -191,9 +194,10 @@ void Output::add(const Phase& phase, PhaseOutcome outcome) {
       print(
           fmt::format("[NETWORK], MessagesPerOperation, {:.2f}\n"
                       "[NETWORK], RoundTripsPerOperation, {:.2f}\n"
+                      "[NETWORK], FlushesPerOperation, {:.2f}\n"
                       "[NETWORK], LoopbacksPerOperation, {:.2f}\n",
                       per_operation(remote.messages), per_operation(remote.round_trips),
-                      per_operation(remote.loopbacks)));
+                      per_operation(remote.flushes), per_operation(remote.loopbacks)));
     }
     warn_of(phase, outcome);
   }

@@ -298,6 +298,7 @@ void MpiInterface::ask(const MpiWindow& window, std::uint32_t rank, InFlight::Qu
 
 bool MpiInterface::flush(const MpiWindow& window, std::uint32_t rank, InFlight& in_flight) {
   check(MPI_Win_flush(static_cast<int>(rank), window.handle), "MPI_Win_flush", rank, 0);
+  ++in_flight.flushes;
   in_flight.results.clear();
   return arrived(rank, in_flight);
 }
@@ -370,11 +371,8 @@ void MpiInterface::failed(int code, std::string_view operation, std::uint32_t ra
 void MpiInterface::on_stop(const void* owner, std::function<void()> action) {
   Process& here = process();
   const MutexLock guard(here.mutex);
-  if (action) {
-    here.on_stop[owner] = std::move(action);
-  } else {
-    here.on_stop.erase(owner);
-  }
+  here.on_stop.erase(owner);
+  if (action) here.on_stop[owner] = std::move(action);
 }
 
 void MpiInterface::stop_job(std::string_view why) {

@@ -65,6 +65,7 @@ struct InFlight {
   // At this number of requests, a write first forgets those that are complete: an agent that only
   // writes, and never flushes, keeps a few.
   std::size_t reap_at = kReapAt;
+  std::uint64_t flushes = 0;  // calls of MPI_Win_flush
 };
 
 /// How an agent waits until its operations are complete.

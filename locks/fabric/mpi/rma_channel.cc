@@ -64,7 +64,9 @@ bool RmaChannel::complete(std::uint32_t rank, const RankService* service, Deadli
   traffic_.round_trips += peer.is_remote;
   const CompletionWait wait{
       .crowded = crowded_, .answers = answers_, .service = service, .deadline = deadline};
-  if (!mpi_->complete(*window_, rank, peer.in_flight, wait)) {
+  const bool completed = mpi_->complete(*window_, rank, peer.in_flight, wait);
+  traffic_.flushes += std::exchange(peer.in_flight.flushes, 0);
+  if (!completed) {
     peer.given_up = peer.issued;
     return false;
   }

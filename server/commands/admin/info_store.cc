@@ -68,10 +68,12 @@ void write_fabric(const Call& call, InfoWriter& out) {
   out.field("remote_reads_cold", remote.cold);
   out.field("remote_reads_locked", remote.refused);
   out.field("remote_reads_by_owners", remote.reads_by_owners);
+  out.field("remote_reads_repeated", remote.reads_repeated);
   out.field("remote_edits_by_owners", remote.edits_by_owners);
   out.field("remote_messages", remote.messages);
   out.field("remote_round_trips", remote.round_trips);
   out.field("fabric_loopbacks", remote.loopbacks);
+  out.field("fabric_flushes", remote.flushes);
   write_rank_waits(call, out);
 }
 

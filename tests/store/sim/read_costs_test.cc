@@ -29,6 +29,7 @@ TEST_CASE("read costs: a cold get is two round trips, a warm one is one message"
     CHECK(counts.cold == 1);
     CHECK(counts.warm == 2);
     CHECK(counts.refused == 0);
+    CHECK(counts.repeated == 0);
   });
 }
 
@@ -111,6 +112,7 @@ TEST_CASE(
     CHECK(first->optimistic_reads().warm == 1);
     CHECK(first->remote_work().messages == 3);  // the element, twice, and the permit
     CHECK(first->remote_work().round_trips == 2);
+    CHECK(first->optimistic_reads().repeated == 1);
   });
 }
 

@@ -106,6 +106,7 @@ class Job(unittest.TestCase):
             through = place != "" and int(RANKS) > 1
             self.assertEqual("fabric_loopbacks" in load, through)
             self.assertEqual("[NETWORK], LoopbacksPerOperation" in done.stdout, through)
+            self.assertEqual("[NETWORK], FlushesPerOperation" in done.stdout, through)
             self.assertEqual("[REMOTE-READ], Warm" in done.stdout, ways[place] is not None)
             self.assertEqual("[NETWORK], RoundTripsPerOperation" in done.stdout,
                              "remote_round_trips" in phase)
@@ -118,6 +119,7 @@ class Job(unittest.TestCase):
         self.assertIsNone(ways[""])  # one node
         if int(RANKS) > 1 and len(places) > 1:
             far = ways["?ranks_per_node=1"]
+            self.assertLess(far.pop("repeated"), 400)  # once for each new permit of a session
             self.assertGreater(far["warm"], far["cold"])  # each key was read about four times
             self.assertGreater(far["cold"], 0)
             self.assertLessEqual(sum(far.values()), 4000)

@@ -41,8 +41,8 @@ OURS = {
         lock_handed_over lock_timeouts lock_not_needed lock_rank0_gbh""",
     "Fabric": """fabric fabric_ranks fabric_processes fabric_process fabric_topology
         remote_reads_warm remote_reads_cold remote_reads_locked remote_reads_by_owners
-        remote_edits_by_owners remote_messages remote_round_trips fabric_loopbacks
-        fabric_silent_ranks""",
+        remote_reads_repeated remote_edits_by_owners remote_messages remote_round_trips
+        fabric_loopbacks fabric_flushes fabric_silent_ranks""",
     "Volumes": "volume0",
 }
 
