@@ -89,10 +89,28 @@ class Load {
   Seen seen_;
 };
 
+/// What a rank that was not stopped has seen, over several rounds.
+struct Outcome {
+  int beyond = 0;  // operations that waited beyond their deadline
+  // Operations on keys of living ranks, before the stop and during it, and the time for them. An
+  // operation that ended at its deadline needed a lock that the stopped rank held or awaited: it is
+  // in neither.
+  std::uint64_t before = 0, before_ns = 0;
+  std::uint64_t during = 0, during_ns = 0;
+  std::uint64_t late = 0;
+
+  /// The rate during stops over the one before them.
+  double kept() const {
+    const auto rate = [](std::uint64_t served, std::uint64_t ns) {
+      return static_cast<double>(served) / static_cast<double>(ns);
+    };
+    return rate(during, during_ns) / rate(before, before_ns);
+  }
+};
+
 /// The last of three ranks is stopped for a while, under load from all. One thread of each
-/// rank uses keys of the others, one keys of that rank. How many operations of this rank waited
-/// beyond their deadline.
-int stop_last_rank(Store& store, seconds span) {
+/// rank uses keys of the others, one keys of that rank.
+void stop_last_rank(Store& store, seconds span, Outcome& outcome) {
   const std::uint32_t last = store.processes() - 1;
   const auto pids = store.gather_everywhere(fmt::to_string(getpid()));
   std::atomic<std::uint32_t> phase{kRuns};
@@ -122,7 +140,7 @@ int stop_last_rank(Store& store, seconds span) {
     INFO(seen->wrong);
     CHECK(seen->wrong.empty());
   }
-  if (store.process() == last) return 0;
+  if (store.process() == last) return;
   const auto ms = [](std::uint64_t ns) { return ns / 1'000'000; };
   const Seen& other = living.seen();
   const Seen& silent = stopped.seen();
@@ -140,16 +158,22 @@ int stop_last_rank(Store& store, seconds span) {
   const auto timeout_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(kTimeout).count());
   const std::uint64_t limit =
       timeout_ns * 11 / 10 + std::max(other.longest_ns[kRuns], silent.longest_ns[kRuns]);
-  int beyond = 0;
   for (const Seen* seen : {&other, &silent}) {
-    beyond += *std::max_element(seen->longest_ns.begin(), seen->longest_ns.end()) > limit ? 1 : 0;
+    const std::uint64_t longest =
+        *std::max_element(seen->longest_ns.begin(), seen->longest_ns.end());
+    outcome.beyond += longest > limit ? 1 : 0;
   }
-  return beyond;
+  const auto span_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(span).count());
+  outcome.before += other.served[kRuns];
+  outcome.before_ns += span_ns;
+  outcome.during += other.served[kStopped];
+  outcome.during_ns += span_ns - std::min(span_ns, other.late_ns[kStopped]);
+  outcome.late += other.late[kStopped];
 }
 
-void stop_last_rank_often(Store& store, int rounds, seconds span, int& beyond) {
+void stop_last_rank_often(Store& store, int rounds, seconds span, Outcome& outcome) {
   for (int round = 0; round < rounds; ++round) {
-    beyond += stop_last_rank(store, span);
+    stop_last_rank(store, span, outcome);
     store.barrier();
     // No lock is held.
     if (store.process() == 0) {
@@ -167,11 +191,17 @@ void stop_last_rank_often(Store& store, int rounds, seconds span, int& beyond) {
 TEST_CASE("store over mpi: a rank is stopped again and again", "[.stopped]") {
   Store store = open_job_store("memory=16MiB&stripes=256&sessions=4&timeout=500ms");
   REQUIRE(store.processes() >= 3);
-  int beyond = 0;
-  stop_last_rank_often(store, 19, seconds(3), beyond);
-  stop_last_rank_often(store, 1, seconds(60), beyond);
+  Outcome outcome;
+  stop_last_rank_often(store, 19, seconds(3), outcome);
+  stop_last_rank_often(store, 1, seconds(60), outcome);
+  if (store.process() + 1 == store.processes()) return;
+  fmt::print(
+      "rank {}: {} operations waited beyond their deadline; {:.2f} of the rate was kept, {} "
+      "operations beside it were late\n",
+      store.process(), outcome.beyond, outcome.kept(), outcome.late);
   // Operations that took locks of the rank in the moment of its stop wait until it is back: of the
   // 40 that were under way on this rank, few did.
-  fmt::print("rank {}: {} operations waited beyond their deadline\n", store.process(), beyond);
-  CHECK(beyond <= 8);
+  CHECK(outcome.beyond <= 8);
+  // The processors are divided among fewer ranks during a stop, so it is usually more than 1.
+  CHECK(outcome.kept() >= 0.9);
 }
