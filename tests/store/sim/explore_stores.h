@@ -14,6 +14,8 @@ namespace keyway::test {
 inline constexpr std::uint64_t kMostStates = 60'000'000;
 // An order in which a reader always goes first has no end while it waits for a writer.
 inline constexpr fabric::sim::ExploreOptions kTorn{.torn_bytes = true, .most_steps = 2000};
+inline constexpr fabric::sim::ExploreOptions kTornAndTwice{
+    .double_stores = true, .torn_bytes = true, .most_steps = 4000};
 
 inline void require_clean(const fabric::sim::ExploreReport& report) {
   INFO((report.violation ? report.violation->what + ", schedule " + report.violation->schedule
@@ -52,8 +54,9 @@ struct Explored {
 };
 
 /// Random orders, and as many by random priorities.
-inline Explored explore_some(const StoreShape& shape, std::uint64_t executions) {
-  Exploration some(shape);
+inline Explored explore_some(const StoreShape& shape, std::uint64_t executions,
+                             const fabric::sim::ExploreOptions& options = kTorn) {
+  Exploration some(shape, options);
   const auto random = some.explorer.random(1, executions);
   require_clean(random);
   const auto pct = some.explorer.pct(1, executions, 4);
