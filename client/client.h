@@ -315,8 +315,8 @@ class Inspector {
   Result<std::uint64_t> sweep_expired(std::uint32_t rank);
   /// A part of a sweep, for a caller that repeats it: begin with `from` 0, continue with the
   /// returned value. A part ends once it has visited `lines` lines of buckets. It visits only
-  /// stripes in which an element expired 400 ms ago or earlier, and costs one read if nothing
-  /// expires at all. A stripe that it cannot visit ends the part, and waits for the next round.
+  /// stripes in which an element expired 400 ms ago or earlier, and costs a look at two words if
+  /// nothing expires. A stripe that it cannot visit ends the part, and waits for the next round.
   Result<SweepPart> sweep_part(std::uint32_t rank, std::uint64_t from, std::uint64_t lines);
 
  private:
@@ -375,7 +375,7 @@ class Store {
   void ask_all_to_end();
   /// Whether some process has asked. Reads only this process's own memory.
   bool asked_to_end() const;
-  /// How this process has waited for a rank (mpi: only). Any thread.
+  /// How this process has waited for a rank (mpi: only; with Open MPI, none is silent). Any thread.
   RankWaits rank_waits(std::uint32_t rank) const;
   /// The choices of open(), one line for people: ranks, topology, buckets, stripes, heap, lock.
   std::string describe() const;

@@ -63,10 +63,11 @@ struct SessionCore {
   /// word at a time, to find the elements. The words may be stale.
   void prefetch_elements(std::span<const Location> window);
 
-  /// The deadline of an operation on one key that begins now, whatever ways it takes. If the key is
-  /// of this node, there is one wait, with which it begins.
+  /// The deadline of an operation on one key that begins now, whatever ways it takes. A key of this
+  /// rank, or in a store of one node, has one wait, with which its deadline begins.
   Deadline deadline_of(const Location& location) const {
-    return ep.is_local(location.rank) ? gate.deadline() : gate.begun();
+    const bool waits_once = location.rank == ep.rank() || ep.one_class();
+    return waits_once ? gate.deadline() : gate.begun();
   }
   /// Locks the stripe of one key as a separate operation. The lock, or the check of its kind, and
   /// the read of the key's bucket line, which comes next in any case, are one round trip if the

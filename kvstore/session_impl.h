@@ -83,7 +83,7 @@ template <fabric::Endpoint E>
 Result<KeyVersion> Session<E>::version_of(std::string_view key) {
   if (auto status = check_key(key); !status.ok()) return status;
   const Location location = core_->place(key);
-  const Deadline until = core_->deadline_of(location);
+  const Deadline until = core_->gate.begun();  // for up to three entries
   bool past = false;
   auto version = version_once(key, until, past);
   if (!version.ok() || !past) return version;

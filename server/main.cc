@@ -152,7 +152,7 @@ void say_ready(const Options& options) {
 
 /// The limits that may change while the server runs, and what it says of itself.
 void fill_service(Service& service, const Options& options, const Store& store,
-                  std::uint16_t port) {
+                  const Store& lock_store, std::uint16_t port) {
   service.port = port;
   service.settings.most_clients = options.listener.most_clients;
   service.settings.clients_limit = options.clients_limit;
@@ -170,7 +170,10 @@ void fill_service(Service& service, const Options& options, const Store& store,
   service.slow_log.set_most_entries(options.most_slow);
   service.latency_events.set_threshold_ms(options.latency_threshold_ms);
   service.server_info = make_server_info(options, store);
-  service.rank_waits = [&store](std::uint32_t rank) { return store.rank_waits(rank); };
+  service.rank_waits = [&store, &lock_store](std::uint32_t rank) {
+    RankWaits both = store.rank_waits(rank);
+    return both += lock_store.rank_waits(rank);
+  };
 }
 
 /// Does nothing if no metrics are wanted.
@@ -210,7 +213,7 @@ int serve(Options options) {
   if (ready.ok() && options.expire_share != 0) {
     workers[0]->sweep(store->process(), options.expire_share);
   }
-  fill_service(service, options, *store, listener.port());
+  fill_service(service, options, *store, *lock_store, listener.port());
   if (looks.ok()) look_at_volumes(*looks, service.server_info, service.volumes);
   std::unique_ptr<Exporter> exporter;
   if (ready.ok()) ready = export_metrics(service, options, exporter);

@@ -35,7 +35,7 @@ namespace keyway::store {
 
 inline constexpr std::uint32_t kSampleEvery = 32;  // acquisitions of an agent, on average
 inline constexpr std::uint32_t kLookEvery = 3;     // samples of an agent
-inline constexpr std::uint64_t kMinSamples = 3;    // of a window for a review: about 100 acquisitions
+inline constexpr std::uint64_t kMinSamples = 3;    // in a window, for a review
 inline constexpr std::uint64_t kMaxSamples = 128;  // a window with more forgets half
 inline constexpr double kDoubt = 2;  // standard deviations that are put down to chance
 inline constexpr std::uint64_t kLocalSamplesOffset = 8;

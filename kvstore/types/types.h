@@ -315,6 +315,13 @@ struct RankWaits {
   bool silent = false;
 
   std::uint64_t mean_ns() const { return waits == 0 ? 0 : waited_ns / waits; }
+  RankWaits& operator+=(const RankWaits& more) {
+    waits += more.waits;
+    waited_ns += more.waited_ns;
+    unanswered += more.unanswered;
+    silent |= more.silent;
+    return *this;
+  }
 };
 
 /// How edits of other nodes' keys (puts and the like) are made: by one-sided operations under the

@@ -17,7 +17,7 @@ using Came = RankAnswers::Came;
 TEST_CASE("waits for a rank are counted with their time") {
   RankAnswers answers(3);
   answers.answered(1, kStart, kStart + 5, Came::kMeanwhile);
-  answers.answered(1, kStart, kStart, Came::kBefore);  // no wait
+  answers.found_answered(1, kStart);  // no wait
   answers.answered(1, kStart, kStart + 15, Came::kNow);
   answers.unanswered(1, kStart, kStart + 20 * kMs);
   CHECK(answers.waits(1).answered == 2);
@@ -31,7 +31,7 @@ TEST_CASE("waits for a rank are counted with their time") {
 TEST_CASE("only an answer that comes at this moment shows that a rank is there") {
   RankAnswers answers(2);
   answers.answered(1, keyway::steady_ns(), Came::kMeanwhile);
-  answers.answered(1, keyway::steady_ns(), Came::kBefore);
+  answers.found_answered(1, keyway::steady_ns());
   CHECK_FALSE(answers.is_fresh(1));
   const std::uint64_t now = keyway::steady_ns();
   answers.answered(1, now - 10, now, Came::kNow);
@@ -53,9 +53,10 @@ TEST_CASE("a rank is silent while a long wait for it has no answer") {
   SECTION("until that wait is answered") {
     answers.answered(1, kStart, first + 2 * kSilentNs, Came::kMeanwhile);
   }
-  SECTION("until another operation finds its answer at once") {
-    const std::uint64_t now = first + 2 * kSilentNs;
-    answers.answered(1, now, now, Came::kBefore);
+  SECTION("until another operation is found to be answered that was posted since") {
+    answers.found_answered(1, first - 1);  // the answer may be older than the silence
+    CHECK(answers.waits(1).silent);
+    answers.found_answered(1, first + kSilentNs);
   }
   CHECK_FALSE(answers.waits(1).silent);
 }

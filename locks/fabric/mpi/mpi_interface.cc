@@ -320,18 +320,19 @@ bool MpiInterface::try_complete(const MpiWindow& window, std::uint32_t rank, InF
 bool MpiInterface::complete(const MpiWindow& window, std::uint32_t rank, InFlight& in_flight,
                             const CompletionWait& wait) {
   const std::uint64_t begun = steady_ns();
-  auto came = RankAnswers::Came::kBefore;
-  bool here = false;  // before a look
+  bool waits = false;
   const auto completed = [&](int looks, bool patient) {
-    bool is_complete = false;
+    bool here = false;  // before a look
     {
       const MutexLock guard(mutex_);
       count_entry();
       here = !kOpenMpi && arrived(rank, in_flight);
-      is_complete = here || try_complete(window, rank, in_flight, looks, patient);
+      if (!here && !try_complete(window, rank, in_flight, looks, patient)) return false;
     }
-    if (is_complete) wait.answers->answered(rank, begun, here ? came : RankAnswers::Came::kNow);
-    return is_complete;
+    const bool waited = waits || !here;
+    if (waited) wait.answers->answered(rank, begun, here ? Came::kMeanwhile : Came::kNow);
+    if (!waited) wait.answers->found_answered(rank, wait.posted_ns);
+    return true;
   };
   const bool serves = wait.service != nullptr && wait.service->active();
   if (serves) wait.service->run();
@@ -340,7 +341,7 @@ bool MpiInterface::complete(const MpiWindow& window, std::uint32_t rank, InFligh
   in_flight.question.is_latest = false;
   if (completed(looks, true)) return true;
   const this_fiber::NetworkWait network;
-  came = RankAnswers::Came::kMeanwhile;
+  waits = true;
   std::uint64_t now = steady_ns();
   const std::uint64_t until = wait.deadline.started(begun).absolute_ns();
   for (Turns turns(wait.crowded, now);; now = steady_ns()) {

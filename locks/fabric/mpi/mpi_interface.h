@@ -72,6 +72,7 @@ struct InFlight {
 struct CompletionWait {
   bool crowded = false;                  // as in mpi_wait.h
   RankAnswers* answers = nullptr;        // learns how the rank answers; never null
+  std::uint64_t posted_ns = 0;           // when the first of the operations was posted, or later
   const RankService* service = nullptr;  // runs between looks
   Deadline deadline = Deadline::never();
 };
@@ -155,6 +156,7 @@ class MpiInterface {
   static void on_stop(const void* owner, std::function<void()> action);
 
  private:
+  using Came = RankAnswers::Came;
   // Polls of a result, each with one MPI_Iprobe, before the mutex is released for a moment.
   static constexpr int kLooksWhileHeld = 64;
   // The same where other ranks wait for this one's service as well.

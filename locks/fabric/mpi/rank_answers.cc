@@ -26,20 +26,21 @@ void RankAnswers::answered(std::uint32_t rank, std::uint64_t begun_ns, std::uint
                            Came came) {
   Rank& of = ranks_[rank];
   if (came == Came::kNow) of.there_ns.store(now_ns, std::memory_order_relaxed);
-  if (came != Came::kBefore) {
-    of.answered.fetch_add(1, std::memory_order_relaxed);
-    of.answered_ns.fetch_add(now_ns - begun_ns, std::memory_order_relaxed);
-  }
+  of.answered.fetch_add(1, std::memory_order_relaxed);
+  of.answered_ns.fetch_add(now_ns - begun_ns, std::memory_order_relaxed);
   heard(rank, now_ns);
 }
 
-void RankAnswers::heard(std::uint32_t rank, std::uint64_t now_ns) {
+void RankAnswers::heard(std::uint32_t rank, std::uint64_t at_ns) {
   Rank& of = ranks_[rank];
-  of.heard_ns.store(now_ns, std::memory_order_relaxed);
+  // Of two threads the earlier answer may stay: the next one comes soon, or the rank is silent.
+  if (at_ns > of.heard_ns.load(std::memory_order_relaxed)) {
+    of.heard_ns.store(at_ns, std::memory_order_relaxed);
+  }
   if (!of.silent.load(std::memory_order_relaxed)) return;
-  if (!of.silent.exchange(false, std::memory_order_relaxed)) return;
   const std::uint64_t since = of.since_ns.load(std::memory_order_relaxed);
-  warn("rank {} answers again, after {:.1f} s", rank, seconds(now_ns - std::min(since, now_ns)));
+  if (at_ns <= since || !of.silent.exchange(false, std::memory_order_relaxed)) return;
+  warn("rank {} answers again, after {:.1f} s", rank, seconds(at_ns - since));
 }
 
 void RankAnswers::waits_on(std::uint32_t rank, std::uint64_t begun_ns, std::uint64_t now_ns) {

@@ -36,14 +36,16 @@ class RankAnswers {
 
   explicit RankAnswers(std::uint32_t ranks) : ranks_(ranks) {}
 
-  /// When an answer came: before its operation waited for it, in the wait, or at this moment. Only
-  /// the last one shows that the rank is there now.
-  enum class Came : std::uint8_t { kBefore, kMeanwhile, kNow };
+  /// When an answer came: in the wait for it, or at this moment. Only the latter shows that the
+  /// rank is there now.
+  enum class Came : std::uint8_t { kMeanwhile, kNow };
   /// An operation that has waited since `begun_ns` is answered.
   void answered(std::uint32_t rank, std::uint64_t begun_ns, Came came) {
-    answered(rank, begun_ns, came == Came::kBefore ? begun_ns : steady_ns(), came);
+    answered(rank, begun_ns, steady_ns(), came);
   }
   void answered(std::uint32_t rank, std::uint64_t begun_ns, std::uint64_t now_ns, Came came);
+  /// Operations that were posted at `posted_ns` are found to have been answered some time since.
+  void found_answered(std::uint32_t rank, std::uint64_t posted_ns) { heard(rank, posted_ns); }
   /// An operation that has waited since `begun_ns` looks for the answer in vain.
   void waits_on(std::uint32_t rank, std::uint64_t begun_ns, std::uint64_t now_ns);
   /// Its deadline has passed.
@@ -58,13 +60,14 @@ class RankAnswers {
   Waits waits(std::uint32_t rank) const;
 
  private:
-  void heard(std::uint32_t rank, std::uint64_t now_ns);
+  /// The rank has answered at this time, or after it.
+  void heard(std::uint32_t rank, std::uint64_t at_ns);
 
   // relaxed, all of them: hints and figures, which publish nothing. A line each, since agents of
   // all threads write them.
   struct alignas(64) Rank {
     std::atomic<std::uint64_t> there_ns{0};   // when it was there
-    std::atomic<std::uint64_t> heard_ns{0};   // by when it has answered
+    std::atomic<std::uint64_t> heard_ns{0};   // when it answered last, or later
     std::atomic<std::uint64_t> looked_ns{0};  // when an operation last looked in vain
     std::atomic<std::uint64_t> since_ns{0};   // since when it is waited for without an answer
     std::atomic<bool> silent{false};

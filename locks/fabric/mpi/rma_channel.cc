@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "keyway/locks/base/check.h"
+#include "keyway/locks/base/clock.h"
 #include "keyway/locks/fabric/mpi/mpi_library.h"
 
 namespace keyway::fabric {
@@ -45,6 +46,7 @@ RmaChannel::Slot& RmaChannel::next_slot(Address a) {
 
 void RmaChannel::issue(std::uint32_t rank) {
   Peer& peer = peers_[rank];
+  if (peer.flushed == peer.issued) peer.posted_ns = steady_ns();
   peer.issued = ++issued_;
   ++(peer.is_remote ? traffic_.messages : traffic_.loopbacks);
   if (!peer.listed) {
@@ -62,8 +64,11 @@ void RmaChannel::expect(std::uint32_t rank, const Slot& slot) {
 bool RmaChannel::complete(std::uint32_t rank, const RankService* service, Deadline deadline) {
   Peer& peer = peers_[rank];
   traffic_.round_trips += peer.is_remote;
-  const CompletionWait wait{
-      .crowded = crowded_, .answers = answers_, .service = service, .deadline = deadline};
+  const CompletionWait wait{.crowded = crowded_,
+                            .answers = answers_,
+                            .posted_ns = peer.posted_ns,
+                            .service = service,
+                            .deadline = deadline};
   const bool completed = mpi_->complete(*window_, rank, peer.in_flight, wait);
   traffic_.flushes += std::exchange(peer.in_flight.flushes, 0);
   if (!completed) {

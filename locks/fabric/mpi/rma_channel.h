@@ -118,6 +118,7 @@ class RmaChannel {
     std::uint64_t issued = 0;
     std::uint64_t flushed = 0;
     std::uint64_t given_up = 0;
+    std::uint64_t posted_ns = 0;  // when the first of those in flight was
     InFlight in_flight;
     std::vector<std::shared_ptr<void>> kept;  // buffers of what is given up
     bool listed = false;                      // in dirty_

@@ -86,6 +86,20 @@ TEST_CASE("store over mpi: an edit by the owner is one message and one round tri
   });
 }
 
+TEST_CASE("store over mpi: answers of owners are waits for their ranks") {
+  Store store = open_job_store("memory=8MiB&sessions=2&path=owner");
+  only_on(store, 0, [&](Session& s) {
+    const std::uint32_t last = store.ranks() - 1;
+    std::string key = "key";
+    while (s.inspector().stripe_of(key).rank != last) key += '.';
+    const std::uint64_t waits = store.rank_waits(last).waits;
+    for (int i = 0; i < 10; ++i) REQUIRE(s.increment(key).ok());
+    CHECK(store.rank_waits(last).waits - waits >= s.inspector().remote_work().edits_by_owners);
+    CHECK(store.rank_waits(last).unanswered == 0);
+    CHECK_FALSE(store.rank_waits(last).silent);
+  });
+}
+
 TEST_CASE("store over mpi: a model in heaps that fill up") {
   const std::string shape =
       "memory=1MiB&sessions=2&locks_per_session=64&buckets=16&stripes=4&lock=d-mcs";

@@ -1,5 +1,7 @@
 // The cost of expiry over a network, in round trips: none for elements without expiry, and only the
 // first time for elements with one.
+#include <fmt/core.h>
+
 #include <functional>
 #include <string>
 #include <vector>
@@ -162,4 +164,34 @@ TEST_CASE("expiry costs: at home nothing goes through the fabric") {
     REQUIRE(session->set_expiry(key, kNow + 1000).ok());
     CHECK(session->counts(0).expiring == 1);
   });
+}
+
+// An atomic of a card is two accesses for processors, and undoes what they do in between: here half
+// of the time of each.
+TEST_CASE("expiry counts: of a session at home and one on another node, at the same time") {
+  fabric::sim::Machine machine = slow_network(2'000);
+  machine.card.atomic_ns = machine.loopback_card.atomic_ns = 1'000;
+  machine.atomicity.gap_ns = 500;
+  machine.cpu = {.load_ns = 20, .store_ns = 20, .atomic_ns = 20};
+  SimStore<ClockedEndpoint> store({.lock = "alock-rw",
+                                   .ranks = 2,
+                                   .machine = machine,
+                                   .memory_bytes = 4 * store::kMinMemoryBytes});
+  constexpr std::uint64_t kEach = 301;  // an odd number: in the end the key expires
+  SimTeam(store.fabric()).run([&](std::uint32_t me) {
+    const auto session = store.session(me, [] { return kNow; });
+    std::string key = fmt::format("key of {}", me);
+    const auto misplaced = [&] {
+      const auto place = session->stripe_of(key);
+      return place.rank != 0 || place.stripe % 2 != me;
+    };
+    while (misplaced()) key += "+";
+    REQUIRE(session->put(key, kValue, {}).ok());
+    for (std::uint64_t i = 0; i < (me == 0 ? 10 : 1) * kEach; ++i) {
+      const std::uint64_t expiry = i % 2 == 0 ? kNow + 1000 + i : store::kNoExpiry;
+      REQUIRE(session->set_expiry(key, expiry).ok());
+    }
+  });
+  const auto session = store.session(0, [] { return kNow; });
+  CHECK(session->counts(0).expiring == 1);  // the other key was changed ten times as often
 }
