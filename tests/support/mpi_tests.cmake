@@ -52,6 +52,12 @@ function(keyway_mpi_job executable)
                          DEPENDS keyway_mpi_test_main keyway::fabric_mpi ${ARG_DEPENDS})
 endfunction()
 
+# For a test whose command is KEYWAY_NETNS_MPIRUN: it is skipped where there are no namespaces.
+function(keyway_of_netns_mpirun test)
+  set_tests_properties(${test} PROPERTIES SKIP_RETURN_CODE 77)
+  set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT KEYWAY_MPIEXEC=${KEYWAY_MPIRUN_PROGRAM})
+endfunction()
+
 function(keyway_mpi_runs name)
   cmake_parse_arguments(ARG "" "EXECUTABLE;TIMEOUT_S" "RANKS;VARIANTS;HOSTS;ARGS;LABELS" ${ARGN})
   if(NOT ARG_RANKS)
@@ -89,8 +95,6 @@ function(keyway_mpi_runs name)
     keyway_add_ctest(${name}_netns_${shape}
       COMMAND ${KEYWAY_NETNS_MPIRUN} ${hosts} ${ranks} ${KEYWAY_MPI_YIELDS} ${program} ${ARG_ARGS}
       LABELS ${ARG_LABELS} TIMEOUT_S ${ARG_TIMEOUT_S} PROCESSORS 2)
-    set_tests_properties(${name}_netns_${shape} PROPERTIES SKIP_RETURN_CODE 77)
-    set_property(TEST ${name}_netns_${shape} APPEND PROPERTY
-                 ENVIRONMENT KEYWAY_MPIEXEC=${KEYWAY_MPIRUN_PROGRAM})
+    keyway_of_netns_mpirun(${name}_netns_${shape})
   endforeach()
 endfunction()

@@ -1,8 +1,10 @@
 #!/bin/bash
 # Runs an MPICH job on several hosts that are network namespaces of this one.
 #
-#   netns_mpirun.sh N_HOSTS RANKS_PER_HOST COMMAND [ARGUMENT...]
+#   netns_mpirun.sh [--client] N_HOSTS RANKS_PER_HOST COMMAND [ARGUMENT...]
 #
+# With --client there is one host more, without ranks. COMMAND is run there, once, and starts jobs
+# by the program that $KEYWAY_NETNS_MPIRUN names, as by mpirun, with addresses 10.99.0.1 and so on.
 # Ranks of one host are consecutive. Hosts are named node0, node1, ... (their own UTS namespace too)
 # and reach each other only through virtual Ethernet, so that MPI sees several nodes and must use
 # TCP between them. Everything lives in unnamed namespaces held open by child processes: nothing is
@@ -12,8 +14,14 @@
 # Exit code: the job's; 77 when this machine does not let us make namespaces.
 set -u
 
+client=
+words=("$@")
+if [ "${1:-}" = --client ]; then
+  client=yes
+  shift
+fi
 if [ $# -lt 3 ]; then
-  echo "usage: $0 N_HOSTS RANKS_PER_HOST COMMAND [ARGUMENT...]" >&2
+  echo "usage: $0 [--client] N_HOSTS RANKS_PER_HOST COMMAND [ARGUMENT...]" >&2
   exit 2
 fi
 if [ "$(id -u)" != 0 ] && [ -z "${KEYWAY_NETNS_INNER:-}" ]; then
@@ -21,7 +29,7 @@ if [ "$(id -u)" != 0 ] && [ -z "${KEYWAY_NETNS_INNER:-}" ]; then
     echo "$0: network namespaces need root or unprivileged user namespaces" >&2
     exit 77
   fi
-  KEYWAY_NETNS_INNER=1 exec unshare --user --map-root-user "$0" "$@"
+  KEYWAY_NETNS_INNER=1 exec unshare --user --map-root-user "$0" "${words[@]}"
 fi
 
 hosts=$1 ranks_per_host=$2
@@ -101,9 +109,9 @@ for ((i = 0; i < hosts; i++)); do
   echo "$address $held" >>"$work/hosts"
   host_list+="${host_list:+,}$address:$ranks_per_host"
 done
-if [ -n "${KEYWAY_NETNS_CLIENT:-}" ]; then
+if [ -n "$client${KEYWAY_NETNS_CLIENT:-}" ]; then
   add_host "$hosts"
-  echo "$held" >"$KEYWAY_NETNS_CLIENT"
+  [ -z "${KEYWAY_NETNS_CLIENT:-}" ] || echo "$held" >"$KEYWAY_NETNS_CLIENT"
 fi
 
 # Instead of ssh: hydra calls it as LAUNCHER [-x] HOST COMMAND...
@@ -117,11 +125,20 @@ exec nsenter --net="/proc/\$holder/ns/net" --uts="/proc/\$holder/ns/uts" bash -c
 EOF
 chmod +x "$work/launch"
 
-export UCX_TLS=tcp,self UCX_NET_DEVICES=eth0
 first=${holders[1]}
-nsenter --net="/proc/$first/ns/net" --uts="/proc/$first/ns/uts" \
-  "$mpiexec" -launcher ssh -launcher-exec "$work/launch" -iface eth0 \
-  -hosts "$host_list" -n "$((hosts * ranks_per_host))" "$@" </dev/null &
+cat >"$work/mpirun" <<EOF
+#!/bin/bash
+export UCX_TLS=tcp,self UCX_NET_DEVICES=eth0
+exec nsenter --net="/proc/$first/ns/net" --uts="/proc/$first/ns/uts" \\
+  "$mpiexec" -launcher ssh -launcher-exec "$work/launch" -iface eth0 -hosts "$host_list" "\$@"
+EOF
+chmod +x "$work/mpirun"
+
+if [ -n "$client" ]; then
+  KEYWAY_NETNS_MPIRUN=$work/mpirun inside "$held" "$@" </dev/null &
+else
+  "$work/mpirun" -n "$((hosts * ranks_per_host))" "$@" </dev/null &
+fi
 job=$!
 wait "$job"
 status=$?

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import unittest
 
-from job import Job
+from job import HostsJob, Job
 from peer import Peer, find_redis, is_redis
 
 
@@ -15,6 +15,7 @@ class Program:
     """Set once by main()."""
     keywayd = redis = None
     ranks, mpirun = 0, ()  # 0: alone
+    hosts = 1
     options = None
 
 
@@ -28,10 +29,14 @@ def start_ours(*options, own=()):
         return Peer(Program.keywayd, *options)
     if Program.ranks == 0:
         return Peer(Program.keywayd, *options, *own)
-    # Two to a pretended host, so that there are near and far ranks. Few buckets, because a test
-    # that empties the store visits each.
+    # Few buckets, because a test that empties the store visits each.
+    store = "buckets=256&stripes=16&timeout=60s"
+    if Program.hosts > 1:
+        return HostsJob(Program.keywayd, Program.mpirun, Program.ranks, Program.hosts,
+                        "--store-options", store, *options, *own)
+    # Two to a pretended host, so that there are near and far ranks.
     return Job(Program.keywayd, Program.mpirun, Program.ranks, "--store-options",
-               "ranks_per_node=2&buckets=256&stripes=16&timeout=60s", *options, *own)
+               f"ranks_per_node=2&{store}", *options, *own)
 
 
 def start_theirs(*options):
@@ -80,18 +85,20 @@ class Case(unittest.TestCase):
 
 
 def main(**options):
-    """Takes --keywayd, --ranks with --mpirun for a job of it, and what `options` names; the rest is
-    unittest's. For work on these tests --keywayd may name a redis-server, which then plays both
-    parts."""
+    """Takes --keywayd, --ranks with --mpirun for a job of it, and what `options` names; with --hosts,
+    under netns_mpirun.sh --client, --mpirun has options for its mpirun. The rest is unittest's.
+    For work on these tests --keywayd may name a redis-server, which then plays both parts."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--keywayd", required=True)
     parser.add_argument("--ranks", type=int, default=0)
+    parser.add_argument("--hosts", type=int, default=1)
     parser.add_argument("--mpirun", nargs=argparse.REMAINDER, default=())
     for name, more in options.items():
         parser.add_argument(f"--{name}", **more)
     Program.options, rest = parser.parse_known_args()
     Program.keywayd = Program.options.keywayd
     Program.ranks, Program.mpirun = Program.options.ranks, Program.options.mpirun
+    Program.hosts = Program.options.hosts
     Program.redis = find_redis()
     if Program.redis is None:
         sys.exit("Redis is missing: install the package redis-tools")

@@ -26,7 +26,9 @@ class Clients(unittest.TestCase):
             return wire.request(*request)
 
     def cli(self, rank, *words, stdin=b""):
-        done = call("redis-cli", "-h", "127.0.0.1", "-p", self.job.port + rank, *words, stdin=stdin)
+        login = ("-a", self.job.password, "--no-auth-warning") if self.job.password else ()
+        done = call("redis-cli", "-h", self.job.host(rank), "-p", self.job.port + rank, *login,
+                    *words, stdin=stdin)
         self.assertEqual((done.returncode, done.stderr), (0, b""), words)
         return done.stdout.decode()
 
@@ -43,14 +45,16 @@ class Clients(unittest.TestCase):
 
     def test_cli_checks_the_cluster(self):
         self.ask(0, "MSET", *(word for key in KEYS for word in (key, "v")))
-        said = self.cli(0, "--cluster", "check", f"127.0.0.1:{self.job.port}")
+        said = self.cli(0, "--cluster", "check", f"{self.job.host(0)}:{self.job.port}")
         self.assertIn("[OK] All nodes agree about slots configuration.", said)
         self.assertIn("[OK] All 16384 slots covered.", said)
-        said = self.cli(0, "--cluster", "info", f"127.0.0.1:{self.job.port + 1}")
+        said = self.cli(0, "--cluster", "info", f"{self.job.host(1)}:{self.job.port + 1}")
         self.assertIn(f"[OK] {len(KEYS)} keys in {Program.ranks} masters.", said)
 
     def benchmark(self, *words):
-        done = call("redis-benchmark", "-h", "127.0.0.1", "-p", self.job.port, "-q", *words)
+        login = ("-a", self.job.password) if self.job.password else ()
+        done = call("redis-benchmark", "-h", self.job.host(0), "-p", self.job.port, "-q", *login,
+                    *words)
         said = done.stdout.decode()
         self.assertEqual(done.returncode, 0, f"{words}: {said}{done.stderr}")
         self.assertNotRegex(said + done.stderr.decode(), r"(?i)error|moved", words)
@@ -73,7 +77,7 @@ class Clients(unittest.TestCase):
         python = python_with_redis()
         if python is None:
             raise unittest.SkipTest("no Python has the package python3-redis")
-        done = call(python, "-B", REPORT, self.job.port, Program.ranks)
+        done = call(python, "-B", REPORT, *map(self.job.uri, range(Program.ranks)))
         self.assertEqual((done.returncode, done.stderr), (0, b""), done.stdout)
         self.assertEqual(done.stdout.decode().split("\n")[-2], "all as it should be")
 

@@ -2,13 +2,12 @@
 not know of it: any rank serves any key."""
 
 import re
-import socket
 import time
 import unittest
 
 from case import Case, Program, main, redis_plays_both, start_ours, start_theirs
 from peer import CLUSTER_PORT
-from wire import DEADLINE_S, Wire, decode
+from wire import DEADLINE_S, decode
 
 SLOTS = 16384
 
@@ -174,9 +173,9 @@ class Ranks(unittest.TestCase):
         for rank, (start, end, node) in enumerate(told[0]):
             self.assertEqual(int(start), first)
             first = int(end) + 1
-            self.assertEqual(node[0], "127.0.0.1")
+            self.assertEqual(node[0], self.job.host(rank))
             self.assertNotIn(int(node[1]), range(self.job.port, self.job.port + Program.ranks))
-            with Wire(socket.create_connection((node[0], int(node[1])))) as there:
+            with self.job.connect_to(node[0], int(node[1])) as there:
                 self.assertEqual(plain(decode(there.request("CLUSTER", "MYID"))), node[2])
             self.assertEqual(plain(decode(self.ask(rank, "CLUSTER", "MYID"))), node[2])
             self.assertRegex(node[2], r"\A[0-9a-f]{40}\Z")
@@ -192,8 +191,8 @@ class Ranks(unittest.TestCase):
             lines = plain(decode(self.ask(rank, "CLUSTER", "NODES"))).splitlines()
             for number, (line, (start, end, node)) in enumerate(zip(lines, slots, strict=True)):
                 me = "myself," if number == rank else ""
-                self.assertRegex(line, rf"^{node[2]} 127.0.0.1:{node[1]}@\d+ {me}master - 0 0 "
-                                       rf"\d+ connected {start}-{end}$")
+                self.assertRegex(line, rf"^{node[2]} {self.job.host(number)}:{node[1]}@\d+ {me}"
+                                       rf"master - 0 0 \d+ connected {start}-{end}$")
             info = self.ask(rank, "CLUSTER", "INFO").decode()
             self.assertIn(f"cluster_known_nodes:{Program.ranks}\r\n", info)
             self.assertIn(b"cluster", self.ask(rank, "HELLO"))
@@ -219,7 +218,7 @@ class Ranks(unittest.TestCase):
         ports = [int(node[1]) for _, _, node in plain(decode(self.ask(0, "CLUSTER", "SLOTS")))]
 
         def at_its_port(rank):
-            return Wire(socket.create_connection(("127.0.0.1", ports[rank]), timeout=DEADLINE_S))
+            return self.job.connect_to(self.job.host(rank), ports[rank])
 
         def has_asked(rank):
             wire = self.job.connect(rank)

@@ -1,11 +1,11 @@
 // Clients of several ranks at once, and what they saw: is each key linearizable, and is a request
 // on several keys one instant?
 //
-// usage: server_history linearizable|atomic SEED ROUNDS PORT...
+// usage: server_history linearizable|atomic SEED ROUNDS URI...
 //
-// Agents are threads with one connection each, to the ports in turn. They run_options many short
-// rounds, each on separate keys. Prints the error and exits with 1, or prints how many operations
-// were right.
+// Agents are threads with one connection each, to the servers in turn. They run many short rounds,
+// each on separate keys. Prints the error and exits with 1, or prints how many operations were
+// right.
 #include <fmt/core.h>
 
 #include <atomic>
@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "keyway/client/wire/connection.h"
+#include "keyway/client/wire/uri.h"
 #include "keyway/locks/base/rng.h"
 #include "tests/store/team.h"
 #include "tests/support/linearizability.h"
@@ -33,7 +34,7 @@ constexpr std::uint32_t kOperations = 6;  // per agent and round
 struct RunOptions {
   std::uint64_t seed = 1;
   std::uint32_t rounds = 100;
-  std::vector<std::uint16_t> ports;
+  std::vector<wire::Options> servers;
 };
 
 template <class Number>
@@ -50,8 +51,7 @@ std::string run(const RunOptions& run_options,
   const Team team{.threads = kAgents};
   Barrier barrier = team.barrier();
   team.run([&](std::uint32_t me) {
-    wire::Options options;
-    options.port = run_options.ports[me % run_options.ports.size()];
+    wire::Options options = run_options.servers[me % run_options.servers.size()];
     options.request_timeout = std::chrono::minutes(1);  // enough on a busy machine
     auto connection = wire::Connection::open(options);
     if (!connection.ok()) return barrier.fail(std::string(connection.status().message()));
@@ -215,7 +215,9 @@ int main_of(std::span<char*> words) {
     return 2;
   }
   for (const char* word : words.subspan(4)) {
-    if (!read_number(std::string_view(word), run_options.ports.emplace_back())) return 2;
+    auto server = wire::parse_server_uri(word);
+    if (!server.ok()) return 2;
+    run_options.servers.push_back(*std::move(server));
   }
   std::size_t checked = 0;
   const bool one_key = std::string_view(words[1]) == "linearizable";

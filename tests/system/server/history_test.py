@@ -14,9 +14,9 @@ class History(unittest.TestCase):
         server = start_ours(*options)
         seeds, rounds = Program.options.seeds, Program.options.rounds
         self.addCleanup(server.end)
-        ports = [str(server.port + rank) for rank in range(server.ranks)]
+        uris = [server.uri(rank) for rank in range(server.ranks)]
         for seed in range(1, seeds + 1):
-            done = subprocess.run([Program.options.history, what, str(seed), str(rounds), *ports],
+            done = subprocess.run([Program.options.history, what, str(seed), str(rounds), *uris],
                                   capture_output=True, text=True, check=False, timeout=PATIENCE_S)
             self.assertEqual((done.returncode, done.stderr), (0, ""), f"seed {seed}: {done.stdout}")
             self.assertGreater(int(done.stdout.split()[0]), rounds, done.stdout)

@@ -44,7 +44,9 @@ def ranks_below(pid, program):
 
 
 class Job(Peer):
-    """As Peer, of several ranks. Connections go to the ranks in turn."""
+    """As Peer, of several ranks on this host. Connections go to the ranks in turn."""
+
+    password = None
 
     def __init__(self, program, mpirun, ranks, *options):
         self.mpirun, self.ranks = mpirun, ranks
@@ -58,13 +60,22 @@ class Job(Peer):
         return [*self.mpirun, "-n", str(self.ranks), *super()._command(options)]
 
     def _announced(self):
-        return all(f"keywayd: ready on 127.0.0.1:{self.port + rank}\n" in self.lines
+        return all(f"keywayd: ready on {self.host(rank)}:{self.port + rank}\n" in self.lines
                    for rank in range(self.ranks))
+
+    def host(self, rank):
+        """The address that rank listens on."""
+        del rank
+        return "127.0.0.1"
 
     def connect(self, rank=None):
         if rank is None:
             rank, self._next = self._next, (self._next + 1) % self.ranks
-        return Wire(socket.create_connection(("127.0.0.1", self.port + rank), timeout=START_S))
+        return self.connect_to(self.host(rank), self.port + rank)
+
+    def connect_to(self, host, port):
+        """Also to the ports that CLUSTER names."""
+        return Wire(socket.create_connection((host, port), timeout=START_S))
 
     def resident_bytes(self):
         pages = sum(int(pathlib.Path(f"/proc/{pid}/statm").read_text().split()[1])
@@ -94,3 +105,32 @@ class Job(Peer):
                 with contextlib.suppress(ProcessLookupError):  # mpirun may be ending them
                     os.kill(pid, signal.SIGKILL)
         super().end()
+
+
+class HostsJob(Job):
+    """As Job, on the hosts of netns_mpirun.sh --client. A server that other hosts reach must have a
+    password."""
+
+    password = "known-on-every-host"
+
+    def __init__(self, program, mpirun_options, ranks, hosts, *options):
+        self._ranks_per_host = ranks // hosts
+        super().__init__(program, [os.environ["KEYWAY_NETNS_MPIRUN"], *mpirun_options], ranks,
+                         "--requirepass", self.password, *options)
+
+    def _command(self, options):
+        mpirun_and_ranks = len(self.mpirun) + 2
+        words = super()._command(options)
+        bind = f'exec "$@" --bind "10.99.0.$((PMI_RANK / {self._ranks_per_host} + 1))"'
+        return [*words[:mpirun_and_ranks], "bash", "-c", bind, "-", *words[mpirun_and_ranks:]]
+
+    def host(self, rank):
+        return f"10.99.0.{rank // self._ranks_per_host + 1}"
+
+    def uri(self, rank):
+        return f"redis://:{self.password}@{self.host(rank)}:{self.port + rank}"
+
+    def connect_to(self, host, port):
+        wire = super().connect_to(host, port)
+        assert wire.request("AUTH", self.password) == b"+OK\r\n"
+        return wire

@@ -147,6 +147,9 @@ class Peer:
             if number < 10 or wire.request("FLUSHALL") != b"+OK\r\n":
                 raise AssertionError("the store cannot be filled and emptied")
 
+    def uri(self, rank=0):
+        return f"redis://127.0.0.1:{self.port + rank}"
+
     def connect(self):
         return Wire(socket.create_connection(("127.0.0.1", self.port), timeout=START_S))
 

@@ -1,6 +1,6 @@
 """Programs that use python3-redis on several ranks: the client of a cluster, and that of a single
-server on each rank. Called by cluster_clients_test.py with the port of rank 0 and how many ranks
-there are, under a Python that has the package; reports errors."""
+server on each rank. Called by cluster_clients_test.py with the URI of each rank, under a Python
+that has the package; reports errors."""
 
 import sys
 
@@ -13,8 +13,8 @@ def expect(what, found, wanted):
         sys.exit(f"{what}: {found!r}, not {wanted!r}")
 
 
-def of_cluster(port):
-    r = RedisCluster(host="127.0.0.1", port=port)
+def of_cluster(uri):
+    r = RedisCluster.from_url(uri)
     ports = sorted(node.port for node in r.get_nodes())
     expect("nodes", len(set(ports)), len(ports))
     keys = [f"key:{i}" for i in range(200)]
@@ -49,8 +49,8 @@ def of_cluster(port):
     expect("cluster_info", r.cluster_info(target_nodes=r.get_random_node())["cluster_state"], "ok")
 
 
-def of_single_servers(ports):
-    servers = [redis.Redis(port=port) for port in ports]
+def of_single_servers(uris):
+    servers = [redis.Redis.from_url(uri) for uri in uris]
     keys = [f"key:{i}" for i in range(50)]
     for i, key in enumerate(keys):
         servers[i % len(servers)].set(key, i)
@@ -63,7 +63,6 @@ def of_single_servers(ports):
 
 
 if __name__ == "__main__":
-    first, ranks = map(int, sys.argv[1:])
-    of_cluster(first)
-    of_single_servers(range(first, first + ranks))
+    of_cluster(sys.argv[1])
+    of_single_servers(sys.argv[1:])
     print("all as it should be")
