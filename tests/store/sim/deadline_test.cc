@@ -32,6 +32,18 @@ std::array<std::string, 2> keys_of_two_stripes(PlainStore& store) {
   return keys;
 }
 
+/// Holds a key's stripe for this long, from the time at which all agents have arrived.
+void hold(PlainStore& store, SimBarrier& barrier, std::uint32_t me, std::string_view key,
+          double held_ns) {
+  const std::array<std::string_view, 1> mine{key};
+  const auto body = [&](std::span<store::ElementDraft>) {
+    barrier.arrive_and_wait(me);
+    store.fabric().spend(me, held_ns);
+    return true;
+  };
+  if (!store.session(me)->modify_all(mine, body, {}).ok()) barrier.fail("a holder");
+}
+
 }  // namespace
 
 TEST_CASE("store in simulation: an operation on several keys has one timeout for all of them") {
@@ -43,17 +55,8 @@ TEST_CASE("store in simulation: an operation on several keys has one timeout for
   auto barrier = team.barrier();
   double waited_ns = 0;
   team.run([&](std::uint32_t me) {
+    if (me < kHeldNs.size()) return hold(store, barrier, me, keys[me], kHeldNs[me]);
     const auto session = store.session(me);
-    if (me < kHeldNs.size()) {
-      const std::array<std::string_view, 1> mine{keys[me]};
-      const auto hold = [&](std::span<store::ElementDraft>) {
-        barrier.arrive_and_wait(me);
-        store.fabric().spend(me, kHeldNs[me]);
-        return true;
-      };
-      if (!session->modify_all(mine, hold, {}).ok()) barrier.fail("a holder");
-      return;
-    }
     barrier.arrive_and_wait(me);
     const std::array<std::string_view, 2> both{keys[0], keys[1]};
     std::vector<std::optional<std::string>> values;
@@ -83,17 +86,8 @@ TEST_CASE("store in simulation: an operation on one key has one timeout for all 
     auto barrier = team.barrier();
     double waited_ns = 0;
     team.run([&](std::uint32_t me) {
+      if (me == 0) return hold(store, barrier, me, keys[0], 3 * kNs);
       const auto session = store.session(me);
-      if (me == 0) {
-        const std::array<std::string_view, 1> mine{keys[0]};
-        const auto hold = [&](std::span<store::ElementDraft>) {
-          barrier.arrive_and_wait(me);
-          store.fabric().spend(me, 3 * kNs);
-          return true;
-        };
-        if (!session->modify_all(mine, hold, {}).ok()) barrier.fail("a holder");
-        return;
-      }
       barrier.arrive_and_wait(me);
       const std::uint64_t began = session->endpoint().now_ns();
       std::string value;
