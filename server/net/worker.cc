@@ -250,25 +250,27 @@ void Worker::finish_done() {
   // The load falls before the replies leave: a client may connect because of a reply, and is not to
   // find the answered request here.
   tell_load(0);
-  while (!done_.empty()) {
-    const auto connection = std::move(done_.back());
-    done_.pop_back();
-    connection->on_fiber_done();
-    begin_waiting();
-  }
-  // A sweep may have ended, and so may fibers that helped.
-  for (std::size_t idle = fibers_.size() - fibers_.busy(); idle > 0 && done_.empty(); --idle) {
-    begin_waiting();
-  }
+  do {
+    while (!done_.empty()) {
+      const auto connection = std::move(done_.back());
+      done_.pop_back();
+      connection->on_fiber_done();
+    }
+    // A fiber may also be free because a sweep has ended, or one that helped.
+  } while (begin_waiting());
 }
 
-void Worker::begin_waiting() {
-  if (fibers_.busy() == fibers_.size()) return;
-  if (sweep_due_) return begin_sweep();
-  if (waiting_.empty()) return;
-  auto next = std::move(waiting_.front());
-  waiting_.pop_front();
-  start_fiber(std::move(next));
+/// False if nothing waits, or every fiber is busy.
+bool Worker::begin_waiting() {
+  if ((!sweep_due_ && waiting_.empty()) || fibers_.busy() == fibers_.size()) return false;
+  if (sweep_due_) {
+    begin_sweep();
+  } else {
+    auto next = std::move(waiting_.front());
+    waiting_.pop_front();
+    start_fiber(std::move(next));
+  }
+  return true;
 }
 
 void Worker::begin_helping() {

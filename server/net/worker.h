@@ -95,7 +95,7 @@ class Worker final : public Waker {
   void tell_locks(std::size_t fiber);
   void tell_load(std::size_t more);
   std::size_t poll_for_a_slice();
-  void begin_waiting();
+  bool begin_waiting();
   void begin_helping();
   void sweep_later();
   void begin_sweep();
