@@ -69,6 +69,7 @@ bool Connection::run_batch(Executor& executor, const Batch& batch) {
   resp::ReplyWriter replies = writer();
   const std::size_t part = is_stranger() ? kStrangersPart : kOutputHighWater;
   for (std::size_t i = 0; i < batch.size(); ++i) {
+    const Batch::Request request = batch[i];
     Outcome outcome = Outcome::kReplied;
     const std::size_t n = overlapping_from(batch, i);
     const std::size_t executed = n > 1 ? run_together(executor, batch, i, n) : 0;
@@ -77,8 +78,8 @@ bool Connection::run_batch(Executor& executor, const Batch& batch) {
     } else if (!socket_.is_open() || client_.closing) {  // the client has gone, in a wait
       outcome = Outcome::kPaused;
     } else {
-      outcome = server::execute(client_, executor, worker_.service(), batch[i].command,
-                                batch[i].words, replies);
+      outcome = server::execute(client_, executor, worker_.service(), request.command,
+                                request.words, replies);
     }
     if (outcome == Outcome::kPaused) {  // not begun: it is parsed again, if its client is there
       if (i != 0) begin_ = batch[i - 1].end;

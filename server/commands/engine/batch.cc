@@ -27,11 +27,6 @@ bool Batch::add(std::span<const std::string_view> words, std::size_t end) {
   return rows_.size() < kMaxRequests && words_.size() < kKeptWords;
 }
 
-Batch::Request Batch::operator[](std::size_t i) const {
-  const Row& row = rows_[i];
-  return {std::span(words_).subspan(row.first_word, row.words), row.command, row.end};
-}
-
 void Batch::collect_keys(const Row& row) {
   for_each_key(*row.command, std::span(words_).subspan(row.first_word, row.words),
                [&](std::string_view key) {

@@ -54,7 +54,10 @@ class Batch {
   bool is_far() const { return far_ != 0; }
 
   std::size_t size() const { return rows_.size(); }
-  Request operator[](std::size_t i) const;
+  Request operator[](std::size_t i) const {
+    const Row& row = rows_[i];
+    return {std::span(words_).subspan(row.first_word, row.words), row.command, row.end};
+  }
 
  private:
   struct Row {
