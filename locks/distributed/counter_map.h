@@ -93,8 +93,8 @@ class CounterMaps {
   }
 
  private:
-  CounterMap& find(const CounterPlacement& placement, const Topology& topology,
-                   std::uint32_t rank) {
+  [[gnu::noinline]] CounterMap& find(const CounterPlacement& placement, const Topology& topology,
+                                     std::uint32_t rank) {
     const auto known = std::find_if(maps_.begin(), maps_.end(),
                                     [&](const auto& map) { return map->placement == placement; });
     if (known == maps_.end()) {
