@@ -24,6 +24,7 @@
 
 #include "keyway/kvstore/layout/geometry.h"
 #include "keyway/kvstore/layout/location.h"
+#include "keyway/kvstore/layout/placed_keys.h"
 #include "keyway/kvstore/owner/owner_caller.h"
 #include "keyway/kvstore/room/room_maker.h"
 #include "keyway/kvstore/room/write_reserve.h"
@@ -54,7 +55,10 @@ struct SessionCore {
   SessionCore(const SessionCore&) = delete;
   SessionCore& operator=(const SessionCore&) = delete;
 
-  Location place(std::string_view key) const { return location_of(geometry, key, ep.ranks()); }
+  Location place(std::string_view key) {
+    const Location* const known = placed.take(key);
+    return known != nullptr ? *known : location_of(geometry, key, ep.ranks());
+  }
   /// The misses of a local stripe's lock, or of what a read without it needs, and of its bucket
   /// overlap.
   /// `mode` is that of the operation that follows, if it is known.
@@ -174,6 +178,7 @@ struct SessionCore {
   ElementMarks<E> marks;
   StripeGate<E> gate;
   LockAdvisor<E> advisor;
+  PlacedKeys placed;            // filled by Session::prefetch()
   std::vector<Location> batch;  // of the keys of get_many(), or of read_ahead()
   Walker<E> walker;
   Scanner<E> scanner;

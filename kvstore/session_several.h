@@ -24,8 +24,7 @@ namespace keyway::store {
 
 /// The places of several keys; fails on the first that is out of bounds.
 template <fabric::Endpoint E, class Items, class KeyOf>
-Result<std::vector<Location>> place_all(const SessionCore<E>& core, const Items& items,
-                                        KeyOf key_of) {
+Result<std::vector<Location>> place_all(SessionCore<E>& core, const Items& items, KeyOf key_of) {
   std::vector<Location> locations;
   locations.reserve(items.size());
   for (const auto& item : items) {
@@ -128,13 +127,15 @@ void Session<E>::get_many(std::span<const std::string_view> keys, std::span<std:
 template <fabric::Endpoint E>
 std::uint64_t Session<E>::prefetch(std::span<const std::string_view> keys) {
   std::uint64_t far = 0;
+  core_->placed.clear();
   for (std::size_t at = 0; at < keys.size();) {
     std::array<Location, kPrefetchWindow> window;
     std::size_t placed = 0;
     for (const std::size_t end = std::min(keys.size(), at + kPrefetchWindow); at < end; ++at) {
       const std::string_view key = keys[at];
       if (key.empty() || key.size() > kMaxKeyBytes) continue;
-      const Location location = core_->place(key);
+      const Location location = location_of(core_->geometry, key, core_->ep.ranks());
+      core_->placed.add(key, location);
       if (core_->ep.is_local(location.rank)) {
         core_->prefetch(window[placed++] = location, std::nullopt);
       } else if (at < 64) {
