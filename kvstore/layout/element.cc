@@ -24,9 +24,8 @@ std::uint64_t checksum_of(SumSeed seed, const ElementHeader& header, std::uint64
 
 ElementHeader header_of(const ElementHead& head) {
   return {.checksum_and_mark = head.checksum & ~ElementFormat().mark(),
-          .sizes = head.value_bytes | (head.expiry_room ? ElementHeader::kExpiryRoomFlag : 0) |
-                   static_cast<std::uint64_t>(head.key.size() - 1) << 32 |
-                   static_cast<std::uint64_t>(head.version) << 48,
+          .sizes = ElementHeader::sizes_of(head.key.size(), head.value_bytes, head.expiry_room,
+                                           head.version),
           .stamp = head.stamp,
           .proof = head.proof};
 }
@@ -49,15 +48,10 @@ bool element_intact(const ElementFormat& format, const ElementHead& head, std::s
 
 ElementHeader header_for(const ElementFormat& format, std::string_view key, std::string_view value,
                          std::uint64_t expires_at_ms, std::uint16_t version, std::uint32_t stamp) {
-  const bool expires = expires_at_ms != kNoExpiry;
-  ElementHeader header = header_of(
-      ElementHead{.key = key,
-                  .value_bytes = value.size(),
-                  .expires_at_ms = expires_at_ms,
-                  .stamp = format.proof ? stamp : 0,
-                  .version = version,
-                  .expiry_room = format.has_expiry_room(key.size(), value.size(), expires),
-                  .proof = format.proof});
+  const bool room = format.has_expiry_room(key.size(), value.size(), expires_at_ms != kNoExpiry);
+  ElementHeader header{.sizes = ElementHeader::sizes_of(key.size(), value.size(), room, version),
+                       .stamp = format.proof ? stamp : 0,
+                       .proof = format.proof};
   if (format.proof) {
     header.checksum_and_mark = checksum_of(format.seed, header, expires_at_ms, key, value);
   }

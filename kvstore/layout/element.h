@@ -110,6 +110,11 @@ struct ElementHeader {
     std::memcpy(bytes.data() + kSizesOffset, &sizes, sizeof sizes);
     std::memcpy(bytes.data() + kStampOffset, &stamp, sizeof stamp);
   }
+  static constexpr std::uint64_t sizes_of(std::uint64_t key_bytes, std::uint64_t value_bytes,
+                                          bool expiry_room, std::uint16_t version) {
+    return value_bytes | (expiry_room ? kExpiryRoomFlag : 0) | (key_bytes - 1) << 32 |
+           static_cast<std::uint64_t>(version) << 48;
+  }
   ElementFormat format() const { return {.proof = proof}; }
   std::uint64_t first_word() const { return proof ? checksum_and_mark : sizes; }
   std::uint64_t checksum() const { return checksum_and_mark & ~format().mark(); }

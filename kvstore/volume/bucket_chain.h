@@ -178,7 +178,7 @@ class BucketChain {
   void put_element(Access access, fabric::Address at, std::string_view key,
                    const Decision& decision, std::uint16_t version, std::uint32_t stamp);
   template <class Access>
-  void begin_in_place(Access access, fabric::Address at, const Found& found);
+  void begin_in_place(Access access, fabric::Address at);
   template <class Access>
   void put_bytes(Access access, fabric::Address at, std::span<const std::byte> bytes);
   template <class Access>

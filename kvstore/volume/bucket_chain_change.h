@@ -64,11 +64,13 @@ void BucketChain<E>::put_element(Access access, fabric::Address at, std::string_
   if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
     const ElementHeader header = header_for(geometry_.elements(), key, decision.value,
                                             decision.expires_at_ms, version, stamp);
-    std::array<std::byte, kMaxHeaderBytes> first;
-    write_header(first, header, decision.expires_at_ms);
     const std::uint64_t key_at = header.key_at();
     put_bytes(access, at + key_at, std::as_bytes(std::span(key)));
     put_bytes(access, at + key_at + key.size(), std::as_bytes(std::span(decision.value)));
+    // Most elements of a store on one node have a header of one word.
+    if (key_at == sizeof(std::uint64_t)) return ep_.store(access, at, header.first_word());
+    std::array<std::byte, kMaxHeaderBytes> first;
+    write_header(first, header, decision.expires_at_ms);
     put_header(access, at, std::span(first).first(key_at));
   } else {
     const bool expires = decision.expires_at_ms != kNoExpiry;
@@ -83,10 +85,10 @@ void BucketChain<E>::put_element(Access access, fabric::Address at, std::string_
 /// (K9). A reader on another node has the checksum, and would forget the place of a marked element.
 template <fabric::Endpoint E>
 template <class Access>
-void BucketChain<E>::begin_in_place(Access access, fabric::Address at, const Found& found) {
+void BucketChain<E>::begin_in_place(Access access, fabric::Address at) {
   if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
     if (!ep_.one_class()) return;
-    ep_.store(access, at, header_of(found.head).first_word() | geometry_.elements().mark());
+    ep_.store(access, at, ep_.load(access, at) | geometry_.elements().mark());
   }
 }
 
@@ -123,7 +125,7 @@ bool BucketChain<E>::rewrite(Access access, const Location& location, std::strin
   }
   const auto version = static_cast<std::uint16_t>(found.head.version + 1);
   const fabric::Address at{location.rank, found.entry.offset()};
-  begin_in_place(access, at, found);
+  begin_in_place(access, at);
   put_element(access, at, key, decision, version, found.head.stamp);
   note({location, key, found, &decision});
   turn_if_begun_anew(access, location, version);

@@ -80,7 +80,7 @@ Code BucketChain<E>::overwrite_in_place(Access access, const Location& location,
   change.apply(value);
   change.write_head(composed_);
   const ElementChange::Extent changed = change.changed();
-  begin_in_place(access, at, found);
+  begin_in_place(access, at);
   if (changed.bytes() > 0) {
     put_bytes(access, at + value_at + changed.begin,
               value.subspan(changed.begin - window.begin, changed.bytes()));
