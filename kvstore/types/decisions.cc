@@ -7,14 +7,12 @@
 
 namespace keyway::store {
 
-Status check_key(std::string_view key) {
-  if (!key.empty() && key.size() <= kMaxKeyBytes) return {};
+Status refuse_key(std::uint64_t bytes) {
   return {Code::kInvalidArgument,
-          fmt::format("a key has {} bytes; it must have 1 to {}", key.size(), kMaxKeyBytes)};
+          fmt::format("a key has {} bytes; it must have 1 to {}", bytes, kMaxKeyBytes)};
 }
 
-Status check_value(std::uint64_t bytes) {
-  if (bytes <= kMaxValueBytes) return {};
+Status refuse_value(std::uint64_t bytes) {
   return {Code::kInvalidArgument,
           fmt::format("a value has {} bytes; it may have at most {}", bytes, kMaxValueBytes)};
 }

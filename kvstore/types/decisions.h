@@ -17,9 +17,16 @@
 
 namespace keyway::store {
 
+// kInvalidArgument with a sentence.
+Status refuse_key(std::uint64_t bytes);
+Status refuse_value(std::uint64_t bytes);
 /// kInvalidArgument with a sentence.
-Status check_key(std::string_view key);
-Status check_value(std::uint64_t bytes);
+inline Status check_key(std::string_view key) {
+  return !key.empty() && key.size() <= kMaxKeyBytes ? Status() : refuse_key(key.size());
+}
+inline Status check_value(std::uint64_t bytes) {
+  return bytes <= kMaxValueBytes ? Status() : refuse_value(bytes);
+}
 /// For a transaction, which names each key once.
 Status check_named_once(std::span<const std::string_view> keys);
 
