@@ -32,13 +32,14 @@ template <class Keys>
 class KeyOperations {
  public:
   Status get(std::string_view key, std::string& out);
-  Status read(std::string_view key, Reader reader);
+  [[gnu::hot]] Status read(std::string_view key, Reader reader);
   Status read_part(std::string_view key, RangeOf range_of, PartReader reader);
   /// Bytes [offset, offset + length) of the value, cut at its end.
   Status get_range(std::string_view key, std::uint64_t offset, std::uint64_t length,
                    std::string& out);
 
-  Status put(std::string_view key, std::string_view value, const PutOptions& options = {});
+  [[gnu::hot]] Status put(std::string_view key, std::string_view value,
+                          const PutOptions& options = {});
   Status compare_and_set(std::string_view key, std::string_view expected, std::string_view value);
   Status erase(std::string_view key);
   Result<std::int64_t> increment(std::string_view key, std::int64_t delta);

@@ -92,7 +92,7 @@ class Session : public KeyOperations<Session<E>> {
   // --- several keys
   void get_many(std::span<const std::string_view> keys, std::span<std::string> out,
                 std::span<Code> codes);
-  std::uint64_t prefetch(std::span<const std::string_view> keys);
+  [[gnu::hot]] std::uint64_t prefetch(std::span<const std::string_view> keys);
   std::uint64_t read_ahead(std::span<const std::string_view> keys);
   Status read_all(std::span<const std::string_view> keys, ElementsReader reader);
   Status put_all(std::span<const std::pair<std::string_view, std::string_view>> pairs,

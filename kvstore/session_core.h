@@ -62,10 +62,10 @@ struct SessionCore {
   /// The misses of a local stripe's lock, or of what a read without it needs, and of its bucket
   /// overlap.
   /// `mode` is that of the operation that follows, if it is known.
-  void prefetch(const Location& location, std::optional<locks::Mode> mode);
+  [[gnu::hot]] void prefetch(const Location& location, std::optional<locks::Mode> mode);
   /// The elements of local buckets that were prefetched. It reads their lines without the locks, a
   /// word at a time, to find the elements. The words may be stale.
-  void prefetch_elements(std::span<const Location> window);
+  [[gnu::hot]] void prefetch_elements(std::span<const Location> window);
 
   /// The deadline of an operation on one key that begins now, whatever ways it takes. A key of this
   /// rank, or in a store of one node, has one wait, with which its deadline begins.
@@ -76,8 +76,8 @@ struct SessionCore {
   /// Locks the stripe of one key as a separate operation. The lock, or the check of its kind, and
   /// the read of the key's bucket line, which comes next in any case, are one round trip if the
   /// stripe is remote. `expected` as for BucketChain::post_first().
-  Result<locks::StripeGrant> enter(const Location& location, locks::Mode mode, Deadline until,
-                                   EntryWord expected = {});
+  [[gnu::hot]] Result<locks::StripeGrant> enter(const Location& location, locks::Mode mode,
+                                                Deadline until, EntryWord expected = {});
   /// The same for a local key, without waiting: kBusy if the lock is taken. `waited`: an earlier
   /// try has ended like that.
   Result<locks::StripeGrant> try_enter(const Location& location, locks::Mode mode, bool waited);
@@ -124,8 +124,8 @@ struct SessionCore {
   /// Locks, shows, applies. When the heap is full, room is made if it can be, and the change is
   /// tried again, with a deadline of that try.
   template <class Mutate>
-  Status change(const Location& location, std::string_view key, Deadline until, ValueRange range,
-                Mutate&& mutate);
+  [[gnu::hot]] Status change(const Location& location, std::string_view key, Deadline until,
+                             ValueRange range, Mutate&& mutate);
   /// The same on a local key, once and without waiting for the stripe's lock: kBusy if it is taken.
   /// `waited`: an earlier try has ended like that. `status` says how it ended before the lock is
   /// released, which may find no memory.

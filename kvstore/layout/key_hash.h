@@ -23,6 +23,6 @@ constexpr std::uint32_t owner_of_slot(std::uint32_t slot, std::uint32_t ranks) {
   return static_cast<std::uint32_t>(static_cast<std::uint64_t>(slot) * ranks / kSlots);
 }
 /// SipHash-1-3. Geometry::hash_of() applies a store's own secret.
-std::uint64_t hash_key(const HashSecret& secret, std::string_view key);
+[[gnu::hot]] std::uint64_t hash_key(const HashSecret& secret, std::string_view key);
 
 }  // namespace keyway::store

@@ -60,7 +60,7 @@ class ReplyWriter {
   void error(std::string_view sentence);
   void integer(std::int64_t value);
   /// Any bytes.
-  void bulk(std::string_view bytes);
+  [[gnu::hot]] void bulk(std::string_view bytes);
   /// The same, with a call of between() after each `part` bytes: for those that take long to copy.
   template <class Between>
   void bulk_in_parts(std::string_view bytes, std::size_t part, Between&& between) {
@@ -72,7 +72,7 @@ class ReplyWriter {
     end_bulk(bytes);
   }
   /// A null instead of bytes.
-  void null();
+  [[gnu::hot]] void null();
   /// A null instead of an array.
   void null_array();
   void boolean(bool value);
@@ -101,9 +101,9 @@ class ReplyWriter {
   static constexpr std::size_t kUnlimited = std::numeric_limits<std::size_t>::max();
 
   bool is_resp3() const { return version_ == Version::kResp3; }
-  void line(char type, std::string_view text);
+  [[gnu::hot]] void line(char type, std::string_view text);
   void count(char type, std::uint64_t value);
-  void append(std::string_view bytes);
+  [[gnu::hot]] void append(std::string_view bytes);
   /// Whether this many bytes may be appended; there is room for them then. A1, A2.
   bool fits(std::size_t bytes) {
     const std::size_t needed = out_.size() + bytes;

@@ -41,7 +41,7 @@ class RequestParser {
   /// words(), the caller drops the first consumed() of them: those of the request, and of requests
   /// without a word before it. Else they may only move and grow. After kError nothing is parsed any
   /// more.
-  Step parse(std::string_view bytes, const RequestLimits& limits);
+  [[gnu::hot]] Step parse(std::string_view bytes, const RequestLimits& limits);
 
   /// Forgets the bytes of which no request has come yet: the caller comes again with them, and may
   /// have taken back requests that it has dropped. After kError, too.
@@ -68,7 +68,7 @@ class RequestParser {
   }
 
   void start_anew();
-  bool take_whole(std::string_view bytes, const RequestLimits& limits);
+  [[gnu::hot]] bool take_whole(std::string_view bytes, const RequestLimits& limits);
   Step parse_array(std::string_view bytes, const RequestLimits& limits);
   Step parse_inline(std::string_view bytes, const RequestLimits& limits);
   Step begin_array(std::string_view bytes, const RequestLimits& limits);

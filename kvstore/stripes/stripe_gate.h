@@ -147,7 +147,7 @@ class StripeGuard {
       : gate_(gate), rank_(rank), stripe_(stripe), grant_(grant) {}
   StripeGuard(const StripeGuard&) = delete;
   StripeGuard& operator=(const StripeGuard&) = delete;
-  ~StripeGuard() noexcept(false) { gate_.release(rank_, stripe_, grant_); }
+  [[gnu::hot]] ~StripeGuard() noexcept(false) { gate_.release(rank_, stripe_, grant_); }
 
  private:
   StripeGate<E>& gate_;

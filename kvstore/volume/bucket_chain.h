@@ -84,8 +84,9 @@ class BucketChain {
   /// is read together with the first line if it is in the block of the entry `expected`. With
   /// `first`, that has been done already: by post_first(), or the bytes are there.
   template <class Access>
-  Code locate(Access access, const Location& location, std::string_view key, Found& found,
-              const Bucket* first = nullptr, const BlockAtHand& expected = {});
+  [[gnu::hot]] Code locate(Access access, const Location& location, std::string_view key,
+                           Found& found, const Bucket* first = nullptr,
+                           const BlockAtHand& expected = {});
   /// Makes of a key that locate() has looked for what was decided of it. K3.
   template <class Access>
   Status apply(Access access, const Location& location, std::string_view key,
@@ -142,7 +143,7 @@ class BucketChain {
   std::span<Line> lines() { return lines_; }
   /// Writes changed lines back, and with any of them the first (K6).
   template <class Access>
-  void commit(Access access, const Location& location);
+  [[gnu::hot]] void commit(Access access, const Location& location);
   void reserve_lines(std::size_t lines) { lines_.reserve(lines); }
   /// Makes room for an element that is written to a remote rank (K3).
   void reserve_composed(std::uint64_t bytes) { composed_.reserve(bytes); }
@@ -166,8 +167,8 @@ class BucketChain {
 
   // bucket_chain_change.h: the places of change, and what they are made of
   template <class Access>
-  Status write(Access access, const Location& location, std::string_view key,
-               const Decision& decision, const Found& found, std::uint64_t spare = 0);
+  [[gnu::hot]] Status write(Access access, const Location& location, std::string_view key,
+                            const Decision& decision, const Found& found, std::uint64_t spare = 0);
   template <class Access>
   bool rewrite(Access access, const Location& location, std::string_view key,
                const Decision& decision, const Found& found);
@@ -175,12 +176,13 @@ class BucketChain {
   void erase(Access access, const Location& location, std::string_view key, const Found& found);
   void note(const KeyChange& change) { counters_.count(change); }
   template <class Access>
-  void put_element(Access access, fabric::Address at, std::string_view key,
-                   const Decision& decision, std::uint16_t version, std::uint32_t stamp);
+  [[gnu::hot]] void put_element(Access access, fabric::Address at, std::string_view key,
+                                const Decision& decision, std::uint16_t version,
+                                std::uint32_t stamp);
   template <class Access>
   void begin_in_place(Access access, fabric::Address at);
   template <class Access>
-  void put_bytes(Access access, fabric::Address at, std::span<const std::byte> bytes);
+  [[gnu::hot]] void put_bytes(Access access, fabric::Address at, std::span<const std::byte> bytes);
   template <class Access>
   void put_header(Access access, fabric::Address at, std::span<const std::byte> header);
   std::uint32_t stamp_of_next_change(const Location& location);

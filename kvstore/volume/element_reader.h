@@ -44,8 +44,8 @@ class ElementReader {
   /// Searches for the key among the entries of one line. Inline elements stay where the line is.
   /// kCorruption is the only failure; `found.at` says whether the key is there.
   template <class Access>
-  Code match(Access access, const Location& location, const Bucket& line, std::string_view key,
-             Found& found, const BlockAtHand& at_hand = {});
+  [[gnu::hot]] Code match(Access access, const Location& location, const Bucket& line,
+                          std::string_view key, Found& found, const BlockAtHand& at_hand = {});
   /// Shows a range of the value of what was found: in place if it is at hand.
   template <class Access>
   Code show(Access access, std::uint32_t rank, const Found& found, ValueRange range,

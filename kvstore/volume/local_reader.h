@@ -73,7 +73,7 @@ class LocalReader {
   bool by_changes() const { return reads_ && one_node_; }
   /// Looks for a key of this node. kUnknown: take the lock. The element of one that is there is
   /// element(), until the next read.
-  Verdict read(const Location& location, std::string_view key, bool has_written) {
+  [[gnu::hot]] Verdict read(const Location& location, std::string_view key, bool has_written) {
     if (has_written) ep_.fence();  // LR3
     if (!one_node_) return read_proven(location, key);
     const fabric::Address changes = geometry_.changes(location.rank, location.stripe);
@@ -97,8 +97,8 @@ class LocalReader {
   static constexpr int kMaxLines = 8;
   static constexpr std::uint64_t kWordBytes = sizeof(std::uint64_t);
 
-  Verdict search(const Location& location, std::string_view key);
-  Verdict search_line(const Location& location, std::string_view key);
+  [[gnu::hot]] Verdict search(const Location& location, std::string_view key);
+  [[gnu::hot]] Verdict search_line(const Location& location, std::string_view key);
   Verdict judge_inline(std::uint32_t at, std::string_view key);
   Verdict judge_block(std::uint32_t rank, EntryWord entry, std::string_view key);
   Verdict read_proven(const Location& location, std::string_view key);

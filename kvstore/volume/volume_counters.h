@@ -44,7 +44,7 @@ class VolumeCounters {
 
   /// Counts the expiry of a key that changes, and keeps K7. How many elements there are changes
   /// with write_element_count().
-  void count(const KeyChange& change);
+  [[gnu::hot]] void count(const KeyChange& change);
   /// Counts the elements that have come and gone in a stripe since the last call.
   void write_element_count(const Location& location);
   /// K6: the version of a bucket's first line wraps around.

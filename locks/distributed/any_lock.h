@@ -94,8 +94,8 @@ class AnyLock {
   /// The same. A kind that can calls post_reads() to post reads of the lock's home rank together
   /// with its own operations; the grant's `read_first` says whether they were made under the lock.
   template <fabric::Endpoint E, class PostReads>
-  Result<Grant> acquire(LockAgent<E>& agent, const LockSite& site, Mode mode, Deadline deadline,
-                        PostReads&& post_reads) const {
+  [[gnu::hot]] Result<Grant> acquire(LockAgent<E>& agent, const LockSite& site, Mode mode,
+                                     Deadline deadline, PostReads&& post_reads) const {
     const auto take = [&](const auto& kind) {
       if constexpr (requires { kind.acquire(agent, site, mode, deadline, post_reads); }) {
         return kind.acquire(agent, site, mode, deadline, post_reads);
@@ -113,7 +113,7 @@ class AnyLock {
     });
   }
   template <fabric::Endpoint E>
-  void release(LockAgent<E>& agent, const LockSite& site, Grant& grant) const {
+  [[gnu::hot]] void release(LockAgent<E>& agent, const LockSite& site, Grant& grant) const {
     std::visit([&](const auto& kind) { kind.release(agent, site, grant); }, kind_);
     if (grant.timed_ns != 0) [[unlikely]] {
       agent.times->hold_ns.record(agent.ep.now_ns() - grant.timed_ns);

@@ -78,8 +78,9 @@ class BasicStripeLock {
   /// has one kind; the grant says whether the reads are complete and were made under the lock. It
   /// may be called more than once: the last call counts.
   template <fabric::Endpoint E, class PostFirst>
-  Result<StripeGrant> acquire(LockAgent<E>& agent, const StripeSite& site, Mode mode,
-                              Deadline deadline, KindIndex& known, PostFirst&& post_first) const {
+  [[gnu::hot]] Result<StripeGrant> acquire(LockAgent<E>& agent, const StripeSite& site, Mode mode,
+                                           Deadline deadline, KindIndex& known,
+                                           PostFirst&& post_first) const {
     if constexpr (requires(L kind) {
                     kind.acquire(agent, site.first, mode, deadline, post_first);
                   }) {

@@ -21,7 +21,7 @@ struct Waited {
 };
 
 /// For the calling fiber; zero outside a pool's fibers.
-Waited waited();
+[[gnu::hot]] Waited waited();
 
 /// How often this thread's fibers have made progress.
 struct Progress {

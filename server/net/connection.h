@@ -78,7 +78,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   /// The event that the client's request waits for may have happened.
   void wake();
   /// On a fiber with its own executor and batch: executes complete requests. The worker calls it.
-  void run_on_fiber(Executor& executor, Batch& batch);
+  [[gnu::hot]] void run_on_fiber(Executor& executor, Batch& batch);
   /// After run_on_fiber(), on the worker's own stack.
   void on_fiber_done();
 
@@ -101,14 +101,14 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   void look_again_soon();
 
   // connection_execute.cc
-  resp::RequestLimits request_limits() const;
-  resp::RequestParser::Step parse(Batch& batch);
-  bool is_stranger() const;
-  bool run_batch(Executor& executor, const Batch& batch);
-  std::size_t overlapping_from(const Batch& batch, std::size_t i);
+  [[gnu::hot]] resp::RequestLimits request_limits() const;
+  [[gnu::hot]] resp::RequestParser::Step parse(Batch& batch);
+  [[gnu::hot]] bool is_stranger() const;
+  [[gnu::hot]] bool run_batch(Executor& executor, const Batch& batch);
+  [[gnu::hot]] std::size_t overlapping_from(const Batch& batch, std::size_t i);
   std::size_t run_together(Executor& executor, const Batch& batch, std::size_t first,
                            std::size_t n);
-  void run_requests(Executor& executor, Batch& batch);
+  [[gnu::hot]] void run_requests(Executor& executor, Batch& batch);
   void schedule_more();
 
   // connection_output.cc

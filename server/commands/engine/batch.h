@@ -37,9 +37,9 @@ class Batch {
   void clear();
   /// Adds a request, with words that stay in place until it has been executed, and its end in the
   /// received bytes. False if no other may be added: the batch is full, or T1.
-  bool add(std::span<const std::string_view> words, std::size_t end);
+  [[gnu::hot]] bool add(std::span<const std::string_view> words, std::size_t end);
   /// Prefetches the memory of the keys of all requests, if there are several.
-  void prefetch(Session& session);
+  [[gnu::hot]] void prefetch(Session& session);
   /// How many requests from `i` on, at least 1, are to be executed at the same time: each reads or
   /// writes one key, all of different slots, and at least two of these are on other nodes, so that
   /// there is something to wait for. Not writes that show the old value: it may be long.
@@ -69,7 +69,7 @@ class Batch {
     std::uint32_t slot = kNotIndependent;  // of its only key; where is_far()
   };
   static constexpr std::uint32_t kNotIndependent = ~0U;
-  void collect_keys(const Row& row);
+  [[gnu::hot]] void collect_keys(const Row& row);
 
   static constexpr std::size_t kKeptWords = 1024;
 

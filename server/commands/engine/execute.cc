@@ -156,8 +156,8 @@ bool is_refused(Client& client, const Service& service, const Command& command,
 }
 
 /// Runs a command outside of a transaction. False if memory was lacking.
-bool run(Client& client, Executor& executor, Service& service, const Command& command,
-         std::span<const std::string_view> words, resp::ReplyWriter& out) {
+[[gnu::hot]] bool run(Client& client, Executor& executor, Service& service, const Command& command,
+                      std::span<const std::string_view> words, resp::ReplyWriter& out) {
   CommandSession outside(executor.session, executor.value);
   const bool ran = has_memory(executor, out, [&] {
     call_command({client, outside, service, command, words, out});

@@ -125,8 +125,9 @@ struct Executor {
 Outcome execute(Client& client, Executor& executor, Service& service,
                 std::span<const std::string_view> words, resp::ReplyWriter& out);
 /// The same, with the command that the first word names, or null if it names none.
-Outcome execute(Client& client, Executor& executor, Service& service, const Command* named,
-                std::span<const std::string_view> words, resp::ReplyWriter& out);
+[[gnu::hot]] Outcome execute(Client& client, Executor& executor, Service& service,
+                             const Command* named, std::span<const std::string_view> words,
+                             resp::ReplyWriter& out);
 
 /// Whether requests of the client may be executed at the same time, if they are independent: not in
 /// a transaction, nor without replies, nor while clients are paused.

@@ -27,7 +27,7 @@ class Table {
   Table& operator=(Table&&) = default;
 
   /// The command of this name in any case; null when there is none.
-  const Command* find(std::string_view name) const;
+  [[gnu::hot]] const Command* find(std::string_view name) const;
   /// All rows that are not subcommands.
   CommandRows commands() const { return CommandRows(rows_).first(commands_); }
   /// Commands, then subcommands: the index is the number.
@@ -37,7 +37,7 @@ class Table {
   explicit Table(std::vector<Command> rows);
 
   static constexpr std::size_t kSlots = 256;  // at least twice the number of commands
-  static std::size_t slot_of(std::string_view name);
+  [[gnu::hot]] static std::size_t slot_of(std::string_view name);
   Status give_subcommands();
   Status add_to_index();
 

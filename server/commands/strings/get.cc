@@ -40,7 +40,7 @@ std::optional<ExpiryOptions> expiry_options(const Call& call, std::size_t first)
   return options;
 }
 
-void run_get(const Call& call) {
+[[gnu::hot]] void run_get(const Call& call) {
   const Status status = call.session.read(
       call.key(), [&](const ElementState& element) { call.value(element.value); });
   if (status.ok()) return call.looked_up(true);

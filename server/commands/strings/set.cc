@@ -75,7 +75,7 @@ void set_for(const Call& call, TimeUnit unit) {
   call.ok();
 }
 
-void run_set(const Call& call) {
+[[gnu::hot]] void run_set(const Call& call) {
   SetOptions options;
   for (std::size_t i = 3; i < call.count(); ++i) {
     if (!take_option(call, i, options)) return call.error(kSyntaxError);
