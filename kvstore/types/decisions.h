@@ -17,7 +17,7 @@
 
 namespace keyway::store {
 
-// kInvalidArgument with a sentence.
+/// The sentences of the next two.
 Status refuse_key(std::uint64_t bytes);
 Status refuse_value(std::uint64_t bytes);
 /// kInvalidArgument with a sentence.

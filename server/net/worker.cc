@@ -245,7 +245,8 @@ void Worker::start_fiber(std::shared_ptr<Connection> connection) {
   fibers_.run();
 }
 
-/// On the loop's own stack, so that what follows does not run on a fiber's.
+/// On the loop's own stack, so that what follows does not run on a fiber's. Leaves no reply unsent,
+/// for the loop may then sleep.
 void Worker::finish_done() {
   // The load falls before the replies leave: a client may connect because of a reply, and is not to
   // find the answered request here.

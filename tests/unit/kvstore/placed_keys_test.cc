@@ -12,13 +12,26 @@ TEST_CASE("placed keys: each is found once, in order") {
   PlacedKeys placed;
   placed.add("a", numbered(1));
   placed.add("b", numbered(2));
-  CHECK(placed.take("b") == nullptr);  // the next one is "a"
   REQUIRE(placed.take("a") != nullptr);
   CHECK(placed.take("a") == nullptr);
   const Location* const second = placed.take("b");
   REQUIRE(second != nullptr);
   CHECK(second->hash == 2);
   CHECK(placed.take("b") == nullptr);
+}
+
+TEST_CASE("placed keys: keys that nobody asks for are passed, not too many at a time") {
+  PlacedKeys placed;
+  for (std::uint64_t i = 0; i < 2 * PlacedKeys::kAhead + 1; ++i) {
+    placed.add(std::to_string(i), numbered(i));
+  }
+  const Location* const found = placed.take(std::to_string(PlacedKeys::kAhead - 1));
+  REQUIRE(found != nullptr);
+  CHECK(found->hash == PlacedKeys::kAhead - 1);
+  CHECK(placed.take("0") == nullptr);  // passed
+  CHECK(placed.take(std::to_string(2 * PlacedKeys::kAhead)) == nullptr);
+  CHECK(placed.take(std::to_string(PlacedKeys::kAhead)) != nullptr);
+  CHECK(placed.take(std::to_string(2 * PlacedKeys::kAhead)) != nullptr);
 }
 
 TEST_CASE("placed keys: a key named twice is found twice") {
