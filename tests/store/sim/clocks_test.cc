@@ -158,6 +158,34 @@ TEST_CASE("clocks: a key that one owner's clock found past is past for its own o
   CHECK(second->now_ms(names[1]) >= kExpiry);
 }
 
+TEST_CASE("clocks: of several owners the latest counts, whichever it is") {
+  for (const std::uint32_t late : {0u, 1u}) {
+    CAPTURE(late);
+    ClockedStore store({.ranks = 2, .machine = shaken_machine(1, 0)});
+    std::array<TickingClock, 2> clocks;
+    const std::array sessions = {store.session(0, clocks[0].wall()),
+                                 store.session(1, clocks[1].wall())};
+    std::array<std::string, 2> names;  // a key of each rank
+    for (int i = 0; names[0].empty() || names[1].empty(); ++i) {
+      const std::string name = fmt::format("key {}", i);
+      names[sessions[0]->stripe_of(name).rank] = name;
+    }
+    for (const std::string& name : names) {
+      REQUIRE(sessions[late]->put(name, kValue, {.expires_at_ms = kExpiry}).ok());
+    }
+    clocks[late].now = kExpiry + 3000;
+    clocks[1 - late].now = kExpiry - 3000;
+    std::string value;
+    REQUIRE(sessions[late]->get(names[late], value) == Code::kNotFound);
+    for (const auto& session : sessions) {
+      std::vector<std::optional<std::string>> out;
+      REQUIRE(session->get_all(Keys{names[0], names[1]}, out).ok());
+      CHECK(!out[0].has_value());
+      CHECK(!out[1].has_value());
+    }
+  }
+}
+
 TEST_CASE("clocks: a session that comes later begins at the latest time that was told") {
   SharedExpiry world(1);
   world.clock.now = kExpiry;
