@@ -55,9 +55,11 @@ struct SessionCore {
   SessionCore(const SessionCore&) = delete;
   SessionCore& operator=(const SessionCore&) = delete;
 
+  Location location(std::string_view key) const { return location_of(geometry, key, ep.ranks()); }
+  /// The same for an operation, which may name a key that has been prefetched.
   Location place(std::string_view key) {
     const Location* const known = placed.take(key);
-    return known != nullptr ? *known : location_of(geometry, key, ep.ranks());
+    return known != nullptr ? *known : location(key);
   }
   /// The misses of a local stripe's lock, or of what a read without it needs, and of its bucket
   /// overlap.

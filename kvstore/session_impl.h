@@ -309,7 +309,7 @@ std::uint64_t Session<E>::stored_bytes(std::string_view key, const ElementInfo& 
 
 template <fabric::Endpoint E>
 StripePlace Session<E>::stripe_of(std::string_view key) const {
-  const Location location = location_of(core_->geometry, key, core_->ep.ranks());
+  const Location location = core_->location(key);
   return {location.rank, location.stripe};
 }
 

@@ -134,7 +134,7 @@ std::uint64_t Session<E>::prefetch(std::span<const std::string_view> keys) {
     for (const std::size_t end = std::min(keys.size(), at + kPrefetchWindow); at < end; ++at) {
       const std::string_view key = keys[at];
       if (key.empty() || key.size() > kMaxKeyBytes) continue;
-      const Location location = location_of(core_->geometry, key, core_->ep.ranks());
+      const Location location = core_->location(key);
       core_->placed.add(key, location);
       if (core_->ep.is_local(location.rank)) {
         core_->prefetch(window[placed++] = location, std::nullopt);
