@@ -85,7 +85,7 @@ void add_commands(Families& families, const Service& service) {
                 MetricType::Counter);
   Family rejected(families, "keyway_commands_rejected_total",
                   "Requests that were refused before they ran.", MetricType::Counter);
-  Family durations(families, "keyway_command_duration_seconds", "How long calls took.",
+  Family durations(families, "keyway_command_duration_seconds", "Durations of calls.",
                    MetricType::Histogram);
   for (std::size_t number = 0; number < command_numbers(); ++number) {
     const CommandTotals totals = service.statistics.command(number);
@@ -108,14 +108,14 @@ void add_connections(Families& families, const Service& service) {
   const Totals totals = service.statistics.totals();
   add_gauge(families, "keyway_connections", "Clients connected at present.",
             service.statistics.connections());
-  add_gauge(families, "keyway_connections_limit", "Clients that there may be at one time.",
+  add_gauge(families, "keyway_connections_limit", "Maximum number of clients at one time.",
             +service.settings.most_clients);
-  add_counter(families, "keyway_connections_received_total", "Clients that have come.",
+  add_counter(families, "keyway_connections_received_total", "Connections accepted.",
               totals.connections_all);
-  add_counter(families, "keyway_connections_rejected_total",
-              "Clients that were sent away, as there were too many.", totals.connections_rejected);
+  add_counter(families, "keyway_connections_rejected_total", "Connections rejected at the limit.",
+              totals.connections_rejected);
   add_gauge(families, "keyway_connections_blocked",
-            "Clients whose request waits for something, as KW.LOCK does.",
+            "Clients with a waiting request, such as KW.LOCK.",
             service.statistics.connections_parked());
   add_counter(families, "keyway_received_bytes_total", "Bytes that clients have sent.",
               totals.bytes_in);
@@ -125,12 +125,13 @@ void add_connections(Families& families, const Service& service) {
 void add_store(Families& families, const Service& service) {
   const Totals totals = service.statistics.totals();
   {
-    Family lookups(families, "keyway_key_lookups_total", "Keys that were to be read.",
+    Family lookups(families, "keyway_key_lookups_total", "Lookups of keys by reads.",
                    MetricType::Counter);
     lookups.add(totals.hits, {{"found", "yes"}});
     lookups.add(totals.misses, {{"found", "no"}});
   }
-  add_counter(families, "keyway_expired_total", "Keys that the sweep has removed.", totals.expired);
+  add_counter(families, "keyway_expired_total", "Expired keys that the sweep has removed.",
+              totals.expired);
   const VolumeFigures& volumes = service.volumes;
   add_gauge(families, "keyway_elements", "Keys in the memory of this server.",
             volumes.elements.value());
@@ -138,18 +139,18 @@ void add_store(Families& families, const Service& service) {
   add_gauge(families, "keyway_longest_chain_lines",
             "Lines of 64 bytes in the longest chain of a bucket since the start.",
             volumes.longest_chain_lines.value());
-  add_gauge(families, "keyway_memory_bytes", "The store's segments, all included.",
+  add_gauge(families, "keyway_memory_bytes", "Memory of the store's segments.",
             volumes.segment_bytes.value());
-  add_gauge(families, "keyway_heap_bytes", "The heaps in them.", volumes.heap_bytes.value());
-  add_gauge(families, "keyway_heap_free_bytes", "What of the heaps is free.",
+  add_gauge(families, "keyway_heap_bytes", "Memory of the heaps in the segments.",
+            volumes.heap_bytes.value());
+  add_gauge(families, "keyway_heap_free_bytes", "Free bytes of the heaps.",
             volumes.heap_free_bytes.value());
 }
 
 void add_locks(Families& families, const Service& service) {
   const LockTotals locks = service.statistics.locks();
   {
-    Family grants(families, "keyway_lock_grants_total", "Locks that were had.",
-                  MetricType::Counter);
+    Family grants(families, "keyway_lock_grants_total", "Grants of locks.", MetricType::Counter);
     grants.add(locks.shared, {{"mode", "shared"}});
     grants.add(locks.exclusive, {{"mode", "exclusive"}});
   }
@@ -157,8 +158,7 @@ void add_locks(Families& families, const Service& service) {
               "Reads of keys of this node that took no lock.", locks.not_needed);
   {
     Family reads(families, "keyway_remote_reads_total",
-                 "Reads of single keys on other nodes that tried to do without locks.",
-                 MetricType::Counter);
+                 "Reads of single keys on other nodes, by the way they took.", MetricType::Counter);
     reads.add(locks.warm, {{"way", "warm"}});
     reads.add(locks.cold, {{"way", "cold"}});
     reads.add(locks.refused, {{"way", "locked"}});
@@ -167,35 +167,34 @@ void add_locks(Families& families, const Service& service) {
   add_counter(families, "keyway_remote_edits_total", "Edits of other nodes' keys by their owners.",
               locks.edits_by_owners);
   add_counter(families, "keyway_remote_messages_total",
-              "Operations of the fabric that requests have sent to other nodes.", locks.messages);
-  add_counter(families, "keyway_remote_round_trips_total", "Waits for such operations.",
+              "Operations that requests sent to other nodes.", locks.messages);
+  add_counter(families, "keyway_remote_round_trips_total", "Waits for operations on other nodes.",
               locks.round_trips);
   add_counter(families, "keyway_fabric_loopbacks_total",
-              "Operations of the fabric that requests have made on this node.", locks.loopbacks);
+              "Operations of requests on this node that went through the fabric.", locks.loopbacks);
   add_counter(families, "keyway_fabric_flushes_total", "Calls of MPI_Win_flush for requests.",
               locks.flushes);
   add_counter(families, "keyway_remote_reads_repeated_total",
-              "Elements of other nodes that reads asked for again.", locks.reads_repeated);
-  add_counter(families, "keyway_lock_contended_total", "Acquires that had to wait.",
-              locks.contended);
-  add_counter(families, "keyway_lock_handovers_total", "Releases that woke who was next.",
+              "Elements of other nodes that reads fetched again.", locks.reads_repeated);
+  add_counter(families, "keyway_lock_contended_total", "Acquires that waited.", locks.contended);
+  add_counter(families, "keyway_lock_handovers_total", "Releases that woke the next waiter.",
               locks.handed_over);
-  add_counter(families, "keyway_lock_timeouts_total", "Acquires that were given up.",
-              locks.timeouts);
+  add_counter(families, "keyway_lock_timeouts_total", "Acquires that timed out.", locks.timeouts);
 }
 
 void add_ranks(Families& families, const Service& service) {
   constexpr std::size_t kFamilies = 4;
   families.reserve(families.size() + kFamilies);  // the four are filled side by side
   Family waits(families, "keyway_rank_waits_total",
-               "Waits of requests for a rank that ended in its answer.", MetricType::Counter);
-  Family durations(families, "keyway_rank_wait_seconds_total", "How long those took, in all.",
-                   MetricType::Counter);
+               "Waits of requests for a rank that it answered.", MetricType::Counter);
+  Family durations(families, "keyway_rank_wait_seconds_total",
+                   "Total time of the waits that the rank answered.", MetricType::Counter);
   Family unanswered(families, "keyway_rank_waits_unanswered_total",
-                    "Waits that ended at a deadline.", MetricType::Counter);
-  Family silent(families, "keyway_rank_silent",
-                "1 if a request has waited for the rank for a second, and none is answered since.",
-                MetricType::Gauge);
+                    "Waits of requests for a rank that ended at a deadline.", MetricType::Counter);
+  Family silent(
+      families, "keyway_rank_silent",
+      "1 if a request has waited for the rank for a second, and no later one was answered.",
+      MetricType::Gauge);
   for (std::uint32_t rank = 0; rank < service.server_info.ranks; ++rank) {
     const RankWaits of = service.rank_waits(rank);
     const Labels labels = {{"rank", std::to_string(rank)}};
@@ -220,11 +219,12 @@ void add_hot(Families& families, const Service& service) {
 
 void add_process(Families& families, const Service& service) {
   const ServerInfo& server_info = service.server_info;
-  Family(families, "keyway_build_info", "1, for the labels.", MetricType::Gauge)
+  Family(families, "keyway_build_info", "Constant 1; the labels are the version and the revision.",
+         MetricType::Gauge)
       .add(1.0, {{"version", server_info.version}, {"revision", server_info.revision}});
-  add_gauge(families, "keyway_uptime_seconds", "Since the server began.",
+  add_gauge(families, "keyway_uptime_seconds", "Time since the start of the server.",
             static_cast<double>(steady_ns() - server_info.begin_ns) / kNsPerS);
-  add_gauge(families, "process_resident_memory_bytes", "Memory of the process that is resident.",
+  add_gauge(families, "process_resident_memory_bytes", "Resident memory of the process.",
             resident_bytes());
   rusage used{};
   getrusage(RUSAGE_SELF, &used);
