@@ -121,7 +121,7 @@ CommandRows commands_of_admin_command_docs() {
        .run = run_command_docs,
        .tips = "nondeterministic_output_order",
        .arguments = "[command ...]",
-       .summary = "What the server says of its commands."},
+       .summary = "Returns the documentation of commands."},
   });
   return kRows;
 }

@@ -136,7 +136,7 @@ CommandRows commands_of_admin_config() {
        .flags = kOfConfig,
        .run = run_config_get,
        .arguments = "pattern [pattern ...]",
-       .summary = "Settings that fit a pattern."},
+       .summary = "Returns the settings with names that match a pattern."},
       {.name = "config|help",
        .arity = 2,
        .group = Group::kServer,
@@ -153,7 +153,7 @@ CommandRows commands_of_admin_config() {
        .group = Group::kServer,
        .flags = kOfConfig,
        .run = run_config_rewrite,
-       .summary = "Writes settings to the file that they came from, where allowed."},
+       .summary = "Writes the settings to the file that they were read from, where allowed."},
       {.name = "config|set",
        .arity = -4,
        .group = Group::kServer,
@@ -161,7 +161,7 @@ CommandRows commands_of_admin_config() {
        .run = run_config_set,
        .tips = "request_policy:all_nodes response_policy:all_succeeded",
        .arguments = "name value [name value ...]",
-       .summary = "Changes settings while running.",
+       .summary = "Changes settings at run time.",
        .hide_secrets = hide_in_config},
   });
   return kRows;

@@ -73,7 +73,7 @@ CommandRows commands_of_admin_info() {
        .run = run_info,
        .tips = "nondeterministic_output request_policy:all_shards response_policy:special",
        .arguments = "[section ...]",
-       .summary = "What the server is and does: memory, clients, counters, locks."},
+       .summary = "Returns information about the server: memory, clients, counters, locks."},
   });
   return kRows;
 }

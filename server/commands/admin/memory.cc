@@ -85,7 +85,7 @@ CommandRows commands_of_admin_memory() {
        .flags = kWholeStore,
        .run = run_memory_stats,
        .tips = "nondeterministic_output request_policy:all_shards response_policy:special",
-       .summary = "What memory is used for."},
+       .summary = "Returns the memory use of the server by purpose."},
       {.name = "memory|usage",
        .arity = -3,
        .group = Group::kServer,
@@ -93,7 +93,7 @@ CommandRows commands_of_admin_memory() {
        .run = run_memory_usage,
        .keys = {2, 2, 1, "RO"},
        .arguments = "key [SAMPLES count]",
-       .summary = "Bytes that a key and its value take."},
+       .summary = "Returns the number of bytes that a key and its value take."},
   });
   return kRows;
 }

@@ -58,7 +58,7 @@ CommandRows commands_of_admin_shutdown() {
        .flags = kOfConfig | kNoMulti | kAllowBusy,
        .run = run_shutdown,
        .arguments = "[NOSAVE | SAVE] [NOW] [FORCE] [ABORT]",
-       .summary = "Ends the server when what was asked has been answered."},
+       .summary = "Stops the server once all requests in progress are answered."},
   });
   return kRows;
 }

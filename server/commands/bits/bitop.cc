@@ -166,7 +166,7 @@ CommandRows commands_of_bits_bitop() {
        .run = run_bitop,
        .keys = {2, -1, 1, "OW update;RO access"},
        .arguments = "AND | OR | XOR | NOT destination key [key ...]",
-       .summary = "Combines the bits of values into another one."},
+       .summary = "Combines the bits of several values and stores the result."},
   });
   return kRows;
 }

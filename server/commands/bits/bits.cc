@@ -297,7 +297,7 @@ CommandRows commands_of_bits_bits() {
        .run = run_setbit,
        .keys = {1, 1, 1, "RW access update"},
        .arguments = "key offset bit",
-       .summary = "Sets one bit, and answers what it was."},
+       .summary = "Sets one bit of a value and returns its old value."},
       {.name = "getbit",
        .arity = 3,
        .group = Group::kBitmap,
@@ -305,7 +305,7 @@ CommandRows commands_of_bits_bits() {
        .run = run_getbit,
        .keys = {1, 1, 1, "RO access"},
        .arguments = "key offset",
-       .summary = "One bit of a value."},
+       .summary = "Returns one bit of a value."},
       {.name = "bitcount",
        .arity = -2,
        .group = Group::kBitmap,
@@ -313,7 +313,7 @@ CommandRows commands_of_bits_bits() {
        .run = run_bitcount,
        .keys = {1, 1, 1, "RO access"},
        .arguments = "key [start end [BYTE | BIT]]",
-       .summary = "How many bits are 1."},
+       .summary = "Counts the bits of a value that are 1."},
       {.name = "bitpos",
        .arity = -3,
        .group = Group::kBitmap,
@@ -321,7 +321,7 @@ CommandRows commands_of_bits_bits() {
        .run = run_bitpos,
        .keys = {1, 1, 1, "RO access"},
        .arguments = "key bit [start [end [BYTE | BIT]]]",
-       .summary = "Where the first bit is that is 0, or 1."},
+       .summary = "Returns the position of the first bit that is 0, or that is 1."},
   });
   return kRows;
 }

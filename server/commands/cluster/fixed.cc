@@ -11,9 +11,9 @@ namespace keyway::server {
 namespace {
 
 constexpr std::string_view kMoves =
-    "Moves slots of a Redis cluster; those of Keyway stay with their ranks.";
+    "Moves slots of a Redis cluster; Keyway's slots stay with their ranks.";
 constexpr std::string_view kManages =
-    "Manages nodes or replicas of a Redis cluster; Keyway has its ranks.";
+    "Manages nodes or replicas of a Redis cluster; a Keyway job has a fixed set of ranks.";
 
 /// Whether the node exists; if not, replies with the error.
 bool is_node_or_error(const Call& call, const ClusterView& view, std::string_view id) {
@@ -67,7 +67,7 @@ CommandRows commands_of_cluster_fixed() {
        .flags = kStale,
        .run = run_cluster_links,
        .tips = "nondeterministic_output",
-       .summary = "The connections between nodes of a Redis cluster."},
+       .summary = "Returns the links between nodes of a Redis cluster; Keyway has none."},
       {.name = "cluster|replicas",
        .arity = 3,
        .group = Group::kCluster,

@@ -195,7 +195,7 @@ CommandRows commands_of_connection_client_list() {
        .run = run_client_kill,
        .arguments = "[address] [ID id] [TYPE NORMAL] [USER name] [ADDR address] [LADDR address] "
                     "[SKIPME YES | NO]",
-       .summary = "Closes connections: one by its address, or all that fit."},
+       .summary = "Closes connections: one by its address, or all that match."},
       {.name = "client|list",
        .arity = -2,
        .group = Group::kConnection,
@@ -203,7 +203,7 @@ CommandRows commands_of_connection_client_list() {
        .run = run_client_list,
        .tips = "nondeterministic_output",
        .arguments = "[TYPE NORMAL] [ID id [id ...]]",
-       .summary = "The connections, a line each."},
+       .summary = "Lists the connections, one per line."},
       {.name = "client|no-evict",
        .arity = 3,
        .group = Group::kConnection,
@@ -217,7 +217,8 @@ CommandRows commands_of_connection_client_list() {
        .flags = kOfClient,
        .run = run_client_reply,
        .arguments = "ON | OFF | SKIP",
-       .summary = "Whether this connection is answered; with OFF, kvctl waits in vain."},
+       .summary = "Enables or disables replies to this connection; with OFF, kvctl waits until its "
+                  "timeout."},
   });
   return kRows;
 }

@@ -74,7 +74,7 @@ CommandRows commands_of_connection_client_pause() {
        .flags = kOfConfig,
        .run = run_client_pause,
        .arguments = "timeout-ms [WRITE|ALL]",
-       .summary = "Holds up the requests of all clients, or those that write, for so long."},
+       .summary = "Delays the requests of all clients, or only writes, for a time."},
       {.name = "client|unblock",
        .arity = -3,
        .group = Group::kConnection,

@@ -118,7 +118,7 @@ CommandRows commands_of_diagnostics_hot() {
        .run = run_hotkeys,
        .tips = "nondeterministic_output",
        .arguments = "[COUNT count] [READS | WRITES]",
-       .summary = "The keys that are used most, by samples of the requests."},
+       .summary = "Returns the most used keys, by samples of the requests."},
       {.name = "kw.hotstripes",
        .arity = -1,
        .group = Group::kServer,
@@ -126,7 +126,7 @@ CommandRows commands_of_diagnostics_hot() {
        .run = run_hotstripes,
        .tips = "nondeterministic_output",
        .arguments = "[COUNT count] [READS | WRITES]",
-       .summary = "The stripes that are used most, by samples of the requests."},
+       .summary = "Returns the most used stripes, by samples of the requests."},
   });
   return kRows;
 }

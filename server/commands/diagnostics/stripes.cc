@@ -97,7 +97,7 @@ CommandRows commands_of_diagnostics_stripes() {
        .run = run_stripes,
        .tips = "nondeterministic_output",
        .arguments = "[COUNT count]",
-       .summary = "The locks of the store's stripes, the most contended first; `locks` shows them "
+       .summary = "Lists the locks of the stripes, the most contended first; `locks` shows them "
                   "as a table."},
   });
   return kRows;

@@ -81,7 +81,7 @@ CommandRows commands_of_keys_object() {
        .keys = {2, 2, 1, "RO"},
        .tips = "nondeterministic_output",
        .arguments = "key",
-       .summary = "How the value is held in memory."},
+       .summary = "Returns the encoding of a value in memory."},
       {.name = "object|freq",
        .arity = 3,
        .group = Group::kGeneric,
@@ -90,7 +90,7 @@ CommandRows commands_of_keys_object() {
        .keys = {2, 2, 1, "RO"},
        .tips = "nondeterministic_output",
        .arguments = "key",
-       .summary = "How often a key is used, where the server counts that."},
+       .summary = "Returns the access frequency of a key; Keyway does not record it."},
       {.name = "object|help",
        .arity = 2,
        .group = Group::kGeneric,
@@ -104,7 +104,8 @@ CommandRows commands_of_keys_object() {
        .keys = {2, 2, 1, "RO"},
        .tips = "nondeterministic_output",
        .arguments = "key",
-       .summary = "Seconds since a key was used, where the server knows."},
+       .summary = "Returns the seconds since the last access to a key; always 0, because reads are "
+                  "not recorded."},
       {.name = "object|refcount",
        .arity = 3,
        .group = Group::kGeneric,
@@ -113,7 +114,7 @@ CommandRows commands_of_keys_object() {
        .keys = {2, 2, 1, "RO"},
        .tips = "nondeterministic_output",
        .arguments = "key",
-       .summary = "How many hold the value."},
+       .summary = "Returns the reference count of a value."},
   });
   return kRows;
 }

@@ -129,7 +129,7 @@ CommandRows commands_of_keys_rename() {
        .run = run_rename,
        .keys = {1, 2, 1, "RW access delete;OW update"},
        .arguments = "key newkey",
-       .summary = "Gives a value another key, over what may be there."},
+       .summary = "Renames a key and overwrites the destination."},
       {.name = "renamenx",
        .arity = 3,
        .group = Group::kGeneric,
@@ -137,7 +137,7 @@ CommandRows commands_of_keys_rename() {
        .run = run_renamenx,
        .keys = {1, 2, 1, "RW access delete;OW insert"},
        .arguments = "key newkey",
-       .summary = "Gives a value another key, if that is not there."},
+       .summary = "Renames a key if the destination does not exist."},
       {.name = "copy",
        .arity = -3,
        .group = Group::kGeneric,
@@ -145,7 +145,7 @@ CommandRows commands_of_keys_rename() {
        .run = run_copy,
        .keys = {1, 2, 1, "RO access;OW update"},
        .arguments = "source destination [DB index] [REPLACE]",
-       .summary = "Copies a value to another key, with its time to live."},
+       .summary = "Copies a value and its time to live to another key."},
   });
   return kRows;
 }

@@ -152,7 +152,7 @@ CommandRows commands_of_keys_scan() {
        .run = run_keys,
        .tips = "request_policy:all_shards nondeterministic_output_order",
        .arguments = "pattern",
-       .summary = "All keys that fit a pattern, in one reply: for small stores; else SCAN."},
+       .summary = "Returns all keys that match a pattern in one reply; SCAN suits large stores."},
       {.name = "scan",
        .arity = -2,
        .group = Group::kGeneric,
@@ -160,14 +160,15 @@ CommandRows commands_of_keys_scan() {
        .run = run_scan,
        .tips = "nondeterministic_output request_policy:special",
        .arguments = "cursor [MATCH pattern] [COUNT count] [TYPE type]",
-       .summary = "Some keys, and the cursor for the next call; it begins and ends with 0."},
+       .summary = "Returns some keys and the cursor for the next call; the first and the last "
+                  "cursor are 0."},
       {.name = "randomkey",
        .arity = 1,
        .group = Group::kGeneric,
        .flags = kReadOnly | kWholeStore,
        .run = run_randomkey,
        .tips = "request_policy:all_shards nondeterministic_output",
-       .summary = "Any key."},
+       .summary = "Returns a random key."},
   });
   return kRows;
 }

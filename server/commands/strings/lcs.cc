@@ -250,7 +250,7 @@ CommandRows commands_of_strings_lcs() {
        .run = run_lcs,
        .keys = {1, 2, 1, "RO access"},
        .arguments = "key1 key2 [LEN] [IDX] [MINMATCHLEN length] [WITHMATCHLEN]",
-       .summary = "The longest sequence of bytes that two values have in common."},
+       .summary = "Returns the longest common subsequence of two values."},
   });
   return kRows;
 }

@@ -61,7 +61,7 @@ CommandRows commands_of_strings_ranges() {
        .run = run_append,
        .keys = {1, 1, 1, "RW insert"},
        .arguments = "key value",
-       .summary = "Puts bytes behind a value, and says how long it is now."},
+       .summary = "Appends bytes to a value and returns its new length."},
       {.name = "getrange",
        .arity = 4,
        .group = Group::kString,
@@ -69,7 +69,8 @@ CommandRows commands_of_strings_ranges() {
        .run = run_getrange,
        .keys = {1, 1, 1, "RO access"},
        .arguments = "key start end",
-       .summary = "The bytes from start to end, both included; negative ones count from the end."},
+       .summary = "Returns the bytes from start to end, both included; negative offsets count from "
+                  "the end."},
       {.name = "substr",
        .arity = 4,
        .group = Group::kString,
@@ -77,7 +78,7 @@ CommandRows commands_of_strings_ranges() {
        .run = run_getrange,
        .keys = {1, 1, 1, "RO access"},
        .arguments = "key start end",
-       .summary = "The old name of GETRANGE."},
+       .summary = "Returns a range of bytes; the old name of GETRANGE."},
       {.name = "setrange",
        .arity = 4,
        .group = Group::kString,
@@ -85,7 +86,7 @@ CommandRows commands_of_strings_ranges() {
        .run = run_setrange,
        .keys = {1, 1, 1, "RW update"},
        .arguments = "key offset value",
-       .summary = "Writes over a value from an offset on, filling up with zero bytes."},
+       .summary = "Overwrites a value from an offset on; zero bytes fill a gap."},
   });
   return kRows;
 }

@@ -124,7 +124,7 @@ CommandRows commands_of_strings_set() {
                 "RW and ACCESS due to the optional `GET` argument"},
        .arguments = "key value [NX | XX | IFEQ expected] [GET] [EX s | PX ms | EXAT unix-s | PXAT "
                     "unix-ms | KEEPTTL]",
-       .summary = "Sets a value, under a condition and with a time to live if these are given.",
+       .summary = "Sets a value, with an optional condition and an optional time to live.",
        .access_by = access_by_set},
       {.name = "setnx",
        .arity = 3,
@@ -133,7 +133,7 @@ CommandRows commands_of_strings_set() {
        .run = run_setnx,
        .keys = {1, 1, 1, "OW insert"},
        .arguments = "key value",
-       .summary = "Sets a value if the key is not there."},
+       .summary = "Sets a value if the key does not exist."},
       {.name = "setex",
        .arity = 4,
        .group = Group::kString,
@@ -141,7 +141,7 @@ CommandRows commands_of_strings_set() {
        .run = run_setex,
        .keys = {1, 1, 1, "OW update"},
        .arguments = "key s value",
-       .summary = "Sets a value that lives so many seconds."},
+       .summary = "Sets a value with a time to live in seconds."},
       {.name = "psetex",
        .arity = 4,
        .group = Group::kString,
@@ -149,7 +149,7 @@ CommandRows commands_of_strings_set() {
        .run = run_psetex,
        .keys = {1, 1, 1, "OW update"},
        .arguments = "key ms value",
-       .summary = "Sets a value that lives so many milliseconds."},
+       .summary = "Sets a value with a time to live in milliseconds."},
   });
   return kRows;
 }

@@ -100,7 +100,7 @@ CommandRows commands_of_strings_several() {
        .keys = {1, -1, 1, "RO access"},
        .tips = "request_policy:multi_shard",
        .arguments = "key [key ...]",
-       .summary = "The values of several keys, all at one instant."},
+       .summary = "Returns the values of several keys, all at one instant."},
       {.name = "mset",
        .arity = -3,
        .group = Group::kString,
@@ -109,7 +109,7 @@ CommandRows commands_of_strings_several() {
        .keys = {1, -1, 2, "OW update"},
        .tips = "request_policy:multi_shard response_policy:all_succeeded",
        .arguments = "key value [key value ...]",
-       .summary = "Sets several keys in one atomic step."},
+       .summary = "Sets several keys atomically."},
       {.name = "msetnx",
        .arity = -3,
        .group = Group::kString,
@@ -118,7 +118,7 @@ CommandRows commands_of_strings_several() {
        .keys = {1, -1, 2, "OW insert"},
        .tips = "request_policy:multi_shard response_policy:agg_min",
        .arguments = "key value [key value ...]",
-       .summary = "Sets several keys in one atomic step, if none of them is there."},
+       .summary = "Sets several keys atomically, if none of them exists."},
   });
   return kRows;
 }
