@@ -95,7 +95,8 @@ std::string why(std::span<const Footprint* const> among, const Workload& workloa
   std::string text;
   for (const Footprint* kind : by_cost) {
     text += fmt::format("{}{} {:.0f}{}", text.empty() ? "" : ", ", kind->kind,
-                        acquisition_ns(*kind, workload, costs), text.empty() ? " ns a visit" : "");
+                        acquisition_ns(*kind, workload, costs),
+                        text.empty() ? " ns per acquisition" : "");
   }
   return fmt::format(
       "{} ({:.0f}% reads, {:.0f}% local, {:.1f} others at the lock; costs in ns: {})", text,

@@ -56,8 +56,8 @@ const Footprint& choose(std::span<const Footprint* const> among, const Workload&
 /// sentence.
 std::string describe(const PrimitiveCosts& costs);
 
-/// One sentence: "rma-rw 212 ns a visit, gbh 1030, d-mcs 2140 (95% reads, 25% local, 1.5 others at
-/// the lock; costs in ns: cpu 20, ...)".
+/// One sentence: "rma-rw 212 ns per acquisition, gbh 1030, d-mcs 2140 (95% reads, 25% local, 1.5
+/// others at the lock; costs in ns: cpu 20, ...)".
 std::string why(std::span<const Footprint* const> among, const Workload& workload,
                 const PrimitiveCosts& costs);
 

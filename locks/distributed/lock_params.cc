@@ -17,7 +17,7 @@ Result<LockParams> LockParams::parse(std::string_view text) {
     const auto equals = part.find('=');
     if (equals == std::string_view::npos || equals == 0) {
       return Status(Code::kInvalidArgument,
-                    fmt::format("lock '{}': '{}' is no lever=value pair", text, part));
+                    fmt::format("lock '{}': '{}' is not a lever=value pair", text, part));
     }
     params.levers_[std::string(part.substr(0, equals))] = std::string(part.substr(equals + 1));
     rest = comma == std::string_view::npos ? "" : rest.substr(comma + 1);

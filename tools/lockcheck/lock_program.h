@@ -84,7 +84,7 @@ class LockProgram final : public fabric::sim::Program {
   std::string verdict() override {
     const std::uint64_t record = endpoints_[0]->load(fabric::rma, watch_.record());
     if (record != watch_.visits()) {
-      return fmt::format("L3: {} exclusive visits left the record at {}: updates were lost",
+      return fmt::format("L3: {} exclusive acquisitions left the record at {}: updates were lost",
                          watch_.visits(), record);
     }
     const std::uint64_t token = endpoints_[0]->load(fabric::rma, watch_.token());

@@ -110,7 +110,7 @@ class SwitchProgram final : public fabric::sim::Program {
   std::string verdict() override {
     const std::uint64_t record = endpoints_[0]->load(fabric::rma, {0, record_});
     if (record != visits_) {
-      return fmt::format("L3: {} exclusive visits left the record at {}", visits_, record);
+      return fmt::format("L3: {} exclusive acquisitions left the record at {}", visits_, record);
     }
     for (std::uint32_t i = 0; i < agents(); ++i) {
       for (locks::KindIndex kind = 0; kind < stripe_.kinds(); ++kind) {

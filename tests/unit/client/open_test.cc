@@ -27,7 +27,7 @@ TEST_CASE("open: options that make no sense are refused with a sentence") {
   check_refused("local:?memory=1MiB", "give at least");  // 64 sessions' queue nodes fill it
   check_refused("local:?memory=64MiB&lock=rwlock", "no lock kind 'rwlock'; choose one of");
   check_refused("local:?memory=64MiB&lock=gbh:speed=9", "has no lever 'speed'");
-  check_refused("local:?memory=64MiB&lock=gbh:lockall", "no lever=value pair");
+  check_refused("local:?memory=64MiB&lock=gbh:lockall", "is not a lever=value pair");
   check_refused("local:?memory=64MiB&ranks=0", "ranks");
   check_refused("local:?memory=64MiB&stripes=0", "at least 1");
   check_refused("local:?memory=64MiB&sessions=0", "at least 1");
@@ -149,7 +149,7 @@ TEST_CASE("open: lock=auto has several kinds, and a stripe's can be changed unde
   auto store = Store::open("local:?memory=4MiB&stripes=16&lock=auto&expect_reads=50");
   INFO(store.status().message());
   REQUIRE(store.ok());
-  CHECK(store->describe().find("ns a visit") != std::string::npos);
+  CHECK(store->describe().find("ns per acquisition") != std::string::npos);
   Session a = std::move(*store->session());
   Session b = std::move(*store->session());
   const auto kinds = a.inspector().lock_kinds(0);

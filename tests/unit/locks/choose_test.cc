@@ -137,7 +137,7 @@ TEST_CASE("choose: the candidates of this build are kinds of this build") {
 TEST_CASE("choose: the reason names the cheapest first and what was asked") {
   const std::string text = why(all(), {.reads = 0, .local = 1}, kCluster);
   CAPTURE(text);
-  CHECK(text.starts_with("alock 60 ns a visit, "));
+  CHECK(text.starts_with("alock 60 ns per acquisition, "));
   CHECK(text.find("(0% reads, 100% local, 0.0 others at the lock; costs in ns: cpu 20, ") !=
         std::string::npos);
 }
