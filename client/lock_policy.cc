@@ -30,9 +30,10 @@ Result<LockPolicy> fixed(const StoreOptions& options) {
   }
   const locks::LockTraits traits = lock->traits();
   if (traits.name == locks::NoLock::kName && !options.benchmark) {
-    return Status(Code::kInvalidArgument,
-                  "lock=none excludes nobody and loses data: it is for benchmarks, and needs "
-                  "benchmark=on beside it");
+    return Status(
+        Code::kInvalidArgument,
+        "lock=none does not exclude writers and loses data: it is for benchmarks, and needs "
+        "benchmark=on beside it");
   }
   return LockPolicy{.lock = locks::StripeLock(*lock),
                     .satellite_kinds = traits.satellites ? 1u : 0u,
@@ -71,10 +72,11 @@ Result<locks::PrimitiveCosts> lock_costs(std::string_view text, std::uint32_t no
     });
     const auto ns = whole_number<std::uint32_t>(part.substr(std::min(colon + 1, part.size())));
     if (named == std::end(known) || !ns) {
-      return Status(Code::kInvalidArgument,
-                    fmt::format("lock_costs: '{}' is none of cpu, loopback, rma, posted and order "
-                                "with its ns, such as rma:2000; measured and nominal stand alone",
-                                part));
+      return Status(
+          Code::kInvalidArgument,
+          fmt::format("lock_costs: '{}' is malformed: write measured, nominal, or a list of "
+                      "cpu, loopback, rma, posted and order with their ns, such as rma:2000",
+                      part));
     }
     *named->second = *ns;
   }

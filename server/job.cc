@@ -111,9 +111,10 @@ Status take_own_addresses(Options& options, std::uint32_t process) {
     if (port == 0) return Status();
     const std::uint32_t own = port + process;
     if (own > 65535) {
-      return Status(Code::kInvalidArgument,
-                    fmt::format("{} {} leaves none for rank {}, which would listen on {}", name,
-                                port, process, own));
+      return Status(
+          Code::kInvalidArgument,
+          fmt::format("{} {} is too high: rank {} would listen on {}, and the maximum is 65535",
+                      name, port, process, own));
     }
     port = static_cast<std::uint16_t>(own);
     return Status();

@@ -233,8 +233,8 @@ int serve(Options options) {
   const Ending ending(events, *store, [&] {
     const std::chrono::seconds patience(service.settings.shutdown_s);
     end_within(patience + kGrace,
-               "keywayd: requests still run {} s after the server was told to end: it ends without "
-               "their replies");
+               "keywayd: requests still run {} s after the signal to stop: it stops without their "
+               "replies");
     pace.stop();
     volumes.stop();
     mailbox.stop();
@@ -261,8 +261,8 @@ int serve(Options options) {
   threads.clear();  // joins: all connections have gone
   end_within(
       kSettle,
-      "keywayd: all requests are answered, but the other ranks have not ended within {} s: it "
-      "ends without them");
+      "keywayd: all requests are answered, but the other ranks have not stopped within {} s: it "
+      "stops without them");
   return kExitOk;
 }
 

@@ -102,8 +102,8 @@ void declare_addresses(CLI::App& app, Options& options, Texts& texts) {
                      "authorities that sign clients' certificates, a PEM file"),
       "KEYWAYD_TLS_CA");
   env(app.add_option("--tls-auth-clients", texts.tls_clients,
-                     "whether clients must show a certificate: no, optional or yes; default: "
-                     "yes if there is --tls-ca"),
+                     "ask clients for a certificate: no, optional or yes (default: yes with "
+                     "--tls-ca, else no)"),
       "KEYWAYD_TLS_AUTH_CLIENTS")
       ->check(CLI::IsMember({"", "no", "optional", "yes"}));
 }
@@ -116,8 +116,8 @@ void declare_job(CLI::App& app, Options& options) {
       ->check(CLI::IsMember({"auto", "shm", "mpi"}));
   env(app.add_option(
           "--cluster", options.cluster,
-          "whether clients see the ranks as a Redis Cluster; auto: if there are several. "
-          "Any rank serves any key, also to clients that do not use this"),
+          "show the ranks to clients as a Redis Cluster; auto: if there are several. Any "
+          "rank serves any key, also to clients that do not use this"),
       "KEYWAYD_CLUSTER")
       ->check(CLI::IsMember({"auto", "on", "off"}));
   env(app.add_option("--announce-host", options.announce_host,
@@ -139,7 +139,8 @@ void declare_job(CLI::App& app, Options& options) {
 }
 
 void declare_limits(CLI::App& app, Options& options, Texts& texts) {
-  env(app.add_option("--maxclients", options.listener.most_clients, "most clients at one time"),
+  env(app.add_option("--maxclients", options.listener.most_clients,
+                     "maximum number of clients at one time"),
       "KEYWAYD_MAXCLIENTS")
       ->check(CLI::Range(1, 1'000'000));
   env(app.add_option("--timeout", options.limits.idle_s,
@@ -196,8 +197,8 @@ void declare_rest(CLI::App& app, Options& options, Texts& texts) {
       "KEYWAYD_PIPELINE_ORDER")
       ->check(CLI::IsMember({"slot", "strict"}));
   env(app.add_option("--poll-us", options.poll_us,
-                     "us that a worker polls for requests before it sleeps, if its last wait was "
-                     "shorter than this; 0: it sleeps at once"),
+                     "busy-poll up to this many us before sleeping, if the previous wait was that "
+                     "short (0 disables)"),
       "KEYWAYD_POLL_US")
       ->check(CLI::Range(0, 1'000'000));
   env(app.add_option("--shutdown-timeout", options.shutdown_timeout_s,
@@ -230,7 +231,7 @@ void declare_rest(CLI::App& app, Options& options, Texts& texts) {
       "KEYWAYD_PATH")
       ->check(CLI::IsMember({"auto", "onesided", "owner"}));
   app.add_option("--metrics-port", options.metrics_port,
-                 "TCP port on which Prometheus reads the figures; default: none")
+                 "TCP port of the Prometheus exporter (default: disabled)")
       ->envname("KEYWAYD_METRICS_PORT");
   env(app.add_option("--metrics-bind", options.metrics_bind,
                      "address of --metrics-port; it needs no password"),
@@ -238,13 +239,13 @@ void declare_rest(CLI::App& app, Options& options, Texts& texts) {
   declare_lock_limits(app, options.lock_limits, texts);
   // Not captured: a default from the environment would be shown by --help.
   app.add_option("--requirepass", options.password,
-                 "password that clients must give by AUTH or HELLO")
+                 "password that clients must send with AUTH or HELLO")
       ->envname("KEYWAYD_REQUIREPASS");
   app.add_option("--requirepass-file", texts.password_file,
                  "the same, from the first line of a file")
       ->envname("KEYWAYD_REQUIREPASS_FILE");
   app.set_config("--config", "", "TOML file of options by their long names");
-  app.add_flag("--print-config", texts.print_config, "print all options as such a file, and end")
+  app.add_flag("--print-config", texts.print_config, "print all options as such a file and exit")
       ->configurable(false);
 }
 
@@ -270,8 +271,7 @@ Status finish_tls(Options& options, const std::string& clients) {
                                                                 {"--tls-ca", &tls.ca},
                                                                 {"--tls-auth-clients", &clients}};
     for (const auto& [name, text] : files) {
-      if (!text->empty())
-        return invalid_argument(fmt::format("{}: there is no --tls-port to use it", name));
+      if (!text->empty()) return invalid_argument(fmt::format("{} needs --tls-port", name));
     }
     return {};
   }
@@ -310,7 +310,8 @@ Status finish_parsing(Options& options, const Texts& texts) {
   if (Status status = finish_tls(options, texts.tls_clients); !status.ok()) return status;
   if (!texts.password_file.empty()) {
     if (!options.password.empty())
-      return invalid_argument("--requirepass-file: there is a --requirepass");
+      return invalid_argument(
+          "--requirepass-file and --requirepass exclude each other: omit one of them");
     const Status status = read_password(texts.password_file, options.password);
     if (!status.ok()) return status;
   }

@@ -20,7 +20,7 @@ namespace keyway::server {
 namespace {
 
 constexpr std::string_view kTwice =
-    "keywayd: told to end a second time: ended at once, with requests unanswered\n";
+    "keywayd: second signal to stop: stopped at once, with unanswered requests\n";
 
 // State of the handlers: a process has one of each signal.
 std::atomic<std::uint64_t> first_ns{0};  // when the first SIGTERM or SIGINT came; 0: none has

@@ -156,8 +156,8 @@ void read_percentiles(PropertyReader& in, Spec& spec) {
     if (end.ec != std::errc() || end.ptr != item.data() + item.size() || !(value > 0) ||
         value > 100) {
       in.fail(
-          fmt::format("hdrhistogram.percentiles={} is no list of numbers above 0 and up to "
-                      "100: write for example 50,95,99,99.9",
+          fmt::format("hdrhistogram.percentiles={} is not a list of numbers above 0 and up "
+                      "to 100: write for example 50,95,99,99.9",
                       list));
       return;
     }

@@ -39,7 +39,7 @@ Result<std::uint64_t> parse_size(std::string_view name, std::string_view text) {
   } catch (const CLI::Error&) {  // the sentence is the same
   }
   return Status(Code::kInvalidArgument,
-                fmt::format("{} {} is no size: write for example 512MiB or 2GiB", name, text));
+                fmt::format("{} {} is not a size: write for example 512MiB or 2GiB", name, text));
 }
 
 }  // namespace keyway::program

@@ -31,8 +31,8 @@ constexpr Meaning kMeanings[] = {
     {"INDOUBT ", Code::kInDoubt, ""},
     {"READONLY ", Code::kUnavailable, ""},
     {"MISCONF ", Code::kUnavailable, ""},
-    {"MOVED ", Code::kUnavailable, "it sent us from server to server"},
-    {"ASK ", Code::kUnavailable, "it sent us from server to server"},
+    {"MOVED ", Code::kUnavailable, "too many redirections from server to server"},
+    {"ASK ", Code::kUnavailable, "too many redirections from server to server"},
 };
 
 }  // namespace
@@ -56,7 +56,7 @@ Status in_doubt(const Status& failure, Effect effect, std::size_t sent, std::siz
   if (effect == Effect::kReads) return failure;
   if (sent == 0) return not_sent(failure);
   std::string text(failure.message());
-  text += sent == 1 ? "; what was sent was not answered: it may have taken effect, or not"
+  text += sent == 1 ? "; the request was sent and not answered: it may have taken effect, or not"
                     : fmt::format(
                           "; {} requests were sent and not answered: they may have taken "
                           "effect, or not",

@@ -34,11 +34,11 @@ using store::check_key;
 using store::check_value;
 
 inline Status unsupported_over_socket(std::string_view what) {
-  return {
-      Code::kUnsupported,
-      fmt::format("{} is for those who share the store's memory (local:, mpi:), not for clients "
-                  "over a socket",
-                  what)};
+  return {Code::kUnsupported,
+          fmt::format(
+              "{} needs access to the store's memory (local:, mpi:); clients over a socket do not "
+              "have it",
+              what)};
 }
 
 inline bool is_text(const resp::Reply& reply) {

@@ -52,7 +52,7 @@ Status Session::values_of(std::span<const std::string> keys) {
     if (codes[i] == Code::kOk) {
       scanned_.emplace_back(keys[i], std::move(values[i]));
     } else if (codes[i] != Code::kNotFound && codes[i] != Code::kInvalidArgument) {
-      return {codes[i], "a scan has lost the server in the middle; go on with the same cursor"};
+      return {codes[i], "a scan lost the server in the middle; continue with the same cursor"};
     }
   }
   return {};

@@ -89,12 +89,12 @@ Result<ReplyView> Connection::receive_by(std::uint64_t by_ns) {
   if (broken_) {
     return Status(Code::kUnavailable, fmt::format("the connection to {} is closed", server_));
   }
-  KW_CHECK_MSG(sent_ != 0, "a reply is awaited to no request", server_);
+  KW_CHECK_MSG(sent_ != 0, "a reply is awaited without a request", server_);
   channel_->set_deadline(by_ns);
   while (!parsed_reply()) {
     if (!parser_.error().empty()) {
-      return fail({Code::kCorruption, fmt::format("{} sent what is no reply of a Redis server: {}",
-                                                  server_, parser_.error())});
+      return fail({Code::kCorruption,
+                   fmt::format("{} sent a malformed reply: {}", server_, parser_.error())});
     }
     // As in the server's connection: never more room than has already come.
     const std::size_t held = end_ - begin_;

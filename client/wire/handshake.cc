@@ -86,15 +86,15 @@ Status Handshake::judge(const Status& failure) const {
         fmt::format("{}: is it the right port, and not one for TLS (rediss:)?", failure.message())};
   }
   if (failure == Code::kUnavailable) {
-    return {Code::kUnavailable, fmt::format("{} before it answered anything: is it a Redis server, "
+    return {Code::kUnavailable, fmt::format("{} before the first reply: is it a Redis server, "
                                             "and not one for TLS (rediss:)?",
                                             failure.message())};
   }
   if (failure == Code::kTimeout) {
     return {
         Code::kTimeout,
-        fmt::format("{} was connected to and did not answer within {} ms: it is no Redis server, "
-                    "or wants TLS (rediss:), or hangs",
+        fmt::format("{} accepted the connection and did not answer within {} ms: it is not a Redis "
+                    "server, expects TLS (rediss:), or hangs",
                     text_of(options_), options_.connect_timeout.count())};
   }
   return failure;

@@ -43,12 +43,12 @@ Result<Endpoints> resolve(const std::string& host, std::uint16_t port, std::uint
   const std::uint64_t now = steady_ns();
   const std::chrono::nanoseconds left(by_ns > now ? by_ns - now : 0);
   if (future.wait_for(left) != std::future_status::ready) {
-    return Status(Code::kTimeout, fmt::format("the address of '{}' was not found in time", host));
+    return Status(Code::kTimeout, fmt::format("'{}' was not resolved in time", host));
   }
   Found found = future.get();
   if (!found.second.empty()) return std::move(found.second);
   return Status(Code::kUnavailable,
-                fmt::format("no address of '{}' is known ({})", host, found.first.message()));
+                fmt::format("cannot resolve '{}' ({})", host, found.first.message()));
 }
 
 }  // namespace keyway::wire

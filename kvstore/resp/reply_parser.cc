@@ -87,14 +87,14 @@ ReplyParser::Step ReplyParser::read_scalar(char type, std::string_view line, std
   Reply reply;
   if (type == ':') {
     const auto value = parse_integer(line);
-    if (!value) return fail("an integer of a reply is none");
+    if (!value) return fail("an integer of a reply is malformed");
     reply = {.kind = Kind::kInteger, .integer = *value};
   } else if (type == ',') {
     const auto value = parse_real(line);
-    if (!value) return fail("a double of a reply is none");
+    if (!value) return fail("a double of a reply is malformed");
     reply = {.kind = Kind::kReal, .real = *value};
   } else if (type == '#') {
-    if (line != "t" && line != "f") return fail("a boolean of a reply is none");
+    if (line != "t" && line != "f") return fail("a boolean of a reply is malformed");
     reply = {.kind = Kind::kBoolean, .integer = line == "t" ? 1 : 0};
   } else if (!line.empty()) {
     return fail("a null of a reply has a value");
@@ -108,7 +108,7 @@ ReplyParser::Step ReplyParser::parse_text(std::string_view bytes, char type, std
   const auto size = parse_integer(line);
   if (size && *size == -1 && type == '$') return keep({}, 0, 0, next);
   if (!size || *size < (type == '=' ? 4 : 0) || *size > kLongestString) {
-    return fail("the length of a string is none");
+    return fail("the length of a string is malformed");
   }
   const auto length = static_cast<std::size_t>(*size);
   if (bytes.size() - next < length + 2) {
@@ -124,7 +124,8 @@ ReplyParser::Step ReplyParser::parse_text(std::string_view bytes, char type, std
 ReplyParser::Step ReplyParser::begin(char type, std::string_view line, std::size_t next) {
   const auto count = parse_integer(line);
   if (count && *count == -1 && type == '*') return keep({}, 0, 0, next);
-  if (!count || *count < 0 || *count > kMaxElements) return fail("a count of elements is none");
+  if (!count || *count < 0 || *count > kMaxElements)
+    return fail("a count of elements is malformed");
   if (open_.size() == kMaxDepth) return fail("a reply is nested too deep");
   const bool pairs = type == '%' || type == '|';
   const std::int64_t elements = pairs ? 2 * *count : *count;

@@ -134,11 +134,11 @@ StripeReport LockAdvisor<E>::report(std::uint32_t rank, std::uint64_t stripe) {
   const locks::KindWord word = gate_.kinds() == 1 ? locks::KindWord() : gate_.kind_of(rank, stripe);
   StripeReport report{.kind = std::string(gate_.name_of(word.kind())),
                       .switches = word.switches(),
-                      .why = "the store has this kind only, or does not choose"};
+                      .why = "automatic lock selection is off"};
   if (choice_ == nullptr) return report;
   const StripeView seen = view(counters_of(rank, stripe), word.kind());
   report.samples = seen.samples;
-  report.why = "no visit has been sampled yet, or since the last switch";
+  report.why = "no acquisition has been sampled since the start or the last switch";
   if (seen.samples == 0) return report;
   report.reads = seen.workload.reads;
   report.local = seen.workload.local;

@@ -16,6 +16,8 @@
 //       bucket share a place with a probability of 2^-14 (2^-11 in a table of 8 TiB).
 #pragma once
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <compare>
@@ -196,7 +198,8 @@ Result<std::uint64_t> Scanner<E>::scan_at(std::uint64_t cursor, std::uint64_t li
   std::uint32_t rank = fabric::Address::from_word(cursor).rank();
   ScanPlace at = geometry_.scan_place(fabric::Address::from_word(cursor).offset());
   if (rank >= end_rank || at.bucket >= geometry_.buckets()) {
-    return Status(Code::kInvalidArgument, "a scan's cursor is 0 or what an earlier scan returned");
+    return Status(Code::kInvalidArgument,
+                  "a scan's cursor must be 0 or the result of an earlier scan");
   }
   std::uint64_t seen = 0;
   for (bool first = true; seen < limit; first = false) {
@@ -225,12 +228,16 @@ template <fabric::Endpoint E>
 Result<std::uint64_t> Scanner<E>::scan_rank(std::uint32_t rank, std::uint64_t cursor,
                                             std::uint64_t limit, Shown shown, ScanSink sink) {
   if (rank >= ep_.ranks()) {
-    return Status(Code::kInvalidArgument, "a scan of a rank that the store has not");
+    return Status(
+        Code::kInvalidArgument,
+        fmt::format("rank {} is out of range: the store has {} ranks", rank, ep_.ranks()));
   }
   const fabric::Address begin =
       cursor == 0 ? fabric::Address(rank, 0) : fabric::Address::from_word(cursor);
   if (begin.rank() != rank) {
-    return Status(Code::kInvalidArgument, "a scan's cursor is of another rank");
+    return Status(
+        Code::kInvalidArgument,
+        fmt::format("cursor {} belongs to rank {}, not to rank {}", cursor, begin.rank(), rank));
   }
   return scan_at(begin.word(), std::max<std::uint64_t>(limit, 1), {}, rank + 1, shown, sink);
 }

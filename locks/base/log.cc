@@ -37,7 +37,7 @@ spdlog::logger& logger() {
     const bool known = level != spdlog::level::off || wanted == "off";
     made->set_level(known ? level : kDefaultLevel);
     if (!known && !wanted.empty()) {
-      made->warn("KEYWAY_LOG={} is no level: write trace, debug, info, warning, error or off",
+      made->warn("KEYWAY_LOG={} is not a level: write trace, debug, info, warning, error or off",
                  wanted);
     }
     return made;

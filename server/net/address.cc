@@ -26,7 +26,7 @@ Result<asio::ip::address> parsed(std::string_view address) {
   if (!error) return made;
   return Status(
       Code::kInvalidArgument,
-      fmt::format("'{}' is no address to bind: write for example 127.0.0.1 or ::1", address));
+      fmt::format("'{}' is not a valid bind address: write for example 127.0.0.1 or ::1", address));
 }
 
 }  // namespace

@@ -111,7 +111,7 @@ TEST_CASE("machine file: what is wrong is refused by the name of its key") {
         "semantics.ordered.value must be true or false");
   CHECK(refusal(changed(text, "name = \"piz-daint\"", "")) ==
         "name is missing: say what the machine is called");
-  CHECK(refusal("name = ").starts_with("line 1 is no TOML: "));
+  CHECK(refusal("name = ").starts_with("line 1 is not valid TOML: "));
 }
 
 TEST_CASE("machine file: a sweep cannot leave a machine that contradicts itself") {

@@ -81,7 +81,7 @@ void add_size_options(CLI::App& app, RunOptions& run) {
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
   app.add_option("--acquires", run.acquires,
-                 fmt::format("of each agent, warm-up included (default: {}; sim {})",
+                 fmt::format("acquires of each agent, warm-up included (default: {}; sim {})",
                              kAcquiresOnRealFabrics, kAcquiresInSimulation))
       ->check(CLI::Range(std::uint64_t{2}, std::uint64_t{1} << 40));
   app.add_option("--seconds", run.seconds,
@@ -95,7 +95,7 @@ void add_size_options(CLI::App& app, RunOptions& run) {
   app.add_option("--work-max-ns", run.work_max_ns, "wcsb, warb: longest work, in ns")
       ->check(CLI::Range(std::uint64_t{0}, std::uint64_t{1} << 40))
       ->capture_default_str();
-  app.add_option("--seed", run.seed, "seed of modes, locks and work; sim: of the whole run")
+  app.add_option("--seed", run.seed, "seed of modes, locks and work; sim: seed of the whole run")
       ->capture_default_str();
 }
 
@@ -122,7 +122,7 @@ void add_fabric_options(CLI::App& app, RunOptions& run) {
 void add_report_options(CLI::App& app, Options& options) {
   RunOptions& run = options.run;
   app.add_flag("--counts", run.counts, "count operations by class and level of the topology");
-  app.add_option("--sample", run.sample, "measure the latency of each n-th acquire (0: of none)")
+  app.add_option("--sample", run.sample, "measure the latency of each n-th acquire (0 disables)")
       ->capture_default_str();
   app.add_option("--check", run.check,
                  "acquires that also work on the guarded data: those of the warm-up, or all")

@@ -155,7 +155,7 @@ void LockWatch::leaves(std::uint32_t agent) {
 
 std::string LockWatch::has_left(std::uint32_t agent) {
   Agent& me = agents_[agent];
-  if (me.owes) return fmt::format("L4: agent {} was told a token and did not raise it", agent);
+  if (me.owes) return fmt::format("L4: agent {} received a token and did not raise it", agent);
   me.alone = false;
   me.token = 0;
   return {};
@@ -169,7 +169,7 @@ void LockWatch::updates_pool(std::uint32_t agent, const std::vector<std::uint32_
 std::string LockWatch::gets_token(std::uint32_t agent, std::uint64_t token) const {
   const Agent& me = agents_[agent];
   if (counted(token) == me.token) return {};
-  return fmt::format("L4: agent {} is told token {}, where {} is the next", agent, token, me.token);
+  return fmt::format("L4: agent {} received token {}, but {} is the next", agent, token, me.token);
 }
 
 // --- operations
@@ -204,8 +204,8 @@ std::string LockWatch::touches_node(std::uint32_t agent, const Operation& op, st
   const bool waiter_state = word_of_node(op.at) == locks::kWaiterStateOffset;
   if (waiter_state && !writes) return {};
   if (!published(op.at) && (writes || !agents_[agent].dumps)) {
-    return fmt::format("N1: touch of a released node: agent {} {} {}, which nobody may know", agent,
-                       writes ? "writes" : "reads", name(op.at));
+    return fmt::format("N1: touch of a released node: agent {} {} {}, which no agent may know",
+                       agent, writes ? "writes" : "reads", name(op.at));
   }
   if (status && writes && left == locks::kNodeIdle) publish(op.at, false);
   return {};
@@ -232,7 +232,7 @@ Sight LockWatch::sight(std::uint32_t agent, const Operation& op) const {
 std::string LockWatch::raises_token(std::uint32_t agent, std::uint64_t old, std::uint64_t left) {
   Agent& me = agents_[agent];
   if (!me.owes) {
-    return fmt::format("L4: agent {} changes the token, {} to {}, and was not asked for one", agent,
+    return fmt::format("L4: agent {} changes the token, {} to {}, without a request for one", agent,
                        old, left);
   }
   if (me.overtaken) {

@@ -94,7 +94,7 @@ bool show_real(const Result& result) {
   fmt::print("{} {} in the shape of {}: {}; {} states{}\n", clean ? "clean" : "NOT CLEAN",
              mutant.kind, mutant.name, violation ? violation->what : "no violation",
              result.report.states,
-             mutant.why_slow.empty() ? "" : fmt::format(" of drawn orders: {}", mutant.why_slow));
+             mutant.why_slow.empty() ? "" : fmt::format(" in random orders: {}", mutant.why_slow));
   if (violation) fmt::print("  see it: {}\n", replay_line(result.options, *violation));
   std::fflush(stdout);
   return clean;

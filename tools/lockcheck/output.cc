@@ -59,7 +59,7 @@ void show_waiting(const Options& options, const fabric::sim::Waiting& waiting) {
   }
   if (waiting.bypass) {
     fmt::print("bypass: others enter at most {} times past an agent that waits{}\n",
-               *waiting.bypass, options.shape.forever ? "" : " (in so many rounds)");
+               *waiting.bypass, options.shape.forever ? "" : " (in this many rounds)");
   } else if (options.replay.empty()) {
     fmt::print("bypass: unbounded\n");
     if (!waiting.starvation) fmt::print("  see it: {}\n", replay_line(options, *waiting.unbounded));

@@ -10,7 +10,7 @@ keyway_build() {
         [[ -z $preset ]] || die "build takes one preset"
         preset=$1
         ;;
-      *) die "'$1' is no preset; use dev, release, openmpi, asan, tsan or ubsan" ;;
+      *) die "'$1' is not a preset; use dev, release, openmpi, asan, tsan or ubsan" ;;
     esac
     shift
   done

@@ -6,7 +6,7 @@ keyway_install() {
   while [[ $# -gt 0 ]]; do
     case "$1" in
       --help | -h) usage; return ;;
-      -*) die "'$1' is no option of install; see ./keyway help" ;;
+      -*) die "'$1' is not an option of install; see ./keyway help" ;;
       *)
         [[ -z $prefix ]] || die "install takes one folder"
         prefix=$1

@@ -94,14 +94,14 @@ keyway_run() {
       --operations) need_count "$1" "$2"; operations=$2 ;;
       --workload) workload=$2 ;;
       --store) store=$2 ;;
-      *) die "'$1' is no option of $phase; options of kvload follow --, see ./keyway help" ;;
+      *) die "'$1' is not an option of $phase; options of kvload follow --, see ./keyway help" ;;
     esac
     shift 2
   done
 
   local file=$workload
   [[ $workload =~ ^[a-f]$ ]] && file=workloads/ycsb/workload$workload
-  [[ -r $file ]] || die "workload '$workload' is no file that can be read; give a..f or a YCSB file"
+  [[ -r $file ]] || die "workload '$workload' is not a readable file; give a..f or a YCSB file"
   keyway_summary=$(mktemp)
   trap end_children EXIT
   trap 'exit 130' INT TERM

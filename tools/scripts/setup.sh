@@ -38,7 +38,7 @@ die() { say "$*"; exit "$keyway_exit_usage"; }
 need_value() { [[ $2 -ge 2 ]] || die "$1 needs a value; see ./keyway help"; }
 
 # need_count OPTION VALUE: a whole number from 1 up.
-need_count() { [[ $2 =~ ^[1-9][0-9]{0,11}$ ]] || die "$1 wants a whole number from 1, not '$2'"; }
+need_count() { [[ $2 =~ ^[1-9][0-9]{0,11}$ ]] || die "$1 needs a whole number from 1, not '$2'"; }
 
 missing_packages() {
   local installed package
@@ -89,7 +89,7 @@ all_known() {
 # install_packages PACKAGE...: installs only the missing ones.
 install_packages() {
   command -v dpkg-query >/dev/null ||
-    die "this is no Debian; install what tools/scripts/setup.sh lists, then use cmake --preset release"
+    die "this is not Debian; install the packages that tools/scripts/setup.sh lists, then use cmake --preset release"
   local -a missing
   local before
   mapfile -t missing < <(missing_packages "$@")

@@ -347,7 +347,7 @@ void Execution::conclude() {
   try {
     if (std::string verdict = program_.verdict(); !verdict.empty()) wrong_ = std::move(verdict);
   } catch (const EndlessWait&) {
-    wrong_ = "L2: all have gone, and whoever comes now waits for ever";
+    wrong_ = "L2: all agents have gone, and the next one would wait for ever";
   }
   idle_ = false;
 }

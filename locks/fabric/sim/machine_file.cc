@@ -235,7 +235,7 @@ Status read_group(const std::string& prefix, const toml::table& group, Machine& 
 Result<Machine> parse_machine(std::string_view text) {
   const toml::parse_result parsed = toml::parse(text);
   if (!parsed) {
-    return bad(fmt::format("line {} is no TOML: {}", parsed.error().source().begin.line,
+    return bad(fmt::format("line {} is not valid TOML: {}", parsed.error().source().begin.line,
                            parsed.error().description()));
   }
   Machine machine;

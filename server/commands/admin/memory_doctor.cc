@@ -25,23 +25,23 @@ std::string report_of(const MemoryFigures& memory) {
   std::string report;
   const double taken = 1 - ratio(memory.heap_free, memory.heap);
   if (taken > kMaxTaken) {
-    say(report, fmt::format("The heap is {:.0f}% taken ({} of {} free): writes that find no room "
-                            "answer OOM. Start with more --memory, or delete keys.",
+    say(report, fmt::format("The heap is {:.0f}% taken ({} of {} free): writes fail with OOM once "
+                            "it is full. Start with more --memory, or delete keys.",
                             100 * taken, human_bytes(memory.heap_free), human_bytes(memory.heap)));
   }
   const std::uint64_t process = memory.resident > memory.used ? memory.resident - memory.used : 0;
   if (process > kLittle && ratio(memory.resident, memory.used) > kMuchMore) {
-    say(report, fmt::format("{} are resident beyond what the store has in use: what it once held "
-                            "and does no more, buffers of clients (CLIENT LIST), or memory that "
-                            "MEMORY PURGE gives back.",
+    say(report, fmt::format("{} are resident beyond the memory that the store uses: pages of "
+                            "deleted keys, buffers of clients (CLIENT LIST), or free memory that "
+                            "MEMORY PURGE returns to the operating system.",
                             human_bytes(process)));
   }
   if (memory.peak > kLittle && ratio(memory.peak, memory.used) > kMuchMore) {
-    say(report, fmt::format("There was more at the peak: {}, now {}. The store keeps these pages "
-                            "for what is to come.",
+    say(report, fmt::format("The peak was higher: {}, now {}. The store keeps these pages for "
+                            "future keys.",
                             human_bytes(memory.peak), human_bytes(memory.used)));
   }
-  if (report.empty()) return "Nothing about the memory of this server asks for attention.\n";
+  if (report.empty()) return "The memory of this server has no problems.\n";
   return report;
 }
 
@@ -82,20 +82,20 @@ CommandRows commands_of_admin_memory_doctor() {
        .flags = kWholeStore,
        .run = run_memory_doctor,
        .tips = "nondeterministic_output request_policy:all_shards response_policy:special",
-       .summary = "What to look at of the memory, in words."},
+       .summary = "Reports problems of the server's memory, with advice."},
       {.name = "memory|malloc-stats",
        .arity = 2,
        .group = Group::kServer,
        .flags = kWholeStore,
        .run = run_memory_malloc_stats,
        .tips = "nondeterministic_output request_policy:all_shards response_policy:special",
-       .summary = "What allocator and heap have."},
+       .summary = "Returns the state of the allocator and of the heap."},
       {.name = "memory|purge",
        .arity = 2,
        .group = Group::kServer,
        .run = run_memory_purge,
        .tips = "request_policy:all_shards response_policy:all_succeeded",
-       .summary = "Gives free memory of the process back to the system."},
+       .summary = "Returns free memory of the process to the operating system."},
   });
   return kRows;
 }

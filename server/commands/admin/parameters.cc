@@ -116,12 +116,12 @@ std::string no_output_limit(const Service&, std::string_view text) {
   if (!size_in(limit->words[1]) || !soft || !seconds || *seconds < 0) {
     return "Error in hard, soft or soft_seconds setting in buffer limit configuration.";
   }
-  return *soft == 0 ? "" : "there is a hard limit only: the soft one has to be 0";
+  return *soft == 0 ? "" : "soft limits are unsupported: the soft limit must be 0";
 }
 
 std::string no_password(const Service& service, std::string_view text) {
   if (!text.empty() || !service.server_info.reached_by_others) return {};
-  return "other hosts can reach this server, so a password has to be asked for";
+  return "other hosts can reach this server, so a password is required";
 }
 
 constexpr std::uint64_t as_unsigned(std::int64_t value) {

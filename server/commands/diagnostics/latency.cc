@@ -58,8 +58,8 @@ void say_of(LatencyEvent event, const History& history, std::string& report) {
   for (const LatencySample& sample : history.samples) sum += sample.ms;
   const std::uint64_t seconds = history.samples.back().unix_s - history.samples.front().unix_s + 1;
   fmt::format_to(std::back_inserter(report),
-                 "* {}: in {} of {} seconds; the worst of each {} ms on average, {} ms the last "
-                 "time, {} ms ever.\n",
+                 "* {}: in {} of {} seconds; the maximum of a second is {} ms on average, {} ms "
+                 "the last time, {} ms ever.\n",
                  name_of(event), history.samples.size(), seconds, sum / history.samples.size(),
                  history.samples.back().ms, history.worst_ms);
 }
@@ -133,9 +133,10 @@ void run_latency_graph(const Call& call) {
 /// A summary of the events, with hints for the next step.
 void run_latency_doctor(const Call& call) {
   if (call.service.latency_events.threshold_ms() == 0) {
-    return call.out.verbatim("txt",
-                             "No latency is looked at: CONFIG SET latency-monitor-threshold MS has "
-                             "commands that take as long kept as events.\n");
+    return call.out.verbatim(
+        "txt",
+        "Latency monitoring is disabled. CONFIG SET latency-monitor-threshold MS "
+        "records commands that take at least MS as events.\n");
   }
   std::string report;
   for (const LatencyEvent event : kLatencyEvents) {
@@ -147,10 +148,9 @@ void run_latency_doctor(const Call& call) {
                          call.service.latency_events.threshold_ms());
   } else {
     report +=
-        "KW.SLOWLOG tells of each slow request where its time went: queue_us: others before it, or "
-        "too few --fibers; lock_us: keys that many write (KW.HOTSTRIPES); network_us: keys of "
-        "other "
-        "ranks; execution_us: the command's own work.\n";
+        "KW.SLOWLOG shows the parts of the time of each slow request. queue_us: requests before "
+        "it, or too few --fibers; lock_us: keys with many writers (KW.HOTSTRIPES); network_us: "
+        "keys of other ranks; execution_us: the work of the command itself.\n";
   }
   call.out.verbatim("txt", report);
 }
@@ -179,7 +179,7 @@ CommandRows commands_of_diagnostics_latency() {
        .flags = kOfConfig,
        .run = run_latency_doctor,
        .tips = "nondeterministic_output request_policy:all_nodes response_policy:special",
-       .summary = "What slow events mean, in words."},
+       .summary = "Explains the slow events, with advice."},
       {.name = "latency|graph",
        .arity = 3,
        .group = Group::kServer,
@@ -187,7 +187,7 @@ CommandRows commands_of_diagnostics_latency() {
        .run = run_latency_graph,
        .tips = "nondeterministic_output request_policy:all_nodes response_policy:special",
        .arguments = "event",
-       .summary = "A picture of an event: how slow, and how long ago."},
+       .summary = "Draws the latencies of an event over time."},
       {.name = "latency|help",
        .arity = 2,
        .group = Group::kServer,
@@ -200,7 +200,7 @@ CommandRows commands_of_diagnostics_latency() {
        .run = run_latency_histogram,
        .tips = "nondeterministic_output request_policy:all_nodes response_policy:special",
        .arguments = "[command ...]",
-       .summary = "How long commands took."},
+       .summary = "Returns the latency histograms of commands."},
       {.name = "latency|history",
        .arity = 3,
        .group = Group::kServer,
@@ -208,14 +208,14 @@ CommandRows commands_of_diagnostics_latency() {
        .run = run_latency_history,
        .tips = "nondeterministic_output request_policy:all_nodes response_policy:special",
        .arguments = "event",
-       .summary = "When an event was slow, and how slow."},
+       .summary = "Returns the times and latencies of an event."},
       {.name = "latency|latest",
        .arity = 2,
        .group = Group::kServer,
        .flags = kOfConfig,
        .run = run_latency_latest,
        .tips = "nondeterministic_output request_policy:all_nodes response_policy:special",
-       .summary = "The last slow events."},
+       .summary = "Returns the latest slow occurrence of each event."},
       {.name = "latency|reset",
        .arity = -2,
        .group = Group::kServer,
@@ -223,7 +223,7 @@ CommandRows commands_of_diagnostics_latency() {
        .run = run_latency_reset,
        .tips = "request_policy:all_nodes response_policy:all_succeeded",
        .arguments = "[event ...]",
-       .summary = "Forgets slow events."},
+       .summary = "Deletes the records of slow events."},
   });
   return kRows;
 }

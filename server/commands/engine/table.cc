@@ -76,7 +76,7 @@ Status Table::give_subcommands() {
 
 Status Table::add_to_index() {
   if (commands_ > kSlots / 2)
-    return invalid_row(rows_[0].name, "the index is too small for so many commands");
+    return invalid_row(rows_[0].name, "the index is too small for the number of commands");
   for (const Command& row : commands()) {
     std::size_t slot = slot_of(row.name);
     while (index_[slot] != nullptr) slot = (slot + 1) % kSlots;

@@ -17,7 +17,7 @@ namespace {
 /// Whether there are locks here, and the second word can be the name of one. False after an error.
 bool names_lock(const Call& call) {
   if (call.service.locks == nullptr) {
-    call.error("ERR this server keeps no named locks");
+    call.error("ERR named locks are disabled on this server");
     return false;
   }
   if (!call.key().empty() && call.key().size() <= kMaxNameBytes) return true;
@@ -178,9 +178,9 @@ CommandRows commands_of_locks_kw_lock() {
        .run = run_kw_lock,
        .keys = {1, 1, 1, kNotKey},
        .arguments = "name READ | WRITE [TIMEOUT ms] [LEASE ms]",
-       .summary = "Takes a lock for reading or writing, first come, first served: the reply is the "
-                  "fencing "
-                  "token, or null after TIMEOUT (0: one try)."},
+       .summary =
+           "Acquires a lock for reading or writing, in FIFO order; returns the fencing token, "
+           "or null after TIMEOUT (0: one attempt)."},
       {.name = "kw.unlock",
        .arity = 3,
        .group = Group::kLocks,
@@ -188,7 +188,7 @@ CommandRows commands_of_locks_kw_lock() {
        .run = run_kw_unlock,
        .keys = {1, 1, 1, kNotKey},
        .arguments = "name token",
-       .summary = "Gives a lock back."},
+       .summary = "Releases a lock."},
       {.name = "kw.renew",
        .arity = -3,
        .group = Group::kLocks,
@@ -196,7 +196,7 @@ CommandRows commands_of_locks_kw_lock() {
        .run = run_kw_renew,
        .keys = {1, 1, 1, kNotKey},
        .arguments = "name token [LEASE ms]",
-       .summary = "Starts the lease of a lock again."},
+       .summary = "Restarts the lease of a lock."},
       {.name = "kw.lockinfo",
        .arity = 2,
        .group = Group::kLocks,
@@ -205,13 +205,13 @@ CommandRows commands_of_locks_kw_lock() {
        .keys = {1, 1, 1, kNotKey},
        .tips = "nondeterministic_output",
        .arguments = "name",
-       .summary = "Who holds a lock, and how many wait for it."},
+       .summary = "Returns the holders of a lock and the number of waiting clients."},
       {.name = "kw.help",
        .arity = 1,
        .group = Group::kLocks,
        .flags = kLoading | kStale,
        .run = run_kw_help,
-       .summary = "The commands of Keyway that Redis does not have."},
+       .summary = "Lists the commands of Keyway that Redis does not have."},
   });
   return kRows;
 }

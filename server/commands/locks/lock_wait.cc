@@ -48,7 +48,7 @@ void granted(Client& client, const LockWait& wait, std::uint64_t token, resp::Re
 
 std::string refusal(const LockWait& wait, const Standing& standing, const Service& service) {
   if (standing.kind == Standing::Kind::kTooMany) {
-    return fmt::format("ERR lock '{}' has {} clients waiting, as many as may (lock-waiters)",
+    return fmt::format("ERR too many clients are waiting for lock '{}' (limit {}, lock-waiters)",
                        wait.name, service.locks->limits().waiters);
   }
   return fmt::format("ERR this connection holds lock '{}' already, with token {}", wait.name,
@@ -105,7 +105,8 @@ Outcome answer(Client& client, Service& service, const Result<Standing>& result,
   } else if (result->kind != Standing::Kind::kBusy) {
     out.error(refusal(wait, *result, service));
   } else if (service.locks->ending()) {
-    out.error(fmt::format("ERR the server is shutting down: lock '{}' was not had", wait.name));
+    out.error(
+        fmt::format("ERR the server is shutting down: lock '{}' was not acquired", wait.name));
   } else {
     out.null();
   }
@@ -137,10 +138,8 @@ void begin_lock(const Call& call, const LockRequest& request) {
   Client& client = call.client;
   LockService& locks = *call.service.locks;
   if (!has_room(client.locks, locks.limits().held)) {
-    return call.error(
-        fmt::format("ERR this connection holds {} locks, as many as it may "
-                    "(lock-held)",
-                    client.locks.held.size()));
+    return call.error(fmt::format("ERR this connection holds too many locks (limit {}, lock-held)",
+                                  locks.limits().held));
   }
   client.locks.wait = LockWait{.name = std::string(request.name),
                                .mode = request.mode,

@@ -153,7 +153,7 @@ Status run_exclusively(const Call& exec, const Plan& plan, Queue queue) {
 
 // The number of queue locks that a session holds at once.
 constexpr std::string_view kTooManyStripes =
-    "it is about the whole store, and locks every stripe: more than --store-options "
+    "it uses the whole store and so locks every stripe, which is more than --store-options "
     "locks_per_session allows with this --lock-policy";
 
 void abort_of(const Call& call, std::string_view reason) {
@@ -239,20 +239,20 @@ CommandRows commands_of_transactions_transactions() {
        .group = Group::kTransactions,
        .flags = kOfMulti | kUnqueued,
        .run = run_multi,
-       .summary = "Begins a transaction: commands are kept until EXEC."},
+       .summary = "Begins a transaction: the server queues commands until EXEC."},
       {.name = "exec",
        .arity = 1,
        .group = Group::kTransactions,
        .flags = kOfClient | kSkipSlowLog | kUnqueued | kRunsQueue,
        .run = run_exec,
-       .summary = "Executes the commands since MULTI in one atomic step, or none if a watched key "
+       .summary = "Executes the commands since MULTI atomically, or none if a watched key "
                   "changed."},
       {.name = "discard",
        .arity = 1,
        .group = Group::kTransactions,
        .flags = kOfMulti | kUnqueued,
        .run = run_discard,
-       .summary = "Forgets the commands since MULTI."},
+       .summary = "Ends the transaction and discards the commands since MULTI."},
       {.name = "watch",
        .arity = -2,
        .group = Group::kTransactions,
@@ -260,13 +260,13 @@ CommandRows commands_of_transactions_transactions() {
        .run = run_watch,
        .keys = {1, -1, 1, "RO"},
        .arguments = "key [key ...]",
-       .summary = "Lets the next EXEC do nothing if one of these keys is changed before."},
+       .summary = "Makes the next EXEC fail if one of these keys changes before it."},
       {.name = "unwatch",
        .arity = 1,
        .group = Group::kTransactions,
        .flags = kOfMulti,
        .run = run_unwatch,
-       .summary = "Watches no key any more."},
+       .summary = "Forgets all watched keys."},
   });
   return kRows;
 }

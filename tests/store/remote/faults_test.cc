@@ -76,7 +76,7 @@ TEST_CASE("remote faults: a server that stalls is told with what is in doubt") {
   Store store = open_store(server.port(), "?timeout=200ms");
   Session session = *store.session();
   const auto length = session.append("k", "v");
-  check_message(length.status(), Code::kTimeout, "did not answer in time; what was sent");
+  check_message(length.status(), Code::kTimeout, "did not answer in time; the request was sent");
 }
 
 TEST_CASE("remote faults: garbage is no value") {
@@ -87,7 +87,7 @@ TEST_CASE("remote faults: garbage is no value") {
   });
   Store store = open_store(server.port());
   Session session = *store.session();
-  check_message(session.get("k").status(), Code::kCorruption, "no reply of a Redis server");
+  check_message(session.get("k").status(), Code::kCorruption, "sent a malformed reply");
 }
 
 TEST_CASE("remote faults: nothing is sent to a server that is not there") {
@@ -186,7 +186,7 @@ TEST_CASE("remote faults: what needs the store's memory is not to be had, with a
   Store store = open_store(server.port());
   Session session = *store.session();
   check_message(session.inspector().report(0).status(), Code::kUnsupported,
-                "share the store's memory");
+                "needs access to the store's memory");
   check_message(session.inspector().switch_lock(0, 0, "gbh"), Code::kUnsupported,
                 "switching a lock");
   check_message(session.scan_from("k", 1, [](auto, auto) {}).status(), Code::kUnsupported, "scan");

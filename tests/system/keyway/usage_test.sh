@@ -19,23 +19,23 @@ refused() {
   [[ $err == *"$says"* ]] || fail "keyway $* said '$err', without '$says'"
 }
 
-refused "'frob' is no command" frob
-refused "'dve' is no preset" build dve
+refused "'frob' is not a command" frob
+refused "'dve' is not a preset" build dve
 refused "build takes one preset" build dev asan
-refused "'--test' is no preset" build --test
+refused "'--test' is not a preset" build --test
 refused "install needs a folder" install
 refused "install takes one folder" install here there
-refused "'--prefix' is no option of install" install --prefix
+refused "'--prefix' is not an option of install" install --prefix
 refused "--ranks needs a value" run --ranks
-refused "--ranks wants a whole number from 1, not '0'" run --ranks 0
-refused "--ranks wants a whole number from 1, not '-1'" run --ranks -1
-refused "--records wants a whole number from 1, not '1e6'" load --records 1e6
-refused "--threads wants a whole number from 1, not 'two'" run --threads two
-refused "workload 'zz' is no file" run --workload zz
-refused "'--rank' is no option of run" run --rank 2
-refused "'--target' is no option of load" load --target 100
-refused "'--slow' is no option of test" test --slow
-refused "'unti' is no label" test --only unti
+refused "--ranks needs a whole number from 1, not '0'" run --ranks 0
+refused "--ranks needs a whole number from 1, not '-1'" run --ranks -1
+refused "--records needs a whole number from 1, not '1e6'" load --records 1e6
+refused "--threads needs a whole number from 1, not 'two'" run --threads two
+refused "workload 'zz' is not a readable file" run --workload zz
+refused "'--rank' is not an option of run" run --rank 2
+refused "'--target' is not an option of load" load --target 100
+refused "'--slow' is not an option of test" test --slow
+refused "'unti' is not a label" test --only unti
 refused "-R needs a value" test -R
 
 for words in help --help "run --help" "test --help" "build --help" "install --help"; do

@@ -86,7 +86,7 @@ class Configuration(Case):
             self.assertEqual(
                 wire.request("CONFIG", "SET", "timeout", "9", "requirepass", ""),
                 b"-ERR CONFIG SET failed (possibly related to argument 'requirepass') - other hosts "
-                b"can reach this server, so a password has to be asked for\r\n")
+                b"can reach this server, so a password is required\r\n")
             self.assertEqual(decode(wire.request("CONFIG", "GET", "timeout"))[1][1], ("$", b"0"))
             self.assertEqual(wire.request("CONFIG", "SET", "requirepass", "other"), b"+OK\r\n")
 

@@ -136,7 +136,7 @@ class Shutdown(unittest.TestCase):
         self.assertTrue(job.all_have_ended())
 
     def test_a_metrics_port_beyond_the_last_is_refused(self):
-        with self.assertRaisesRegex(AssertionError, r"--metrics-port 65534 leaves none for rank 2"):
+        with self.assertRaisesRegex(AssertionError, r"--metrics-port 65534 is too high: rank 2"):
             Job(Program.keywayd, Program.mpirun, Program.ranks, "--metrics-port", "65534").end()
 
 

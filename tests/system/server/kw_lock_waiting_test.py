@@ -92,7 +92,7 @@ class Bounds(LockCase):
 
     def test_so_many_may_wait(self):
         holder, token = self.hold("n")
-        full = b"-ERR lock 'n' has 20 clients waiting, as many as may (lock-waiters)\r\n"
+        full = b"-ERR too many clients are waiting for lock 'n' (limit 20, lock-waiters)\r\n"
         with contextlib.ExitStack() as stack:
             wires = [stack.enter_context(self.peer.connect()) for _ in range(200)]
             for wire in wires:
@@ -119,7 +119,7 @@ class Bounds(LockCase):
         wire, token = self.hold("a")
         for name in ("b", "c"):
             token_of(wire.request("KW.LOCK", name, "READ"))
-        full = b"-ERR this connection holds 3 locks, as many as it may (lock-held)\r\n"
+        full = b"-ERR this connection holds too many locks (limit 3, lock-held)\r\n"
         self.assertEqual(wire.request("KW.LOCK", "d", "READ"), full)
         self.assertEqual(wire.request("KW.UNLOCK", "a", token), OK)
         token_of(wire.request("KW.LOCK", "d", "READ"))
@@ -141,7 +141,7 @@ class Shutdown(unittest.TestCase):
             while len(decode(asking.request("KW.LOCKINFO", "n"))[1][5][1]) < len(waiters):
                 self.assertLess(time.monotonic(), end)
         peer.terminate()
-        told = b"-ERR the server is shutting down: lock 'n' was not had\r\n" + OK
+        told = b"-ERR the server is shutting down: lock 'n' was not acquired\r\n" + OK
         for wire in waiters:
             self.assertEqual(wire.rest(), told)
         self.assertEqual(holder.rest(), b"")

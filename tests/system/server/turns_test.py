@@ -137,8 +137,8 @@ class Ending(Started):
         peer = self.busy("--shutdown-timeout", "0")
         peer.terminate()
         self.assertEqual(peer.exit_code(), FORCED, peer.said())
-        self.assertRegex(peer.said(), r"keywayd: requests still run 5 s after the server was told "
-                                      r"to end: it ends without their replies\n")
+        self.assertRegex(peer.said(), r"keywayd: requests still run 5 s after the signal to stop: "
+                                      r"it stops without their replies\n")
 
     def test_who_tells_it_again_does_not_wait(self):
         for second in (signal.SIGTERM, signal.SIGINT):
@@ -147,7 +147,7 @@ class Ending(Started):
             while peer.alive():  # signals that come together are one
                 peer.process.send_signal(second)
             self.assertEqual(peer.exit_code(), FORCED, peer.said())
-            self.assertRegex(peer.said(), r"keywayd: told to end a second time: ended at once")
+            self.assertRegex(peer.said(), r"keywayd: second signal to stop: stopped at once")
 
     def test_a_path_is_gone_when_it_ends_so(self):
         peer = self.busy("--shutdown-timeout", "0", "--unixsocket", "server.sock")

@@ -50,7 +50,7 @@ TEST_CASE("KEYWAY_LOG chooses the level") {
 TEST_CASE("a KEYWAY_LOG that names no level is said to be one, and silences nothing") {
   const auto text = logged("loud", one_line_of_each);
   CHECK_THAT(text,
-             Catch::Contains("KEYWAY_LOG=loud is no level: write trace, debug, info, warning"));
+             Catch::Contains("KEYWAY_LOG=loud is not a level: write trace, debug, info, warning"));
   CHECK_THAT(text, Catch::Contains("a warning line") && !Catch::Contains("an info line"));
   CHECK_THAT(logged("", one_line_of_each),
              Catch::Contains("a warning line") && !Catch::Contains("KEYWAY_LOG"));

@@ -159,11 +159,11 @@ TEST_CASE("wire: who refuses, stalls or is no server has a sentence as it is ope
     FakeServer server([](FakePeer& peer, int) { peer.wait_until_gone(); });
     Options options = options_for(server.port());
     options.connect_timeout = kSoon;
-    check_open_fails(options, Code::kTimeout, "was connected to and did not answer");
+    check_open_fails(options, Code::kTimeout, "accepted the connection and did not answer");
   }
   SECTION("it closes") {
     FakeServer server([](FakePeer&, int) {});
-    check_open_fails(options_for(server.port()), Code::kUnavailable, "before it answered anything");
+    check_open_fails(options_for(server.port()), Code::kUnavailable, "before the first reply");
   }
   SECTION("it speaks something else") {
     FakeServer server([](FakePeer& peer, int) {
@@ -223,7 +223,7 @@ TEST_CASE("wire: a connection that fails is not used again, and knows what is in
     peer.request();
     peer.say(":1\r\n");
     if (says == "closed the connection") return;
-    if (says == "no reply of a Redis server") peer.say("?!\r\n");
+    if (says == "sent a malformed reply") peer.say("?!\r\n");
     peer.wait_until_gone();
   });
   Options options = options_for(server.port());
@@ -238,7 +238,7 @@ TEST_CASE("wire: a connection that fails is not used again, and knows what is in
   }
   SECTION("sends garbage") {
     code = Code::kCorruption;
-    says = "no reply of a Redis server";
+    says = "sent a malformed reply";
   }
   Connection connection = open(options);
   connection.add({"INCR", "a"});
@@ -308,5 +308,5 @@ TEST_CASE("wire: names are resolved, and a name that is none is told") {
   const std::string message(opened.status().message());
   CAPTURE(message);
   CHECK(opened.code() == Code::kUnavailable);
-  CHECK(message.find("no address of 'no..such..name'") != std::string::npos);
+  CHECK(message.find("cannot resolve 'no..such..name'") != std::string::npos);
 }

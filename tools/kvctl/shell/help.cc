@@ -64,7 +64,7 @@ std::string help_text(const std::vector<std::string>& about) {
     }
   }
   if (!text.empty()) return text + '\n';
-  return fmt::format("Nothing is known here of {}; the server may have it all the same.\n",
+  return fmt::format("kvctl has no help for {}; the server may still support it.\n",
                      fmt::join(about, " "));
 }
 
