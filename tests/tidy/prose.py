@@ -1,8 +1,11 @@
-"""Measures how the comments and the Markdown of the tree read; fails if a folder exceeds a limit.
+"""Measures how the comments, the Markdown and the texts of the tree read; fails above a limit.
 
 Three rates are measured: sentences that open with What, Who, Of, That or Where (percent), the words
-who, whom and whose, and archaic phrases (both per 1000 words). --list prints every place that counts,
-and --list FOLDER those of one folder."""
+who, whom and whose, and archaic phrases (both per 1000 words). Each folder has a limit for its
+comments and its Markdown. The texts that users see have none of these, and none opens with How or
+Which: the string literals of programs and libraries (help of commands, options and metrics, errors),
+and the messages of scripts. --list prints every place that counts, --list FOLDER those of one
+folder."""
 
 import argparse
 import ast
@@ -17,11 +20,13 @@ from source import CODE_FOLDERS, NOISE, Tree
 
 # Abseil's synchronization library has 0.9%, 0.5 and 0.0.
 MAX_RATES = (0.95, 0.55, 0.05)
+MAX_RATES_OF_TEXTS = (0.0, 0.0, 0.0)
 
 # Higher limits of single parts, such as ("server", "comments"): (2.0, 1.0, 0.1). There are none.
 EXEMPT: dict[tuple[str, str], tuple[float, float, float]] = {}
 
 _OPENING = re.compile(r"(?:what|who|whom|whose|whoever|whatever|of|that|where)\b", re.IGNORECASE)
+_OPENING_OF_TEXT = re.compile(rf"{_OPENING.pattern}|(?:how|which)\b", re.IGNORECASE)
 _PERSON = re.compile(r"\b(?:who|whom|whose|whoever)\b", re.IGNORECASE)
 _ARCHAIC = re.compile(
     r"\b(?:anew|so many|for want of|(?:hang|hangs|hung|hanging) on|(?:go|goes|went|gone|going) on"
@@ -41,6 +46,7 @@ class Block:
     line: int
     text: str
     last: int = 0
+    is_shown: bool = False  # to users, as a text of the program
 
     def sentences(self):
         text = re.sub(r"`[^`]*`", "code", _CONTRACT.sub("", self.text))
@@ -116,6 +122,38 @@ def _markdown_blocks(text):
     yield from _joined(lines)
 
 
+def _literals(text):
+    """(line, content) of C++ string literals, adjacent ones joined."""
+    text = re.sub(r"(?m)^#include.*", "", text)
+    found, end = [], None
+    for match in NOISE.finditer(text):
+        if match.lastgroup not in ("string", "raw", "tag"):
+            continue
+        content = re.sub(r'^R"[^(]*\(|^"|(?:\)[^()"]*)?"$', "", match.group(0))
+        if end is not None and not text[end:match.start()].strip():
+            found[-1][1] += content
+        else:
+            found.append([text.count("\n", 0, match.start()) + 1, content])
+        end = match.end()
+    return found
+
+
+def texts_of(file):
+    """The texts that users see, as blocks. Fewer than three words are a name, not a sentence."""
+    if file.in_folder("tests"):
+        return
+    found = []
+    if file.is_cxx:
+        found = _literals(file.text)
+    elif file.path.endswith((".sh", "keyway")):
+        found = [(number, said) for number, line in _numbered(file.text)
+                 for said in re.findall(r'\b(?:die|say) "([^"]*)"', line)]
+    for line, text in found:
+        text = re.sub(r"\\n", " ", text).replace('\\"', "")
+        if len(_WORD.findall(text)) >= 3:
+            yield Block(line, text, line, is_shown=True)
+
+
 _READERS = (((".h", ".cc", ".cc.in", ".pml"), _cxx_blocks), ((".py",), _python_blocks),
             ((".sh", ".cmake", "CMakeLists.txt", ".toml", ".mutants", "keyway"), _script_blocks),
             ((".md",), _markdown_blocks))
@@ -144,9 +182,9 @@ class Figures:
                 1000 * self.persons / max(self.words, 1), 1000 * self.archaic / max(self.words, 1))
 
 
-def breaches(sentence):
+def breaches(sentence, is_shown=False):
     """The words of a sentence that count, for each of the three rates."""
-    opening = _OPENING.match(sentence)
+    opening = (_OPENING_OF_TEXT if is_shown else _OPENING).match(sentence)
     return ([opening.group(0)] if opening else [], _PERSON.findall(sentence),
             _ARCHAIC.findall(sentence))
 
@@ -154,21 +192,22 @@ def breaches(sentence):
 def measure(block):
     found = Figures()
     for sentence in block.sentences():
-        found += Figures(1, len(_WORD.findall(sentence)), *map(len, breaches(sentence)))
+        found += Figures(1, len(_WORD.findall(sentence)), *map(len, breaches(sentence, block.is_shown)))
     return found
 
 
-def part_of(path):
-    """The part of the tree that a limit is for: a top folder's comments or its Markdown."""
+def part_of(path, is_shown=False):
+    """The part of the tree that a limit is for: a top folder's comments, its Markdown or its texts."""
     folder = path.partition("/")[0] if path.startswith(tuple(f"{f}/" for f in CODE_FOLDERS)) else "docs"
-    return folder, "Markdown" if path.endswith(".md") else "comments"
+    return folder, "texts" if is_shown else "Markdown" if path.endswith(".md") else "comments"
 
 
 def measure_tree(tree):
     figures = {}
     for file in tree.files:
-        for block in blocks_of(file):
-            for part in (part_of(file.path), ("all", part_of(file.path)[1])):
+        for block in (*blocks_of(file), *texts_of(file)):
+            folder, kind = part_of(file.path, block.is_shown)
+            for part in ((folder, kind), ("all", kind)):
                 figures[part] = figures.get(part, Figures()) + measure(block)
     return figures
 
@@ -176,7 +215,7 @@ def measure_tree(tree):
 def judge(figures, exempt):
     """A sentence for each part that exceeds its limits, and for each exemption without a use."""
     for part, found in figures.items():
-        limits = exempt.get(part, MAX_RATES)
+        limits = exempt.get(part, MAX_RATES_OF_TEXTS if part[1] == "texts" else MAX_RATES)
         if part[0] != "all" and any(rate > limit for rate, limit in zip(found.rates(), limits)):
             yield f"{' '.join(part)}: at most {limits} are allowed; --list {part[0]} shows the places"
     for part in exempt:
@@ -189,9 +228,9 @@ def places(tree, folder):
     """Every sentence that counts, with its place."""
     for file in tree.files:
         if not folder or part_of(file.path)[0] == folder:
-            for block in blocks_of(file):
+            for block in (*blocks_of(file), *texts_of(file)):
                 for sentence in block.sentences():
-                    if found := sum(breaches(sentence), []):
+                    if found := sum(breaches(sentence, block.is_shown), []):
                         yield f"{file.path}:{block.line}: {', '.join(found)}: {sentence}"
 
 

@@ -30,6 +30,18 @@ COUNTED = [
     ("tools/a.txt", "What of it?", (0, 0, 0, 0)),
 ]
 
+# The same for texts that users see.
+SHOWN = [
+    ("server/a.cc", '{.summary = "How many keys there are."}', (1, 1, 0, 0)),
+    ("server/a.cc", 'add("--all",\n    "every one; "  // as ever\n    "by default: which wins");', (2, 1, 0, 0)),
+    ("server/a.cc", 'add_gauge("Part of the heap that is free.");', (1, 0, 0, 0)),
+    ("server/a.cc", '#include "of/a/b.h"\n// How "it has to" go on.\nauto a = "Of two";\n', (0, 0, 0, 0)),
+    ("server/a.cc", 'auto a = R"x(Where (it) waits.\nAn end)x";', (2, 1, 0, 0)),
+    ("client/a.cc", 'fail("a lock \\"that\\" goes on\\nwhose {}");', (1, 0, 1, 1)),
+    ("tools/a.sh", 'die "which of $1 has to be"  # that is\n', (1, 1, 0, 1)),
+    ("tests/a.cc", 'TEST_CASE("who waits goes on") {', (0, 0, 0, 0)),
+]
+
 PLAIN = "// The sweep removes expired elements.\n"
 ODD = "// What has expired is removed.\n"
 
@@ -43,14 +55,27 @@ class ProseIsCounted(unittest.TestCase):
                     (found.sentences, found.openings, found.persons, found.archaic), expected)
 
 
+    def test_texts_that_users_see(self):
+        for path, text, expected in SHOWN:
+            with self.subTest(path=path, text=text):
+                found = sum(map(prose.measure, prose.texts_of(File(path, text))), prose.Figures())
+                self.assertEqual(
+                    (found.sentences, found.openings, found.persons, found.archaic), expected)
+
+
 class LimitsHold(unittest.TestCase):
-    def judge(self, text, exempt):
-        figures = {("locks", "comments"): prose.measure(prose.Block(1, text.removeprefix("// ")))}
+    def judge(self, text, exempt, kind="comments"):
+        figures = {("locks", kind): prose.measure(prose.Block(1, text.removeprefix("// ")))}
         return list(prose.judge(figures, exempt))
 
     def test_a_part_above_its_limit_fails(self):
         self.assertEqual(self.judge(PLAIN, {}), [])
         self.assertEqual(len(self.judge(ODD, {})), 1)
+
+    def test_one_text_in_many_is_too_many(self):
+        many = "The sweep removes elements. " * 500 + "What has expired is removed."
+        self.assertEqual(self.judge(many, {}), [])
+        self.assertEqual(len(self.judge(many, {}, "texts")), 1)
 
     def test_an_exemption_holds_up_to_its_limit(self):
         self.assertEqual(self.judge(ODD, {("locks", "comments"): (100, 0, 0)}), [])
@@ -75,6 +100,12 @@ class TheProgramFails(unittest.TestCase):
         done = self.run_prose(ODD)
         self.assertEqual(done.returncode, 1)
         self.assertIn("locks comments: at most", done.stdout)
+
+    def test_a_text_fails(self):
+        self.assertEqual(self.run_prose(PLAIN + 'auto a = "a lock that waits";\n').returncode, 0)
+        done = self.run_prose('auto a = "that lock has waited";\n')
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("locks texts: at most", done.stdout)
 
     def test_list_shows_the_places(self):
         done = self.run_prose(PLAIN + ODD, "--list", "locks")
