@@ -128,9 +128,8 @@ def _body(text, start):
 def locks_do_not_spin(tree):
     """No lock waits by itself: an endless loop gives the turn to the endpoint, or is a
     compare-and-swap that is tried again."""
-    locks = ("locks/distributed", "locks/combining")
-    yield from _forbid(tree.cxx(*locks, "kvstore"), _SPIN, "the endpoint waits, not its callers")
-    for file in tree.cxx(*locks):
+    yield from _forbid(tree.cxx("locks/distributed", "kvstore"), _SPIN, "the endpoint waits, not its callers")
+    for file in tree.cxx("locks/distributed"):
         for line, match in file.find(_ENDLESS):
             body = _body(file.code, match.end())
             looks = re.search(r"\bload\w*\s*\(", body)

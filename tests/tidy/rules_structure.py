@@ -8,19 +8,24 @@ from source import CODE_FOLDERS, Finding
 
 # The folders that each folder may include, beside itself. The longest name that fits a file is its
 # folder.
-_FABRIC = ("locks/base", "locks/threads", "locks/combining", "locks/fabric")
+_FABRIC = ("locks/base", "locks/fabric")
 _LOCKS = _FABRIC + ("locks/distributed",)
 _STORE = ("kvstore", "kvstore/types", "kvstore/layout", "kvstore/volume", "kvstore/stripes",
           "kvstore/walks", "kvstore/room", "kvstore/owner")
+_MPI = ("locks/fabric/mpi", "kvstore/mpi")
+_SIM = ("locks/fabric/sim", "kvstore/sim")
 _CLIENT = ("client", "client/program")
-_EVERYTHING = _LOCKS + _STORE + _CLIENT + ("workloads", "server", "tools")
+_WIRE = ("kvstore/resp", "client/wire")
+_EVERYTHING = (_LOCKS + _STORE + _MPI + _SIM + _CLIENT + _WIRE +
+               ("client/catalogue", "client/remote", "workloads", "server", "tools", "tools/kvctl"))
 MAY_INCLUDE = {
     "locks/base": (),
-    "locks/threads": ("locks/base",),
-    "locks/combining": ("locks/base", "locks/threads"),
-    "locks/fabric": ("locks/base", "locks/threads", "locks/combining"),
+    "locks/fabric": ("locks/base",),
+    "locks/fabric/mpi": _FABRIC,
+    "locks/fabric/sim": _FABRIC,
     "locks/distributed": _FABRIC,
     "kvstore/types": ("locks/base",),
+    "kvstore/resp": ("locks/base",),
     "kvstore/layout": _LOCKS + ("kvstore/types",),
     "kvstore/volume": _FABRIC + ("kvstore/types", "kvstore/layout"),
     "kvstore/stripes": _LOCKS + ("kvstore/types", "kvstore/layout"),
@@ -29,11 +34,17 @@ MAY_INCLUDE = {
                               "kvstore/walks"),
     "kvstore/owner": _FABRIC + ("kvstore/types", "kvstore/layout", "kvstore/volume"),
     "kvstore": _LOCKS + _STORE,
+    "kvstore/mpi": _LOCKS + _STORE + ("locks/fabric/mpi",),
+    "kvstore/sim": _LOCKS + _STORE + ("locks/fabric/sim",),
     "workloads": ("locks/base",),
-    "client": _LOCKS + _STORE,
+    "client": _LOCKS + _STORE + _MPI + ("client/wire", "client/remote"),
+    "client/catalogue": ("locks/base",),
     "client/program": ("locks/base",),
-    "server": _LOCKS + _STORE + _CLIENT,
-    "tools": _LOCKS + _STORE + _CLIENT + ("workloads",),
+    "client/remote": ("locks/base", "client/wire") + _STORE,
+    "client/wire": ("locks/base", "kvstore/resp"),
+    "server": _LOCKS + _STORE + _CLIENT + ("kvstore/resp", "client/catalogue"),
+    "tools": _LOCKS + _STORE + _MPI + _SIM + _CLIENT + ("client/wire", "workloads"),
+    "tools/kvctl": ("locks/base", "client/catalogue", "client/program") + _WIRE,
     "tests": _EVERYTHING,
 }
 MAX_LINES = 400
@@ -169,5 +180,46 @@ def headers_are_guarded(tree):
                 yield Finding(file.path, 1, "#pragma once must be its first line of code")
 
 
+_NUMBERED = r"(?m)^// {3}([A-Z]{1,3})(\d+) {1,3}(?!of |\()\S|\b([A-Z]{1,3})(\d+): "
+
+
+def _invariants_of(file):
+    """{number: line} of the invariants that a header defines: a list, or `E1: ...` in a sentence."""
+    head = file.text.partition("#pragma once")[0]
+    begin = head.find("*Invariants")
+    end = re.search(r"\n// \*(?!Invariants)[A-Z]", head[begin:])
+    text = head[begin:begin + end.start()] if end else head[begin:]
+    return {f"{m[1] or m[3]}{m[2] or m[4]}": head.count("\n", 0, begin + m.start()) + 1
+            for m in re.finditer(_NUMBERED, text)} if begin >= 0 else {}
+
+
+def _listed(cell):
+    """{(header's name, number)} of a cell such as "`a/b.h` A1-A3, `c.h` C1"."""
+    for name, numbers in re.findall(r"`(?:[\w.]+/)*(\w+\.h)`([^`]*)", cell):
+        for letters, first, last in re.findall(r"\b([A-Z]{1,3})(\d+)(?:-[A-Z]{1,3}(\d+))?", numbers):
+            for number in range(int(first), int(last or first) + 1):
+                yield name, f"{letters}{number}"
+
+
+def invariants_are_listed(tree):
+    """docs/invariants.md names the guard of every numbered invariant, and no other invariant."""
+    page = "docs/invariants.md"
+    rows = [(number, line.split("|")[1]) for file in tree.files if file.path == page
+            for number, line in enumerate(file.text.split("\n"), 1) if line.startswith("| `")]
+    listed = {one for _, cell in rows for one in _listed(cell)}
+    defined = set()
+    for file in tree.cxx():
+        if file.path.endswith(".h") and not file.in_folder("tests"):
+            for number, line in _invariants_of(file).items():
+                one = (file.path.rpartition("/")[2], number)
+                defined.add(one)
+                if one not in listed:
+                    yield Finding(file.path, line, f"{number}: {page} does not list it")
+    for number, cell in rows:
+        for name, invariant in _listed(cell):
+            if (name, invariant) not in defined:
+                yield Finding(page, number, f"no {name} states {invariant}")
+
+
 RULES = (includes_point_down, headers_stay_light, tests_are_registered, folders_have_readmes,
-         files_are_short, lines_fit, headers_are_guarded)
+         files_are_short, lines_fit, headers_are_guarded, invariants_are_listed)
