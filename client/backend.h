@@ -34,12 +34,12 @@ namespace keyway::client {
 /// at an owner, and the others make theirs one-sided. Fewer in a large job, so that the owner sees
 /// all at one look; fewer, or none, where they would take more than a sixteenth of the memory.
 inline std::uint32_t call_slots_of(const StoreOptions& options, std::uint32_t ranks) {
-  constexpr std::uint64_t kMost = 32;
-  constexpr std::uint64_t kLeast = 4;
+  constexpr std::uint64_t kMaxSlots = 32;
+  constexpr std::uint64_t kMinSlots = 4;
   constexpr std::uint64_t kShare = 16;
   if (options.path != EditPath::kOwner || ranks == 1) return 0;
   const std::uint64_t wanted = std::min<std::uint64_t>(
-      options.sessions, std::clamp(store::kSlotsAtOneLook / ranks, kLeast, kMost));
+      options.sessions, std::clamp(store::kSlotsAtOneLook / ranks, kMinSlots, kMaxSlots));
   const std::uint64_t of_each = ranks * (store::kCallBytes + store::kAnswerBytes);
   return static_cast<std::uint32_t>(std::min(wanted, options.memory_bytes / kShare / of_each));
 }

@@ -45,8 +45,8 @@ Result<std::unique_ptr<Plan>> Plan::make(StoreOptions options, std::uint32_t ran
   if (options.patience.count() <= 0) {
     return Status(Code::kInvalidArgument, "patience must be at least 1ms");
   }
-  constexpr std::uint64_t kMostAddressBytes = 1ULL << 40;
-  if (options.address_bytes > kMostAddressBytes) {
+  constexpr std::uint64_t kMaxAddressBytes = 1ULL << 40;
+  if (options.address_bytes > kMaxAddressBytes) {
     return Status(Code::kInvalidArgument, "addresses must be at most 1024GiB");
   }
   auto shape = client::geometry_options(options, *policy, ranks, nodes == 1 && !options.force_rma);

@@ -217,7 +217,7 @@ auto HeldKeys<E>::prepare(std::span<const Location> locations, std::size_t remot
   const auto note = [&](auto) { core_.reserve.reads(core_.survey, locations.size()); };
   const auto mark = [&](auto part) { core_.marks.post(part, core_.survey); };
   survey(note);
-  const std::size_t most = std::min(core_.reserve.lanes(), fabric::Overlap::kMost);
+  const std::size_t most = std::min(core_.reserve.lanes(), fabric::Overlap::kMaxBodies);
   const std::size_t lanes = std::clamp<std::size_t>(remote_stripes, 1, most);
   const bool surveyed = locations.size() <= kAtOnce;
   core_.make_lanes(lanes);
@@ -240,7 +240,7 @@ Code HeldKeys<E>::for_each(std::size_t keys, Use&& use) {
     if (is_remote(i)) remote.push_back(i);
   }
   std::vector<bool> done(remote.empty() ? 0 : keys);
-  const std::size_t lanes = std::min(remote.size(), fabric::Overlap::kMost);
+  const std::size_t lanes = std::min(remote.size(), fabric::Overlap::kMaxBodies);
   core_.make_lanes(lanes);
   fabric::overlap_steps(core_.ep, remote.size(), lanes, [&](std::size_t n, std::size_t lane) {
     if (first != Code::kOk) return;

@@ -17,7 +17,7 @@ namespace keyway::store {
 
 template <fabric::Endpoint E>
 Status HeldKeys<E>::read(std::span<const std::string_view> keys, ElementsReader reader) {
-  constexpr std::size_t kWindow = fabric::Overlap::kMost;
+  constexpr std::size_t kWindow = fabric::Overlap::kMaxBodies;
   for (std::size_t from = 0; from < keys.size(); from += kWindow) {
     const std::size_t n = std::min(kWindow, keys.size() - from);
     core_.prefetch_elements(locations_.subspan(from, n));

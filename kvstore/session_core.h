@@ -157,7 +157,8 @@ struct SessionCore {
     shrink_buffers();
     survey.shrink_buffers();
     optimistic.shrink_buffers();
-    for (auto& further : further_lanes) further->shrink_buffers(kMaxKept / fabric::Overlap::kMost);
+    for (auto& further : further_lanes)
+      further->shrink_buffers(kMaxKept / fabric::Overlap::kMaxBodies);
   }
 
   E ep;

@@ -138,7 +138,7 @@ ReplyParser::Step ReplyParser::begin(char type, std::string_view line, std::size
     found_.push_back({.reply = {.kind = kind, .integer = elements}});
   }
   at_ = searched_ = next;
-  if (elements == 0) close_what_is_complete();
+  if (elements == 0) close_complete_aggregates();
   return Step::kReply;
 }
 
@@ -150,13 +150,13 @@ ReplyParser::Step ReplyParser::keep(const Reply& reply, std::size_t at, std::siz
     complete_ = true;
   } else {
     --open_.back().left;
-    close_what_is_complete();
+    close_complete_aggregates();
   }
   return Step::kReply;
 }
 
 /// A complete element counts as one of the aggregate around it. An attribute does not count.
-void ReplyParser::close_what_is_complete() {
+void ReplyParser::close_complete_aggregates() {
   while (!open_.empty() && open_.back().left == 0) {
     const Open closed = open_.back();
     open_.pop_back();

@@ -79,7 +79,7 @@ class ReplyParser {
   Step begin(char type, std::string_view line, std::size_t next);
   Step keep(const Reply& reply, std::size_t at, std::size_t size, std::size_t next);
   Step read_scalar(char type, std::string_view line, std::size_t next);
-  void close_what_is_complete();
+  void close_complete_aggregates();
   Step fail(std::string sentence);
 
   std::vector<Reply> nodes_;

@@ -64,14 +64,14 @@ class WriteReserve {
     lane.chain.reserve_composed(buffers_.composed);
     lane.reader.reserve(buffers_.read);
   }
-  /// Lanes that fit kMostForLanes, besides the first.
+  /// Lanes that fit kMaxLaneBytes, besides the first.
   std::size_t lanes() const {
-    return 1 + kMostForLanes / std::max<std::uint64_t>(buffers_.composed + buffers_.read, 1);
+    return 1 + kMaxLaneBytes / std::max<std::uint64_t>(buffers_.composed + buffers_.read, 1);
   }
 
  private:
   /// Bytes of buffers that lanes may reserve together: large values are written one by one.
-  static constexpr std::uint64_t kMostForLanes = 4 << 20;
+  static constexpr std::uint64_t kMaxLaneBytes = 4 << 20;
   struct Buffers {
     std::size_t lines = 0;
     std::uint64_t read = 0;

@@ -96,7 +96,7 @@ class StripeSet {
       if (!is_remote(stripe)) step(stripe);
     }
     if (remote == 0) return;
-    fabric::overlap_steps(ep_, rest.size(), std::min(remote, fabric::Overlap::kMost),
+    fabric::overlap_steps(ep_, rest.size(), std::min(remote, fabric::Overlap::kMaxBodies),
                           [&](std::size_t i, std::size_t) {
                             if (is_remote(rest[i])) step(rest[i]);
                           });

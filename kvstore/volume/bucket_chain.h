@@ -187,7 +187,7 @@ class BucketChain {
   void put_header(Access access, fabric::Address at, std::span<const std::byte> header);
   std::uint32_t stamp_of_next_change(const Location& location);
   template <class Access>
-  void turn_if_begun_anew(Access access, const Location& location, std::uint16_t version);
+  void commit_if_version_wrapped(Access access, const Location& location, std::uint16_t version);
   void drop_entry(std::uint32_t rank, const Found& found);
   void unlink_if_empty(std::uint32_t rank, std::uint32_t line);
   std::optional<std::uint32_t> line_with_room(std::uint32_t words, const Found& leaving) const;

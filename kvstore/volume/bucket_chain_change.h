@@ -107,8 +107,8 @@ void BucketChain<E>::put_header(Access access, fabric::Address at,
 /// K6, of an element that has changed in place.
 template <fabric::Endpoint E>
 template <class Access>
-void BucketChain<E>::turn_if_begun_anew(Access access, const Location& location,
-                                        std::uint16_t version) {
+void BucketChain<E>::commit_if_version_wrapped(Access access, const Location& location,
+                                               std::uint16_t version) {
   if (version != 0) return;
   lines_.front().dirty = true;
   commit(access, location);
@@ -128,7 +128,7 @@ bool BucketChain<E>::rewrite(Access access, const Location& location, std::strin
   begin_in_place(access, at);
   put_element(access, at, key, decision, version, found.head.stamp);
   note({location, key, found, &decision});
-  turn_if_begun_anew(access, location, version);
+  commit_if_version_wrapped(access, location, version);
   return true;
 }
 

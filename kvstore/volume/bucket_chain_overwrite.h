@@ -86,7 +86,7 @@ Code BucketChain<E>::overwrite_in_place(Access access, const Location& location,
               value.subspan(changed.begin - window.begin, changed.bytes()));
   }
   put_header(access, at, std::span(composed_).first(found.head.key_at()));
-  turn_if_begun_anew(access, location, change.version());
+  commit_if_version_wrapped(access, location, change.version());
   return Code::kOk;
 }
 

@@ -134,8 +134,8 @@ concept Endpoint = detail::WordAccess<E, CpuClass> && detail::WordAccess<E, RmaC
   // rank, also a store before a later load, and completes nothing. Free on fabrics that keep
   // operations in order anyway.
   { ep.order(rank) } -> std::same_as<void>;
-  // Runs body(0) .. body(n - 1), for n <= Overlap::kMost. At a flush of one body the others may
-  // continue, so that one flush completes what all of them have issued (overlap.h).
+  // Runs body(0) .. body(n - 1), for n <= Overlap::kMaxBodies. At a flush of one body the others
+  // may continue, so that one flush completes what all of them have issued (overlap.h).
   { ep.overlap(std::size_t(), body) } -> std::same_as<void>;
   // Waits until predicate(word) holds; the word is in the agent's own rank.
   { ep.wait_until(a, predicate, deadline) } -> std::same_as<WaitResult>;

@@ -56,17 +56,17 @@ class Worker {
 /// The idle stacks of a thread. The last used one is warm, and comes last.
 class IdleWorkers {
  public:
-  static constexpr std::size_t kMost = 2 * Overlap::kMost;
+  static constexpr std::size_t kMaxIdle = 2 * Overlap::kMaxBodies;
 
   std::unique_ptr<Worker> take() {
-    if (idle_.capacity() == 0) idle_.reserve(kMost);  // give() allocates nothing
+    if (idle_.capacity() == 0) idle_.reserve(kMaxIdle);  // give() allocates nothing
     if (idle_.empty()) return std::make_unique<Worker>();
     auto worker = std::move(idle_.back());
     idle_.pop_back();
     return worker;
   }
   void give(std::unique_ptr<Worker> worker) {
-    if (idle_.size() < kMost) idle_.push_back(std::move(worker));
+    if (idle_.size() < kMaxIdle) idle_.push_back(std::move(worker));
   }
 
  private:
@@ -100,7 +100,7 @@ struct Overlap::Run {
   Overlap& overlap;
   const Body body;
   const Flushes& flushes;
-  std::array<Lane, kMost> lanes;
+  std::array<Lane, kMaxBodies> lanes;
   std::size_t size = 0;
   bool ending = false;  // bodies leave their stacks
 
@@ -171,7 +171,7 @@ void Overlap::Lane::operator()() {
 
 /// Completes what bodies wait for, and resumes them; false if none stands at a flush.
 bool Overlap::Run::flush_once() {
-  std::array<Lane*, kMost> standing;
+  std::array<Lane*, kMaxBodies> standing;
   std::size_t n = 0;
   bool all = false;
   for (Lane& lane : in_use()) {
@@ -215,7 +215,7 @@ void Overlap::Run::work() {
 }
 
 void Overlap::run(std::size_t n, Body body, const Flushes& flushes) {
-  KW_CHECK(n <= kMost);
+  KW_CHECK(n <= kMaxBodies);
   const auto one_by_one = [&] {
     for (std::size_t i = 0; i < n; ++i) body(i);
   };

@@ -25,8 +25,8 @@ namespace keyway::fabric {
 
 class Overlap {
  public:
-  /// Bodies of one run.
-  static constexpr std::size_t kMost = 16;
+  /// The maximum number of bodies of one run.
+  static constexpr std::size_t kMaxBodies = 16;
   using Body = FunctionRef<void(std::size_t)>;
 
   /// How the agent completes its operations, on its own stack.
@@ -35,10 +35,10 @@ class Overlap {
     FunctionRef<void()> all;
   };
 
-  /// Runs body(0) .. body(n - 1), n <= kMost; returns when all have returned. An exception that
-  /// leaves a body is thrown again once the others have returned, the first of them alone. In a
-  /// body the agent counts as on no fiber. From a body, or without memory for stacks, it runs them
-  /// one by one.
+  /// Runs body(0) .. body(n - 1), n <= kMaxBodies; returns when all have returned. An exception
+  /// that leaves a body is thrown again once the others have returned, the first of them alone. In
+  /// a body the agent counts as on no fiber. From a body, or without memory for stacks, it runs
+  /// them one by one.
   void run(std::size_t n, Body body, const Flushes& flushes);
 
   // --- from the endpoint's operations
@@ -73,7 +73,7 @@ class Overlap {
 };
 
 /// Calls step(i, lane) for all i below n in overlapping bodies, of which each takes the next i when
-/// it is done with one. `lane` is the body's number, below lanes <= Overlap::kMost.
+/// it is done with one. `lane` is the body's number, below lanes <= Overlap::kMaxBodies.
 template <class E, class Step>
 void overlap_steps(E& ep, std::size_t n, std::size_t lanes, Step&& step) {
   std::size_t next = 0;

@@ -206,6 +206,12 @@ PLANTED = {
         ({"docs/a.md": "and/or read/update /no/such /dev/shm /usr/include a/b/c 127.0.0.1 10.1.0.2\n"
           "https://www.apache.org/licenses/LICENSE-2.0 build/dev/x\n"}, []),
     ],
+    "limits_have_plain_names": [
+        (_cc("kvstore/a.h", _HEADER + "constexpr int kMost = 2;\nconstexpr int kLeastBytes = 1;\n"),
+         ["kvstore/a.h:3", "kvstore/a.h:4"]),
+        (_cc("tests/unit/a.cc", "f(Volume::kUsualShare);\n"), ["tests/unit/a.cc:1"]),
+        (_cc("kvstore/a.h", _HEADER + "constexpr int kMaxLanes = 2;  // kMost\nconstexpr int kMostly = 1;\n"), []),
+    ],
     "mutexes_are_annotated": [
         (_cc("server/net/a.cc", "std::mutex mutex;\nconst std::lock_guard held(mutex);\n"),
          ["server/net/a.cc:1", "server/net/a.cc:2"]),

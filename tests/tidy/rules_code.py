@@ -155,6 +155,12 @@ _PRIVATE = (r"127\.|0\.0\.0\.0$|10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|169\.2
 _BARE_MUTEX = r"std::(mutex|recursive_mutex|lock_guard|condition_variable)\b"
 
 
+def limits_have_plain_names(tree):
+    """Limits and defaults are kMax..., kMin... and kDefault..., the words of the field."""
+    return _forbid(tree.cxx(), r"\bk(?:Most|Least|Fewest|Usual)(?![a-z])\w*",
+                   "call it kMax..., kMin... or kDefault...")
+
+
 def mutexes_are_annotated(tree):
     """Mutexes are those of locks/base/mutex.h, which clang's thread-safety analysis follows."""
     for file in tree.cxx():
@@ -181,4 +187,4 @@ def no_machine_is_named(tree):
 
 RULES = (memory_has_owners, nothing_sleeps, scripts_do_not_sleep, libraries_are_silent,
          atomics_name_their_order, locks_know_no_fabric, mpi_ends_in_one_place, locks_do_not_spin,
-         mutexes_are_annotated, no_machine_is_named)
+         limits_have_plain_names, mutexes_are_annotated, no_machine_is_named)

@@ -9,8 +9,8 @@
 // *Invariants.* E1..E6 of endpoint.h, and
 //   N1  An operand and a result live in a slot of the agent until the flush that completes them.
 //       kResultSlots operations may be posted before the oldest slot is used again; a Pending is
-//       read before that (by one of several bodies of overlap(): a part of 1 / Overlap::kMost of
-//       them). Posting more than that without a flush makes the endpoint flush.
+//       read before that (by one of several bodies of overlap(): a part of 1 / Overlap::kMaxBodies
+//       of them). Posting more than that without a flush makes the endpoint flush.
 //   N2  wait_until returns a value that was confirmed through the rma class. A target's MPI may
 //       write a word twice, with the same value, while it carries out one store (memcpy of 8 bytes
 //       in the C library does): only an rma operation on the same word is sure to come after both,

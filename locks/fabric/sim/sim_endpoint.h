@@ -138,7 +138,7 @@ class SimEndpoint {
   void overlap(std::size_t n, Overlap::Body body) {
     if (n > 1 && !overlap_.in_body() && results_.size() == kResultSlots) {
       flush_all();
-      results_ = std::vector<ResultSlot>(Overlap::kMost * kResultSlots);
+      results_ = std::vector<ResultSlot>(Overlap::kMaxBodies * kResultSlots);
     }
     overlap_.run(n, body,
                  {[this](std::uint32_t rank) { complete(rank); }, [this] { complete_all(); }});

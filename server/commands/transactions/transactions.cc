@@ -161,9 +161,9 @@ void abort_of(const Call& call, std::string_view reason) {
 }
 
 /// Whatever the result of EXEC, the connection has no transaction afterwards.
-struct Ending {
+struct ResetTransactionOnExit {
   Client& client;
-  ~Ending() { client.transaction.reset(); }
+  ~ResetTransactionOnExit() { client.transaction.reset(); }
 };
 
 Transaction& transaction_of(Client& client) {
@@ -186,7 +186,7 @@ void run_discard(const Call& call) {
 /// The commands find the transaction still open, so they never wait.
 void run_exec(const Call& call) {
   if (!call.in_transaction()) return call.error("ERR EXEC without MULTI");
-  const Ending ending{call.client};
+  const ResetTransactionOnExit reset{call.client};
   Transaction& transaction = *call.client.transaction;
   if (transaction.is_aborted()) {
     return call.error("EXECABORT Transaction discarded because of previous errors.");

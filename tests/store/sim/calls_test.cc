@@ -237,11 +237,11 @@ struct Exploration {
   fabric::sim::Explorer explorer;
 };
 
-constexpr std::uint64_t kMostStates = 20'000'000;
+constexpr std::uint64_t kMaxStates = 20'000'000;
 
 void explore(const CallShape& shape) {
   Exploration all(shape, false);
-  const auto report = all.explorer.exhaust(kMostStates);
+  const auto report = all.explorer.exhaust(kMaxStates);
   Exploration::require_clean(report);
   CHECK(report.complete);
 }

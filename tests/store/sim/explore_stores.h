@@ -11,7 +11,7 @@
 
 namespace keyway::test {
 
-inline constexpr std::uint64_t kMostStates = 60'000'000;
+inline constexpr std::uint64_t kMaxStates = 60'000'000;
 // An order in which a reader always goes first has no end while it waits for a writer.
 inline constexpr fabric::sim::ExploreOptions kTorn{.torn_bytes = true, .most_steps = 2000};
 inline constexpr fabric::sim::ExploreOptions kTornAndTwice{
@@ -42,7 +42,7 @@ struct Exploration {
 /// Every order.
 inline void explore(const StoreShape& shape) {
   Exploration all(shape);
-  const auto report = all.explorer.exhaust(kMostStates);
+  const auto report = all.explorer.exhaust(kMaxStates);
   require_clean(report);
   CHECK(report.complete);
   CHECK(all.program.accepted() > 0);

@@ -30,7 +30,7 @@ TEST_CASE("optimistic: what an exploration concludes is what an execution shows"
   for (const std::size_t bytes : {kShort, kShort - 1}) {
     Exploration all({.readers = {{get(0)}}, .writer = {put(0, bytes)}, .near = Near::kAll},
                     checked);
-    const auto report = all.explorer.exhaust(kMostStates);
+    const auto report = all.explorer.exhaust(kMaxStates);
     require_clean(report);
     CHECK(report.complete);
     CHECK(report.foreseen > report.edges / 4);
