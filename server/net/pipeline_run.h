@@ -14,7 +14,7 @@
 //   PR2  A run may be cut: at a read whose reply does not fit, or at a request that was not taken
 //        because more() was false or the room was used up. No write behind the cut has been
 //        executed, and reads behind it count as not executed. The pipeline continues at the cut.
-// *Source.* Ours; docs/decisions/018.
+// *Source.* Ours; docs/decisions/035.
 #pragma once
 
 #include <array>

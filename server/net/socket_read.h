@@ -11,7 +11,7 @@
 // with bytes, with an error, or cancelled with its socket's other operations.
 // *Source.* asio/detail/reactive_socket_recv_op.hpp of Asio 1.22, which never returns
 // done_and_exhausted for bytes. This file alone depends on asio::detail;
-// docs/decisions/018-executing-requests.md.
+// docs/decisions/019-network-io.md.
 #pragma once
 
 #include <asio/detail/reactor_op.hpp>
