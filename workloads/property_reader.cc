@@ -44,7 +44,7 @@ void PropertyReader::real(std::string_view name, double& out, double least, doub
   if (entry == nullptr) return;
   double value = 0;
   if (!parse_all(trimmed(entry->value), value) || !(value >= least && value <= most)) {
-    fail(fmt::format("{}: {}={} is out of bounds: set a number from {} to {}", entry->origin, name,
+    fail(fmt::format("{}: {}={} is out of range: set a number from {} to {}", entry->origin, name,
                      entry->value, least, most));
     return;
   }
@@ -57,7 +57,7 @@ void PropertyReader::number(std::string_view name, std::uint64_t& out, std::uint
   if (entry == nullptr) return;
   std::uint64_t value = 0;
   if (!parse_all(trimmed(entry->value), value) || value < least || value > most) {
-    fail(fmt::format("{}: {}={} is out of bounds: set a whole number from {} to {}", entry->origin,
+    fail(fmt::format("{}: {}={} is out of range: set a whole number from {} to {}", entry->origin,
                      name, entry->value, least, most));
     return;
   }

@@ -15,7 +15,7 @@ Result<std::uint32_t> take_budget(LockParams& params, const std::string& lever,
   if (!budget.ok()) return budget.status();
   if (*budget == 0 || *budget > kMaxBudget) {
     return Status(Code::kInvalidArgument,
-                  fmt::format("{}={} is out of bounds: give 1 to {}", lever, *budget, kMaxBudget));
+                  fmt::format("{}={} is out of range: give 1 to {}", lever, *budget, kMaxBudget));
   }
   return static_cast<std::uint32_t>(*budget);
 }

@@ -101,7 +101,7 @@ int main(int argc, char** argv) {
   try {
     return keyway::kvctl::main_of(argc, argv);
   } catch (const std::exception& error) {
-    keyway::kvctl::complain(fmt::format("{}: the machine ran out of something", error.what()));
+    keyway::kvctl::complain(fmt::format("out of memory or another resource ({})", error.what()));
     return keyway::kvctl::kExitUnavailable;
   }
 }

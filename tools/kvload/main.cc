@@ -83,7 +83,7 @@ int main(int argc, char** argv) {
     if (!show && code != 0) keyway::program::let_rank_0_speak();
     return code;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "kvload: %s: the machine ran out of something; try a smaller workload\n",
+    std::fprintf(stderr, "kvload: out of memory or another resource (%s); try a smaller workload\n",
                  error.what());
     return keyway::kvload::kExitUnavailable;
   }

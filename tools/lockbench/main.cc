@@ -71,7 +71,7 @@ int main(int argc, char** argv) {
     if (!show && code != 0) keyway::program::let_rank_0_speak();
     return code;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "lockbench: %s: the machine ran out of something; try a smaller run\n",
+    std::fprintf(stderr, "lockbench: out of memory or another resource (%s); try a smaller run\n",
                  error.what());
     return keyway::lockbench::kExitUnavailable;
   }

@@ -48,7 +48,7 @@ def main():
     parser.add_argument("--plain", action="store_true",
                         help="without the sensitivity, which takes most of the time")
     parser.add_argument("--out", type=pathlib.Path, metavar="FOLDER",
-                        help="where plots (SVG) and numbers (JSON) go (default: reproduce/ in the "
+                        help="folder for plots (SVG) and numbers (JSON) (default: reproduce/ in the "
                              "build folder, but the plots of whole runs go to docs/claims)")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release",
                         help="build folder whose programs run (default: build/release)")
