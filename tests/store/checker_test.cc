@@ -115,6 +115,120 @@ TEST_CASE("checker: finds an insert that saw what was not there, and a wrong mis
   CHECK_FALSE(linearizable(Made().put(1, 2, 7).add(3, 4, Op::kErase, 0, Answer::kNotFound)));
 }
 
+namespace {
+
+/// An operation on the keys 0 and 1.
+struct OfTwo {
+  Answer first = Answer::kOk;
+  std::int64_t value = 0;  // put by it, or seen
+  Answer second = Answer::kOk;
+  std::int64_t other = 0;
+};
+Event of_two(std::uint64_t invoked, std::uint64_t answered, Op op, const OfTwo& two) {
+  Event event{.invoked = invoked, .answered = answered, .op = op, .answer = two.first};
+  event.argument = event.result = two.value;
+  event.second = {.argument = two.other, .result = two.other, .key = 1, .answer = two.second};
+  return event;
+}
+History with(History history, const Event& event) {
+  history.push_back(event);
+  return history;
+}
+
+}  // namespace
+
+TEST_CASE("checker: an operation on two keys is one instant") {
+  const History written{of_two(1, 9, Op::kPut, {.value = 7, .other = 8})};
+  CHECK(linearizable(with(written, of_two(10, 11, Op::kGet, {.value = 7, .other = 8}))));
+  const OfTwo nothing{.first = Answer::kNotFound, .second = Answer::kNotFound};
+  CHECK(linearizable(with(written, of_two(2, 3, Op::kGet, nothing))));
+  CHECK_FALSE(linearizable(
+      with(written, of_two(2, 3, Op::kGet, {.value = 7, .second = Answer::kNotFound}))));
+  // Two gets of one key each, one after the other, see half of it.
+  Made half;
+  half.push_back(written.front());
+  half.get(2, 3, 7);
+  CHECK(linearizable(half));
+  half.add(4, 5, Op::kGet, 0, Answer::kNotFound, 0, 0, 1);
+  CHECK_FALSE(linearizable(half));
+}
+
+TEST_CASE("checker: a swap of two keys shows what it replaces") {
+  const auto swap = [](std::int64_t seen, std::int64_t other) {
+    Event event = of_two(3, 4, Op::kSwap, {.value = seen, .other = other});
+    event.argument = 70;
+    event.second.argument = 80;
+    return event;
+  };
+  const History written{of_two(1, 2, Op::kPut, {.value = 7, .other = 8})};
+  CHECK(linearizable(
+      with(with(written, swap(7, 8)), of_two(5, 6, Op::kGet, {.value = 70, .other = 80}))));
+  CHECK_FALSE(linearizable(with(written, swap(7, 9))));
+  CHECK_FALSE(linearizable(
+      with(with(written, swap(7, 8)), of_two(5, 6, Op::kGet, {.value = 70, .other = 8}))));
+}
+
+TEST_CASE("checker: an erase of two keys counts those that were there") {
+  const auto erase = [](std::int64_t count) {
+    Event event = of_two(3, 4, Op::kErase, {});
+    event.result = count;
+    return event;
+  };
+  History one = Made().put(1, 2, 7);
+  for (const std::int64_t count : {0, 1, 2}) {
+    CAPTURE(count);
+    CHECK(linearizable(with(one, erase(count))) == (count == 1));
+    CHECK(linearizable({erase(count)}) == (count == 0));
+  }
+}
+
+TEST_CASE("checker: a value may be gone from its expiry on, and then stays gone") {
+  const auto at = [](Made history, std::uint64_t began_ms, std::uint64_t ended_ms) {
+    history.back().began_ms = began_ms;
+    history.back().ended_ms = ended_ms;
+    return history;
+  };
+  Made put = Made().put(1, 2, 7);
+  put.back().expires_ms = 100;
+  const auto got = [&](std::uint64_t from, std::uint64_t to) {
+    return at(Made(put).get(3, 4, 7), from, to);
+  };
+  const auto missed = [&](std::uint64_t from, std::uint64_t to) {
+    return at(Made(put).miss(3, 4), from, to);
+  };
+  CHECK(linearizable(got(90, 99)));
+  CHECK(linearizable(got(99, 101)));
+  CHECK_FALSE(linearizable(got(100, 101)));
+  CHECK_FALSE(linearizable(missed(90, 99)));
+  CHECK(linearizable(missed(99, 100)));
+  const Clocks wide{.early_ms = 5, .late_ms = 10};
+  CHECK_FALSE(LinearizabilityChecker::violation(got(109, 109), wide).has_value());
+  CHECK(LinearizabilityChecker::violation(got(110, 110), wide).has_value());
+  CHECK_FALSE(LinearizabilityChecker::violation(missed(95, 95), wide).has_value());
+  CHECK(LinearizabilityChecker::violation(missed(94, 94), wide).has_value());
+  // Once it was gone it does not come back, however wide the limits are.
+  const Made again = at(at(Made(put).miss(3, 4), 99, 100).get(5, 6, 7), 99, 100);
+  const auto verdict = LinearizabilityChecker::check(again, wide);
+  CHECK(verdict.violation.has_value());
+  CHECK(LinearizabilityChecker::check(missed(99, 100), wide).expired == 1);
+}
+
+TEST_CASE("checker: what is in doubt may have happened, later as well, or not") {
+  Made doubt;
+  doubt.add(1, Event::kNever, Op::kPut, 7, Answer::kInDoubt);
+  CHECK(linearizable(doubt));
+  CHECK(linearizable(Made(doubt).miss(2, 3)));
+  CHECK(linearizable(Made(doubt).get(2, 3, 7)));
+  CHECK(linearizable(Made(doubt).miss(2, 3).get(4, 5, 7)));
+  CHECK_FALSE(linearizable(Made(doubt).get(2, 3, 8)));
+  CHECK_FALSE(linearizable(Made(doubt).get(2, 3, 7).miss(4, 5)));
+  Made counts;
+  counts.sum(1, 2, 1).add(3, Event::kNever, Op::kIncrement, 1, Answer::kInDoubt).sum(4, 5, 2);
+  CHECK(linearizable(Made(counts).sum(6, 7, 3)));
+  CHECK(linearizable(Made(counts).sum(6, 7, 4)));
+  CHECK_FALSE(linearizable(Made(counts).sum(6, 7, 5)));
+}
+
 TEST_CASE("checker: looks at every key, and names the one that is wrong") {
   Made history;
   history.put(1, 2, 7).get(3, 4, 7);

@@ -1,5 +1,6 @@
 // Threads and fibers on local:, with every lock kind: linearizable histories, atomic transfers, and
 // a heap that adds up when they have gone.
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <thread>
@@ -38,43 +39,6 @@ Store open_crowded(const std::string& lock, const char* timeout = "60s") {
                   "stripes=4&lock={}&timeout={}",
                   lock, timeout));
 }
-
-/// An agent that takes the store exclusively again and again, each time until another agent's
-/// operation has given up.
-class Crowd {
- public:
-  /// Returns when it has the store.
-  Crowd(Store& store, std::atomic<std::uint64_t>& timeouts)
-      : timeouts_(timeouts),
-        thread_([this, session = session_of(store)]() mutable { push(session); }) {
-    while (!entered_.load(std::memory_order_acquire)) std::this_thread::yield();
-  }
-  void go_home() {
-    done_.store(true, std::memory_order_relaxed);  // publishes nothing; join() does
-    thread_.join();
-  }
-
- private:
-  // relaxed, here and below: a count and a flag by themselves.
-  bool is_over() const { return done_.load(std::memory_order_relaxed); }
-  void push(Session& session) {
-    while (!is_over()) {
-      const Status status = session.exclusively([this] {
-        const std::uint64_t before = timeouts_.load(std::memory_order_relaxed);
-        entered_.store(true, std::memory_order_release);
-        while (!is_over() && timeouts_.load(std::memory_order_relaxed) == before) {
-          std::this_thread::yield();
-        }
-      });
-      static_cast<void>(status);  // it may give up, too
-    }
-  }
-
-  std::atomic<std::uint64_t>& timeouts_;
-  std::atomic<bool> done_{false};
-  std::atomic<bool> entered_{false};
-  std::jthread thread_;
-};
 
 /// At rest with one session open, everything is live, free, or with that session.
 void check_after(Store& store) {
@@ -120,6 +84,8 @@ TEST_CASE("concurrent: parts of values that many change are all there, for every
 
 TEST_CASE(
     "concurrent: so are those of elements of all sizes that expire, in chains, for every lock") {
+  const DayClock day;
+  std::uint64_t expired = 0;
   for (const Team& team : kTeams) {
     for (const std::string& lock : every_lock()) {
       CAPTURE(lock, team.fibers);
@@ -131,13 +97,17 @@ TEST_CASE(
                             .ranks = 2,
                             .sizes = true,
                             .expiries = true,
-                            .neighbours = true};
+                            .neighbours = true,
+                            .day = &day};
       const History all =
           recorded(team, plan, [&](std::uint32_t) { return std::move(*store.session()); });
-      CHECK(LinearizabilityChecker::violation(all).value_or("") == "");
+      const auto verdict = LinearizabilityChecker::check(all);
+      CHECK(verdict.violation.value_or("") == "");
+      expired += verdict.expired;
       check_after(store);
     }
   }
+  CHECK(expired > 0);
 }
 
 TEST_CASE("concurrent: and those in which the whole store is cleared, for every lock") {
@@ -163,9 +133,8 @@ TEST_CASE("concurrent: an operation that gave up has done nothing, for every loc
   for (const std::string& lock : every_lock()) {
     CAPTURE(lock);
     Store store = open_crowded(lock, "2ms");
-    std::atomic<std::uint64_t> timeouts{0};
-    Crowd crowd(store, timeouts);
-    const RecordPlan plan{.rounds = scaled(10),
+    Haste haste{.timeout = std::chrono::milliseconds(2)};
+    const RecordPlan plan{.rounds = std::max(3u, scaled(10)),
                           .keys = 3,
                           .operations = 6,
                           .seed = 13,
@@ -173,13 +142,12 @@ TEST_CASE("concurrent: an operation that gave up has done nothing, for every loc
                           .sizes = true,
                           .expiries = true,
                           .neighbours = true,
-                          .timeouts = &timeouts};
-    const Recorded all =
-        record_with(kTeams[0], plan, [&](std::uint32_t) { return std::move(*store.session()); });
-    crowd.go_home();
-    REQUIRE(all.failure == "");
-    CHECK(timeouts.load(std::memory_order_relaxed) > 0);
-    CHECK(LinearizabilityChecker::violation(all.history).value_or("") == "");
+                          .haste = &haste};
+    const History all =
+        recorded(kTeams[0], plan, [&](std::uint32_t) { return std::move(*store.session()); });
+    CHECK(haste.gave_up > 0);
+    CHECK(haste.in_doubt == 0);
+    CHECK(LinearizabilityChecker::violation(all).value_or("") == "");
     check_after(store);
   }
 }

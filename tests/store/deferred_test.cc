@@ -43,8 +43,10 @@ Kinds kinds_of(std::span<const std::string> names) {
 }
 
 struct LazyStore {
-  LazyStore(std::span<const std::string> names, std::uint64_t seed)
-      : kinds(kinds_of(names)),
+  LazyStore(std::span<const std::string> names, std::uint64_t seed,
+            std::chrono::nanoseconds timeout = std::chrono::seconds(60))
+      : timeout(timeout),
+        kinds(kinds_of(names)),
         geometry(
             *store::Geometry::plan({.memory_bytes = 6 << 20,
                                     .buckets = 8,
@@ -58,11 +60,12 @@ struct LazyStore {
                                     .ranks = kRanks})),
         lock(kinds),
         fabric(deferred_fabric(geometry, kRanks, /*agents_per_rank=*/4, seed)) {}
-  LazyStore(const std::string& name, std::uint64_t seed) : LazyStore(std::span(&name, 1), seed) {}
+  LazyStore(const std::string& name, std::uint64_t seed,
+            std::chrono::nanoseconds timeout = std::chrono::seconds(60))
+      : LazyStore(std::span(&name, 1), seed, timeout) {}
   std::unique_ptr<LazySession> session(std::uint32_t agent) {
-    return std::make_unique<LazySession>(
-        std::move(*fabric.endpoint(agent % kRanks)), geometry, lock,
-        store::SessionOptions{.timeout = std::chrono::seconds(60)});
+    return std::make_unique<LazySession>(std::move(*fabric.endpoint(agent % kRanks)), geometry,
+                                         lock, store::SessionOptions{.timeout = timeout});
   }
   void check_heap() {
     const auto walker = session(0);
@@ -75,6 +78,7 @@ struct LazyStore {
     return live;
   }
 
+  std::chrono::nanoseconds timeout;
   Kinds kinds;
   store::Geometry geometry;
   locks::StripeLock lock;
@@ -82,6 +86,8 @@ struct LazyStore {
 };
 
 constexpr Team kTeam{.threads = 1, .fibers = 5};
+/// A reader on another rank may trust a time that the owner has left long ago.
+constexpr Clocks kFarClocks{.late_ms = 600'000};
 
 /// All elements, by a scan in steps of `limit`.
 std::map<std::string, std::string> scanned(LazySession& session, std::uint64_t limit) {
@@ -114,6 +120,8 @@ TEST_CASE("deferred: histories with lazy, remote agents are linearizable, for ev
 
 TEST_CASE(
     "deferred: so are those of elements of all sizes that expire, in chains, for every lock") {
+  const DayClock day;
+  std::uint64_t expired = 0;
   for (const std::string& lock : every_lock()) {
     for (std::uint64_t seed = 1; seed <= scaled(3); ++seed) {
       for (const bool clears : {false, true}) {
@@ -127,13 +135,40 @@ TEST_CASE(
                               .sizes = true,
                               .expiries = true,
                               .neighbours = !clears,
-                              .clears = clears};
+                              .clears = clears,
+                              .day = &day};
         const History all =
             recorded(kTeam, plan, [&](std::uint32_t me) { return store.session(me); });
-        CHECK(LinearizabilityChecker::violation(all).value_or("") == "");
+        const auto verdict = LinearizabilityChecker::check(all, kFarClocks);
+        CHECK(verdict.violation.value_or("") == "");
+        expired += verdict.expired;
         store.check_heap();
       }
     }
+  }
+  CHECK(expired > 0);
+}
+
+TEST_CASE("deferred: an operation that gave up has done nothing, for every lock") {
+  constexpr std::chrono::milliseconds kTimeout{2};
+  for (const std::string& lock : every_lock()) {
+    CAPTURE(lock);
+    LazyStore store(lock, 1, kTimeout);
+    Haste haste{.timeout = kTimeout};
+    const RecordPlan plan{.rounds = std::max(3u, scaled(10)),
+                          .keys = 3,
+                          .operations = 6,
+                          .seed = 14,
+                          .ranks = kRanks,
+                          .sizes = true,
+                          .expiries = true,
+                          .neighbours = true,
+                          .haste = &haste};
+    const History all = recorded(kTeam, plan, [&](std::uint32_t me) { return store.session(me); });
+    CHECK(haste.gave_up > 0);
+    CHECK(LinearizabilityChecker::violation(all).value_or("") == "");
+    store.timeout = std::chrono::seconds(60);
+    store.check_heap();
   }
 }
 

@@ -51,6 +51,10 @@ class Restless {
                  const store::PutOptions& options) {
     return stirred().put_all(pairs, options);
   }
+  Result<std::uint64_t> erase_all(std::span<const std::string_view> keys) {
+    return stirred().erase_all(keys);
+  }
+  Status exclusively(FunctionRef<void()> body) { return stirred().exclusively(body); }
   Result<std::uint64_t> sweep_expired(std::uint32_t rank) { return stirred().sweep_expired(rank); }
   Result<std::uint64_t> scan(std::uint64_t cursor, std::uint64_t limit,
                              const store::ElementSink& sink) {

@@ -31,10 +31,16 @@ void require_all_well(Store& store, const std::string& mine) {
 
 namespace {
 
+/// Collective: the sum of a figure of all processes.
+std::uint64_t sum_of(Store& store, std::uint64_t mine) {
+  std::uint64_t sum = 0;
+  for (const auto& part : store.gather_everywhere(std::to_string(mine))) sum += std::stoull(part);
+  return sum;
+}
+
 /// Collective: the edits that owners have made for each process must fit the path.
 void check_path(Store& store, std::string_view path, std::uint64_t made) {
-  std::uint64_t all = 0;
-  for (const auto& part : store.gather_everywhere(std::to_string(made))) all += std::stoull(part);
+  const std::uint64_t all = sum_of(store, made);
   const bool alone = mpi_variant().ranks_per_node == 1;  // each rank has another node
   if (path == "&path=onesided") {
     CHECK(all == 0);
@@ -43,10 +49,45 @@ void check_path(Store& store, std::string_view path, std::uint64_t made) {
   }
 }
 
-void check_histories(const std::string& lock, std::uint64_t i, const std::string& more) {
+struct Recording {
+  std::string wrong;  // the first thing that this process found broken
+  History history;
+  std::uint64_t by_owners = 0;  // edits
+};
+
+/// This process's part of a history.
+Recording record(Store& store, const RecordPlan& plan) {
+  Recording made;
+  Session session = session_of(store);
+  Recorder<Session> recorder(session, store.process(), plan);
+  for (std::uint32_t round = 0; round < plan.rounds; ++round) {
+    store.barrier();
+    // One clock for all: the processes are on one host, namespaces or not.
+    const auto now = [] { return steady_ns(); };
+    if (made.wrong.empty()) made.wrong = recorder.round(round, now).value_or("");
+  }
+  made.history = recorder.history();
+  made.by_owners = session.inspector().remote_work().edits_by_owners;
+  return made;
+}
+
+/// Collective. Returns how many values somebody found gone because of their expiry.
+std::uint64_t check_linearizable(Store& store, const History& mine) {
+  // A reader on another rank may trust a time that the owner has left long ago.
+  constexpr Clocks kFarClocks{.late_ms = 600'000};
+  History all;
+  for (const std::string& part : store.gather(bytes_of(mine))) append_bytes(all, part);
+  const auto verdict = LinearizabilityChecker::check(all, kFarClocks);  // of nothing elsewhere
+  CHECK(verdict.violation.value_or("") == "");
+  return sum_of(store, verdict.expired);
+}
+
+/// Returns how many values somebody found gone because of their expiry.
+std::uint64_t check_histories(const std::string& lock, std::uint64_t i, const std::string& more) {
   CAPTURE(lock, more);
   Store store = open_job_store(shape(lock) + more);
   const bool clears = i % 3 == 0;
+  const DayClock day;
   const RecordPlan plan{.rounds = 3,
                         .keys = 2,
                         .operations = 6,
@@ -55,30 +96,41 @@ void check_histories(const std::string& lock, std::uint64_t i, const std::string
                         .sizes = true,
                         .expiries = true,
                         .neighbours = !clears,
-                        .clears = clears};
-  std::string wrong;
-  std::uint64_t made = 0;  // by owners
-  History mine;
-  {
-    Session session = session_of(store);
-    Recorder<Session> recorder(session, store.process(), plan);
-    for (std::uint32_t round = 0; round < plan.rounds; ++round) {
-      store.barrier();
-      // One clock for all: the processes are on one host, namespaces or not.
-      if (wrong.empty()) wrong = recorder.round(round, [] { return steady_ns(); }).value_or("");
-    }
-    mine = recorder.history();
-    made = session.inspector().remote_work().edits_by_owners;
-  }
-  require_all_well(store, wrong);
-  check_path(store, more, made);
-  History all;
-  for (const std::string& part : store.gather(bytes_of(mine))) append_bytes(all, part);
-  if (store.process() == 0) {
-    REQUIRE(all.size() >= std::size_t{store.processes()} * plan.rounds * plan.operations);
-    CHECK(LinearizabilityChecker::violation(all).value_or("") == "");
-  }
+                        .clears = clears,
+                        .day = &day};
+  const Recording made = record(store, plan);
+  require_all_well(store, made.wrong);
+  check_path(store, more, made.by_owners);
+  const std::size_t operations = std::size_t{store.processes()} * plan.rounds * plan.operations;
+  REQUIRE(sum_of(store, made.history.size()) >= operations);
+  const std::uint64_t expired = check_linearizable(store, made.history);
   check_job_heap(store);
+  return expired;
+}
+
+struct GaveUp {
+  std::uint64_t operations = 0;
+  std::uint32_t processes = 0;
+};
+
+void check_haste(const std::string& lock, std::uint64_t i, const std::string& more, GaveUp& sum) {
+  CAPTURE(lock, more);
+  Store store = open_job_store(shape(lock) + "&timeout=20ms" + more);
+  Haste haste{.timeout = std::chrono::milliseconds(20)};
+  const RecordPlan plan{.rounds = 2,
+                        .keys = 2,
+                        .operations = 6,
+                        .seed = 3 + i,
+                        .ranks = store.ranks(),
+                        .expiries = true,
+                        .neighbours = true,
+                        .haste = &haste};
+  const Recording made = record(store, plan);
+  require_all_well(store, made.wrong);
+  check_linearizable(store, made.history);
+  sum.operations += sum_of(store, haste.gave_up);
+  sum.processes = store.processes();
+  // No account of the heap: its walk could give up as well.
 }
 
 void check_transfers(const std::string& lock, const std::string& more) {
@@ -106,13 +158,27 @@ constexpr const char* kLocksOfOwners[] = {"gbh:lockall=off,versions=on", "auto",
 
 TEST_CASE("store over mpi: histories are linearizable, for every lock") {
   const std::vector<std::string> locks = every_lock();
-  for (std::size_t i = 0; i < locks.size(); ++i) check_histories(locks[i], i, "&path=onesided");
+  std::uint64_t expired = 0;
+  for (std::size_t i = 0; i < locks.size(); ++i) {
+    expired += check_histories(locks[i], i, "&path=onesided");
+  }
+  CHECK(expired > 0);
 }
 
 TEST_CASE("store over mpi: histories are linearizable where owners make edits") {
   for (std::uint64_t i = 0; const char* lock : kLocksOfOwners) {
     check_histories(lock, ++i, "&path=owner");
   }
+}
+
+TEST_CASE("store over mpi: an operation that gave up has done nothing, for every lock") {
+  GaveUp sum;
+  const std::vector<std::string> locks = every_lock();
+  for (std::size_t i = 0; i < locks.size(); ++i) check_haste(locks[i], i, "&path=onesided", sum);
+  for (std::uint64_t i = 0; const char* lock : kLocksOfOwners) {
+    check_haste(lock, ++i, "&path=owner", sum);
+  }
+  if (sum.processes > 1) CHECK(sum.operations > 0);
 }
 
 TEST_CASE("store over mpi: transfers across ranks keep the sum, and flags stay equal") {

@@ -40,6 +40,10 @@ inline std::uint64_t hash_of(const History& history) {
     add(e.agent);
     add(static_cast<unsigned>(e.op));
     add(static_cast<unsigned>(e.answer));
+    add(e.second.argument);
+    add(e.second.result);
+    add(e.second.key);
+    add(static_cast<unsigned>(e.second.answer));
   }
   return hash;
 }
