@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <iterator>
 
@@ -14,6 +15,7 @@
 #include "keyway/kvstore/stripes/stripe_gate.h"
 #include "keyway/kvstore/stripes/stripe_monitor.h"
 #include "keyway/kvstore/types/types.h"
+#include "keyway/locks/base/clock.h"
 #include "keyway/locks/base/rng.h"
 #include "keyway/locks/fabric/with_access.h"
 
@@ -22,13 +24,15 @@ namespace keyway::store {
 template <fabric::Endpoint E>
 class LockAdvisor {
  public:
-  /// Without a choice it samples nothing, and no review is ever due.
+  /// Without a choice it samples nothing, and no review is ever due. A switch may take a part of an
+  /// operation's `timeout`.
   LockAdvisor(E& ep, const Geometry& geometry, StripeGate<E>& gate, const KindChoice* choice,
-              std::uint64_t seed)
+              std::chrono::nanoseconds timeout, std::uint64_t seed)
       : ep_(ep),
         geometry_(geometry),
         gate_(gate),
         choice_(gate.kinds() > 1 ? choice : nullptr),
+        patience_(Deadline::within(timeout / kPartForSwitch)),
         sampling_(seed) {}
   LockAdvisor(const LockAdvisor&) = delete;
   LockAdvisor& operator=(const LockAdvisor&) = delete;
@@ -50,6 +54,9 @@ class LockAdvisor {
   StripeReport report(std::uint32_t rank, std::uint64_t stripe);
 
  private:
+  /// The operation that makes a review is done, and its caller waits for the switch: not long.
+  static constexpr int kPartForSwitch = 100;
+
   void leave_sample(const Location& location, locks::Mode mode, bool waited);
   void count_sample();
   StripeCounters counters_of(std::uint32_t rank, std::uint64_t stripe);
@@ -62,6 +69,7 @@ class LockAdvisor {
   const Geometry& geometry_;
   StripeGate<E>& gate_;
   const KindChoice* choice_;
+  const Deadline patience_;
   std::uint32_t until_sample_ = kSampleEvery;
   std::uint32_t until_look_ = kLookEvery;
   Rng sampling_;
@@ -126,7 +134,7 @@ void LockAdvisor<E>::review(std::uint32_t rank, std::uint64_t stripe) {
     }
   });
   // A switch that cannot be had in time is tried again when it is due again.
-  if (verdict.due && gate_.switch_to(rank, stripe, verdict.best).ok()) ++switches_;
+  if (verdict.due && gate_.switch_to(rank, stripe, verdict.best, patience_).ok()) ++switches_;
 }
 
 template <fabric::Endpoint E>

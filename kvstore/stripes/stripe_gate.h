@@ -114,7 +114,11 @@ class StripeGate {
   /// The active kind of a stripe, and how often it has changed.
   locks::KindWord kind_of(std::uint32_t rank, std::uint64_t stripe);
   std::vector<LockKindReport> report(std::uint32_t rank);
-  Status switch_to(std::uint32_t rank, std::uint64_t stripe, locks::KindIndex target);
+  Status switch_to(std::uint32_t rank, std::uint64_t stripe, locks::KindIndex target,
+                   Deadline deadline);
+  Status switch_to(std::uint32_t rank, std::uint64_t stripe, locks::KindIndex target) {
+    return switch_to(rank, stripe, target, deadline_);
+  }
   Status switch_to(std::uint32_t rank, std::uint64_t stripe, std::string_view kind);
 
  private:
@@ -193,14 +197,15 @@ std::vector<LockKindReport> StripeGate<E>::report(std::uint32_t rank) {
 }
 
 template <fabric::Endpoint E>
-Status StripeGate<E>::switch_to(std::uint32_t rank, std::uint64_t stripe, locks::KindIndex target) {
+Status StripeGate<E>::switch_to(std::uint32_t rank, std::uint64_t stripe, locks::KindIndex target,
+                                Deadline deadline) {
   if (rank >= agent_.ep.ranks() || stripe >= geometry_.stripes() || target >= lock_.kinds()) {
     return {
         Code::kInvalidArgument,
         fmt::format("there is no stripe {} at rank {}, or no lock kind {}", stripe, rank, target)};
   }
   if (holds_all_) return {Code::kBusy, "a session that is alone in the store holds all its locks"};
-  return lock_.switch_to(agent_, geometry_.stripe_site(rank, stripe), target, deadline_,
+  return lock_.switch_to(agent_, geometry_.stripe_site(rank, stripe), target, deadline,
                          cached_kind(rank, stripe));
 }
 

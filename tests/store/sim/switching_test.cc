@@ -1,5 +1,12 @@
 // The lock kinds of stripes change at random while the store is used: histories stay linearizable,
 // sums are kept, and the check of the kind costs no round trip.
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
 #include "keyway/kvstore/stripes/stripe_monitor.h"
 #include "keyway/locks/distributed/choose.h"
 #include "tests/store/restless.h"
@@ -119,7 +126,10 @@ TEST_CASE("switching in simulation: a remote get takes as long with a choice of 
   CHECK(with_choice < without * 1.15);
 }
 
-TEST_CASE("switching in simulation: a stripe comes to the kind that its visitors need, once") {
+namespace {
+
+/// Some round figures, and kinds to choose among, in the order of a store's.
+store::KindChoice choice_of(std::initializer_list<std::string_view> kinds) {
   store::KindChoice choice{.costs = {.cpu_atomic_ns = 40,
                                      .loopback_ns = 500,
                                      .rma_atomic_ns = 1000,
@@ -127,11 +137,69 @@ TEST_CASE("switching in simulation: a stripe comes to the kind that its visitors
                                      .nodes = 3,
                                      .counters = 3},
                            .agents = kRanks};
-  for (const std::string_view kind : {"d-mcs", "gbh"}) {
+  for (const std::string_view kind : kinds) {
     for (const locks::Footprint& footprint : locks::footprints()) {
       if (footprint.kind == kind) choice.kinds.push_back(&footprint);
     }
   }
+  return choice;
+}
+
+}  // namespace
+
+TEST_CASE("switching in simulation: an operation waits little for a switch that is due") {
+  const store::KindChoice choice = choice_of({"gbh", "alock-rw"});
+  SimPlan plan = plan_of({"gbh:lockall=off", "alock-rw"}, 1);
+  plan.machine = shaken_machine(1, 0);  // local reads take their locks, as there are several nodes
+  plan.choice = &choice;
+  plan.stripes = 1;
+  PlainStore store(plan);
+  const double timeout_ns = std::chrono::duration<double, std::nano>(plan.timeout).count();
+  const std::array<std::string, 2> keys = [&] {
+    std::array<std::string, 2> found{"k", "another k"};
+    for (auto& key : found) {
+      while (store.session(0)->owner_of(key) != 0) key += "x";
+    }
+    return found;
+  }();
+  const SimTeam team(store.fabric());
+  auto barrier = team.barrier();
+  double longest_ns = 0;
+  bool is_over = false;
+  team.run([&](std::uint32_t me) {
+    const auto session = store.session(me);
+    if (me == 0) REQUIRE(session->put(keys[0], "v", {}).ok());
+    barrier.arrive_and_wait(me);
+    if (me == 1) {  // holds the stripe for reading, beside other readers
+      const std::array<std::string_view, 2> both{keys[0], keys[1]};
+      const auto hold = [&](std::size_t i, const store::ElementState*) {
+        if (i != 0) return;
+        barrier.arrive_and_wait(me);
+        while (!is_over) store.fabric().spend(me, timeout_ns / 1000);
+      };
+      if (!session->read_all(both, hold).ok()) barrier.fail("the holder");
+      return;
+    }
+    barrier.arrive_and_wait(me);
+    if (me != 0) return;
+    std::string out;
+    const std::uint64_t begun = session->endpoint().now_ns();
+    for (std::uint32_t i = 0; i < 40 * store::kSampleEvery; ++i) {
+      const std::uint64_t before = session->endpoint().now_ns();
+      if (!session->get(keys[0], out).ok()) barrier.fail("a get");
+      const auto took = static_cast<double>(session->endpoint().now_ns() - before);
+      longest_ns = std::max(longest_ns, took);
+      if (static_cast<double>(session->endpoint().now_ns() - begun) > timeout_ns) break;
+    }
+    is_over = true;
+  });
+  CHECK(barrier.failure() == "");
+  CHECK(longest_ns > 0.009 * timeout_ns);  // a switch was due, and was not had in time
+  CHECK(longest_ns < 0.011 * timeout_ns);
+}
+
+TEST_CASE("switching in simulation: a stripe comes to the kind that its visitors need, once") {
+  const store::KindChoice choice = choice_of({"d-mcs", "gbh"});
   SimPlan plan = plan_of({"d-mcs", "gbh:lockall=off"}, 1);
   plan.machine = shaken_machine(2, 0);
   plan.choice = &choice;
