@@ -2,7 +2,8 @@
 entry's labels, and the sizes and the sanitizers that the case is compiled with. Two such lists,
 before and after a change, show by diff what was dropped or made smaller.
 
-With --check, fails when a test case is compiled and no ctest entry runs it."""
+With --check, fails when a test case is compiled and no ctest entry runs it, and when no entry names a
+program of test cases."""
 
 import argparse
 import json
@@ -11,9 +12,16 @@ import re
 import subprocess
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools/scripts"))
+from needed_targets import commands, named  # noqa: E402
+
 # Definitions that change the size of a test.
 SIZES = re.compile(r"-D(KEYWAY_(?:SIM_SMALL|TEST_DIVISOR|FUZZ\w*)=?\w*)")
 LAUNCHER_WORDS = ("-launcher", "fork", "-n", "-R")
+# An option of Catch2: each program on it contains this text.
+CATCH_OPTION = b"--list-test-names-only"
+# The runner of Catch2 that KeywayTests.cmake links into each program of test cases.
+CATCH_RUNNER = "keyway_catch_run.dir"
 
 
 def entries(build):
@@ -63,7 +71,7 @@ class Catch:
         for at, word in enumerate(command):
             path = pathlib.Path(word)
             if path.is_relative_to(self.build) and path.is_file() and path.suffix == "" \
-                    and b"--list-test-names-only" in path.read_bytes():
+                    and CATCH_OPTION in path.read_bytes():
                 return path, [w for w in command[at + 1:]]
         return None, []
 
@@ -100,6 +108,22 @@ def describe(build):
     return sorted(lines), forgotten
 
 
+def test_programs(build):
+    """The programs on Catch2 that the build folder has a target for, built or not."""
+    linked = re.findall(r"^build ([^ :\n]+)[^:\n]*: CXX_EXECUTABLE_LINKER__\S+ (.*)$",
+                        (build / "build.ninja").read_text(), re.MULTILINE)
+    for name, parts in linked:
+        program = build / name
+        if CATCH_RUNNER in parts or (program.is_file() and CATCH_OPTION in program.read_bytes()):
+            yield name
+
+
+def unnamed(build):
+    """Programs of test cases that no entry names: no test runs any of their cases."""
+    known = set().union(*(named(command, build) for command in commands(build).values()))
+    return sorted(set(test_programs(build)) - known)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("build", nargs="+", type=pathlib.Path, help="build folders, all built")
@@ -109,12 +133,16 @@ def main():
     for build in args.build:
         lines, forgotten = describe(build.resolve())
         if args.check:
-            if not lines:
+            if not lines or not any(test_programs(build.resolve())):
                 sys.exit(f"{build} has no tests; this checks nothing")
             for case in forgotten:
                 print(f"no ctest entry runs this test case: {case}")
-            print(f"{build.name}: {len(lines)} cases, {len(forgotten)} forgotten")
-            failed = failed or bool(forgotten)
+            idle = unnamed(build.resolve())
+            for program in idle:
+                print(f"no ctest entry names this program of test cases: {program}")
+            print(f"{build.name}: {len(lines)} cases, {len(forgotten)} forgotten; "
+                  f"{len(idle)} programs without an entry")
+            failed = failed or bool(forgotten) or bool(idle)
         else:
             for line in lines:
                 print(f"{build.name}\t{line}")

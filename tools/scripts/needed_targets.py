@@ -49,6 +49,15 @@ def outputs(build):
     return {name for name, rule in rules if "LINKER" in rule}
 
 
+def named(command, build):
+    """The files of the build folder that the words of a command name, relative to it; "." is the folder
+    itself. A word may be OPTION=PATH, or PATH:PATH."""
+    for word in (part for word in command for part in word.rpartition("=")[2].split(":")):
+        path = pathlib.Path(os.path.normpath(word))
+        if path.is_relative_to(build):
+            yield path.relative_to(build).as_posix()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("build", help="a build folder")
@@ -57,13 +66,8 @@ def main():
     build = pathlib.Path(args.build).resolve()
     made, needed = outputs(args.build), set()
     for command in selected(args.build, args.select):
-        # A word may be OPTION=PATH, or PATH:PATH.
-        for word in (part for word in command for part in word.rpartition("=")[2].split(":")):
-            path = pathlib.Path(os.path.normpath(word))
-            if path == build:
-                needed.add("all")
-            elif path.is_relative_to(build) and (name := path.relative_to(build).as_posix()) in made:
-                needed.add(name)
+        files = set(named(command, build))
+        needed |= {"all"} if "." in files else files & made
     print("\n".join(["all"] if "all" in needed else sorted(needed)))
 
 
