@@ -72,7 +72,13 @@ TEST_CASE("switch: a reader, a writer and a switcher, every order") {
 TEST_CASE("switch: a far reader that begins with the new kind, every order") {
   const SwitchShape far_reader{.first = 1, .stale = 0b001};
   require_clean(kFromQueue, far_reader);
-  if (!kSmall) require_clean({"fompi-spin", "gbh:lockall=off"}, far_reader);
+  if (kSmall) return;
+  require_clean({"fompi-spin", "gbh:lockall=off"}, far_reader);
+  for (const char* shared :
+       {"fompi-rw", "rma-rw:t_r=1,t_l1=1", "alock-rw", "mcs-wp", "rw-ticket"}) {
+    require_clean({"d-mcs", shared}, far_reader);
+    require_clean({"fompi-spin", shared}, far_reader);
+  }
 }
 
 TEST_CASE("switch: two switchers of opposite minds, every order") {
