@@ -161,12 +161,13 @@ class NodePool {
     return node_state(status) == kNodeAbandoned || node_state(status) == kNodeDelegated;
   }
   /// Other agents have written both words, and their stores must be over before the agent's own
-  /// next store. So it reads the words by a wait that returns at once (ORDERING.md, O5).
+  /// next store. So it reads the words by a wait for them, which nothing else can end (ORDERING.md,
+  /// O5).
   bool has_come_back(std::uint32_t index) {
     if (is_referred_to(index)) return false;
     const auto any = [](std::uint64_t) { return true; };
-    ep_.wait_until(address(index) + kStatusOffset, any, Deadline::now());
-    ep_.wait_until(address(index) + kNextOffset, any, Deadline::now());
+    ep_.wait_until(address(index) + kStatusOffset, any, Deadline::never());
+    ep_.wait_until(address(index) + kNextOffset, any, Deadline::never());
     return true;
   }
   [[gnu::noinline]] Status reclaim() {
