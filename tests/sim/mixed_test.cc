@@ -46,6 +46,11 @@ TEST_CASE("explore: one agent with a deadline among two patient ones, queues") {
   require_clean("gbh:lockall=off", {.readers = 1, .writers = 2}, {kWait, kWait, kTimed});
 }
 
+// W4. Two readers: the front waits for one, and the other one is in the list.
+TEST_CASE("explore: MCS-WP, a front that gives up wakes the readers in the list") {
+  require_clean("mcs-wp", {.readers = 2, .writers = 1, .nodes = 1}, {kWait, kWait, kTimed});
+}
+
 TEST_CASE("explore: one agent with a deadline among patient ones, every kind", "[.long][mixed]") {
   const LockShape tree{.ranks = 4, .topology = "nodes=2", .nodes = 3};
   for (const char* kind :

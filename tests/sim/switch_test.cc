@@ -88,7 +88,16 @@ TEST_CASE("switch: two switchers of opposite minds, every order") {
 
 TEST_CASE("switch: deadlines that pass leave nothing behind in either lock") {
   require_clean(kFromQueue, {.readers = 0, .writers = 1, .manner = Manner::kTimed});
+  // The switch may time out at the lock that a stale agent holds.
+  require_clean(kFromQueue, {.readers = 0, .writers = 1, .stale = 0b1, .manner = Manner::kTimed});
   if (!kSmall) require_clean(kToQueue, {.readers = 0, .writers = 1, .manner = Manner::kTimed});
+}
+
+// One agent remembers either kind, and the other one may be inside by the other lock.
+TEST_CASE("switch: tries at a lock that is not active, every order") {
+  for (const Kinds& kinds : {kToQueue, kFromQueue}) {
+    require_clean(kinds, {.readers = 0, .writers = 2, .stale = 0b01, .manner = Manner::kTry});
+  }
 }
 
 // Kinds with words on every rank, and kinds with words that belong to one class.
