@@ -115,10 +115,11 @@ TEST_CASE("wait_loop looks at least once, and once more after the deadline") {
   looks = 0;
   CHECK_FALSE(wait_loop([&] { return ++looks, false; }, [&] { ++progress; }, Deadline::now()));
   CHECK(progress == 1);
-  // A condition that becomes true only at the very last poll still counts.
-  const int last = looks;
-  looks = 0;
-  CHECK(wait_loop([&] { return ++looks == last; }, [] {}, Deadline::now()));
+  // A condition that becomes true only at the very last poll still counts: the second one after the
+  // progress, because the deadline has passed by the first.
+  looks = progress = 0;
+  CHECK(wait_loop([&] { return progress == 1 && ++looks == 2; }, [&] { ++progress; },
+                  Deadline::now()));
 }
 
 TEST_CASE("wait_loop drives progress until the condition holds") {
