@@ -3,6 +3,7 @@
 set(KEYWAY_MPI "mpich" CACHE STRING "MPI to build against: mpich, openmpi or none")
 set_property(CACHE KEYWAY_MPI PROPERTY STRINGS mpich openmpi none)
 option(KEYWAY_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(KEYWAY_MUTANT_TESTS "Build the tests of locks with one defect each" ON)
 option(KEYWAY_TOOLS "Build the programs (kvload)" ON)
 option(KEYWAY_DCHECK "Compile the checks on hot paths (KW_DCHECK)" OFF)
 set(KEYWAY_SANITIZE "" CACHE STRING "Sanitizers: address, thread, undefined, \"address,undefined\" or empty")

@@ -35,7 +35,6 @@ endif()
 # One thread simulates, so ThreadSanitizer has nothing to see there. Locks with a defect are there to
 # be found by the checks, not by sanitizers, and take long to compile.
 set(KEYWAY_SIM_TESTS ON)
-set(KEYWAY_MUTANT_TESTS ON)
 # An additional label for tests that sanitizers make slow if faster tests cover the same:
 # simulations on one thread, besides conformance_sim.
 set(KEYWAY_LONG_IF_SANITIZED)
