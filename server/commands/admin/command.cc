@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "keyway/locks/base/words.h"
+#include "keyway/locks/fabric/time_slice.h"
 #include "keyway/server/commands/engine/arguments.h"
 #include "keyway/server/commands/engine/command.h"
 #include "keyway/server/commands/engine/help.h"
@@ -154,7 +155,9 @@ void reply_all(const Call& call) {
 template <class Takes>
 void reply_names(const Call& call, Takes&& takes) {
   Words names;
+  std::size_t seen = 0;
   const auto look_at = [&](const Command& command) {
+    fabric::this_fiber::yield_if_due(seen++);
     if (takes(command)) names.push_back(command.name);
   };
   for (const Command& command : all_commands()) {

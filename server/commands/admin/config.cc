@@ -6,6 +6,7 @@
 #include <map>
 
 #include "keyway/locks/base/words.h"
+#include "keyway/locks/fabric/time_slice.h"
 #include "keyway/server/commands/admin/parameters.h"
 #include "keyway/server/commands/engine/arguments.h"
 #include "keyway/server/commands/engine/command.h"
@@ -62,7 +63,9 @@ bool may_set(const Call& call, std::size_t i) {
 void run_config_get(const Call& call) {
   std::map<std::string, std::string, std::less<>> found;
   const auto look_at = [&](std::string_view name, std::string_view value) {
-    for (const std::string_view pattern : call.words.subspan(2)) {
+    for (std::size_t i = 2; i < call.count(); ++i) {
+      fabric::this_fiber::yield_if_due(i);
+      const std::string_view pattern = call.word(i);
       if (is_word(pattern, name)) {
         found.emplace(pattern, value);
       } else if (glob_match(pattern, name, true)) {

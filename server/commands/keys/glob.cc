@@ -1,11 +1,16 @@
 #include "keyway/server/commands/keys/glob.h"
 
 #include "keyway/locks/base/words.h"
+#include "keyway/locks/fabric/time_slice.h"
 
 #include <utility>
 
 namespace keyway::server {
 namespace {
+
+/// So that a loop over keys which reads the clock after kSliceKeys of them does at most the steps
+/// of kSliceBytes without a turn, though it has matches that are shorter than this.
+constexpr std::size_t kStepsOfSlice = fabric::kSliceBytes / fabric::kSliceKeys;
 
 /// Characters compare as Redis' do: as signed ones.
 class Matcher {
@@ -18,12 +23,13 @@ class Matcher {
   /// Passes over stars; whether there was one.
   bool skip_stars() {
     const std::size_t first = at_;
-    while (!at_end() && pattern_[at_] == '*') ++at_;
+    for (; !at_end() && pattern_[at_] == '*'; ++at_) count_step();
     return at_ != first;
   }
 
   /// Whether `c` fits what stands for one byte here, which is passed over.
   bool takes(char c) {
+    count_step();
     if (pattern_[at_] == '?') {
       ++at_;
       return true;
@@ -35,6 +41,11 @@ class Matcher {
 
  private:
   signed char cased(char c) const { return static_cast<signed char>(any_case_ ? lower(c) : c); }
+
+  /// A pattern and a key of 32 KiB each can take 10^9 steps: others have their turn meanwhile.
+  void count_step() {
+    if (++steps_ % kStepsOfSlice == 0) fabric::this_fiber::yield_if_due();
+  }
 
   std::size_t left() const { return pattern_.size() - at_; }
 
@@ -50,6 +61,7 @@ class Matcher {
   }
 
   bool takes_of_member(char c) {
+    count_step();
     const char first = pattern_[at_];
     if (first == '\\' && left() >= 2) {  // not folded: nor is it in Redis
       at_ += 2;
@@ -70,6 +82,7 @@ class Matcher {
   std::string_view pattern_;
   bool any_case_;
   std::size_t at_ = 0;
+  std::size_t steps_ = 0;
 };
 
 }  // namespace

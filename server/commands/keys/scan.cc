@@ -81,7 +81,9 @@ void run_keys(const Call& call) {
   constexpr std::uint64_t kAtOnce = 1024;
   const std::size_t mark = call.out.mark();
   std::uint64_t found = 0;
+  std::size_t seen = 0;
   const auto look_at = [&](std::string_view key) {
+    fabric::this_fiber::yield_if_due(seen++);
     if (!glob_match(call.word(1), key)) return;
     call.out.bulk(key);
     ++found;
@@ -106,7 +108,9 @@ void run_scan(const Call& call) {
   if (!options) return;
   const std::size_t mark = call.out.mark();
   std::uint64_t found = 0;
+  std::size_t seen = 0;
   const auto look_at = [&](std::string_view key) {
+    fabric::this_fiber::yield_if_due(seen++);
     const bool fits = !options->pattern || glob_match(*options->pattern, key);
     if (!fits || !options->strings) return;
     call.out.bulk(key);

@@ -12,6 +12,7 @@
 #include "keyway/locks/base/rng.h"
 #include "keyway/locks/fabric/fiber.h"
 #include "keyway/locks/fabric/time_slice.h"
+#include "keyway/server/commands/keys/glob.h"
 #include "tests/unit/server/peer.h"
 
 namespace keyway::server {
@@ -115,6 +116,40 @@ TEST_CASE("slices: work on many keys is done in parts") {
   CHECK(turns_of(peer, "del" + keys) >= kTurns);
   CHECK(turns_of(peer, "flushall") >= kTurns);
   CHECK(turns_of(peer, "mget key:1 key:2") == 0);
+}
+
+constexpr std::size_t kStepsOfSlice = fabric::kSliceBytes / fabric::kSliceKeys;
+
+TEST_CASE("slices: a long match of a pattern is done in parts, wherever its steps are") {
+  const auto turns = [](std::string_view pattern, std::string_view text, bool fits) {
+    return turns_of([&] { CHECK(glob_match(pattern, text) == fits); });
+  };
+  const std::string text(1000, 'a');
+  const std::string stars(kLong, '*');
+  const std::string many_tried = "*" + std::string(500, 'a') + "b";
+  const std::string class_of_many = "[" + std::string(kLong, 'b') + "]";
+  CHECK(turns(stars, text, true) >= kLong / kStepsOfSlice - 1);
+  CHECK(turns(many_tried, text, false) >= 500 * 500 / kStepsOfSlice - 1);
+  CHECK(turns(class_of_many, "a", false) >= kLong / kStepsOfSlice - 1);
+  CHECK(turns("*a?[a-c]*", text, true) == 0);
+}
+
+TEST_CASE(
+    "slices: commands with patterns give turns, for many patterns or names as for long ones") {
+  auto store = Store::open("local:?memory=64MiB&stripes=1");
+  REQUIRE(store.ok());
+  Peer peer(*store);
+  constexpr std::size_t kKeys = 1000;
+  for (std::size_t i = 0; i < kKeys; ++i) peer.ask(fmt::format("set {} v", i));
+  constexpr std::size_t kTurns = kKeys / fabric::kSliceKeys - 1;
+  // One match alone is too short for a turn.
+  const std::string pattern = "[" + std::string(kStepsOfSlice / 2, 'x') + "]";
+  CHECK(turns_of(peer, "keys " + pattern) >= kTurns);
+  CHECK(turns_of(peer, "scan 0 count 1000 match " + pattern) >= kTurns);
+  std::string patterns;
+  for (std::size_t i = 0; i < kKeys; ++i) patterns += " x" + std::to_string(i);
+  CHECK(turns_of(peer, "config get" + patterns) >= kTurns);
+  CHECK(turns_of(peer, "command list filterby pattern " + pattern) >= 100 / fabric::kSliceKeys);
 }
 
 TEST_CASE("slices: a transaction gives turns between its commands") {
