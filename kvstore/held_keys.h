@@ -297,9 +297,7 @@ std::optional<Code> HeldKeys<E>::draft_one(std::size_t i, Lane<E>& lane, bool in
     ElementPart part;
     const Code shown = lane.reader.show(access, location.rank, found, ValueRange::whole(), part);
     if (shown == Code::kOk) {
-      std::string value;
-      fabric::assign_in_parts(value, part.bytes);
-      draft = ElementDraft({std::move(value), part.expires_at_ms});
+      draft = ElementDraft({fabric::copy_in_parts(part.bytes), part.expires_at_ms});
     }
     return shown;
   });

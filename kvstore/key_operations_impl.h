@@ -105,7 +105,7 @@ Status KeyOperations<Keys>::get_all(std::span<const std::string_view> keys,
                                     std::vector<std::optional<std::string>>& out) {
   out.assign(keys.size(), std::nullopt);
   return this->keys().read_all(keys, [&](std::size_t i, const ElementState* element) {
-    if (element != nullptr) out[i].emplace(element->value);
+    if (element != nullptr) out[i].emplace(fabric::copy_in_parts(element->value));
   });
 }
 

@@ -16,7 +16,7 @@ std::uint64_t checksum_of(SumSeed seed, const ElementHeader& header, std::uint64
                           std::string_view key, std::string_view value) {
   const std::uint64_t sum = static_cast<std::uint64_t>(seed) + header_term(header, expires_at_ms) +
                             sum_of_bytes(bytes_of(key), kKeyPlace) +
-                            sum_of_bytes(bytes_of(value), 0);
+                            sum_in_parts(bytes_of(value), 0);
   return sum & ~ElementFormat().mark();
 }
 

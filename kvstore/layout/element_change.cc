@@ -1,6 +1,7 @@
 #include "keyway/kvstore/layout/element_change.h"
 
 #include "keyway/kvstore/layout/element_sum.h"
+#include "keyway/locks/fabric/time_slice.h"
 
 namespace keyway::store {
 namespace {
@@ -41,7 +42,7 @@ void ElementChange::apply(std::span<std::byte> window) {
   KW_CHECK(window.size() >= all.bytes());
   const std::uint64_t place = all.begin / kSumBlockBytes;
   const auto sum_of_window = [&](std::uint64_t bytes) {
-    return old_.proof ? sum_of_bytes(window.first(bytes), place) : 0;
+    return old_.proof ? sum_in_parts(window.first(bytes), place) : 0;
   };
   const auto term_of = [](const ElementHead& head) {
     return head.proof ? header_term(header_of(head), head.expires_at_ms) : 0;
@@ -51,10 +52,14 @@ void ElementChange::apply(std::span<std::byte> window) {
   if (changed_.bytes() > 0) {
     checksum_ -= sum_of_window(before);
     if (offset_ > old_.value_bytes) {
-      std::memset(window.data() + before, 0, offset_ - old_.value_bytes);
+      const auto gap = window.subspan(before, offset_ - old_.value_bytes);
+      fabric::for_each_part(
+          gap.size(), [&](std::size_t at, std::size_t n) { std::memset(gap.data() + at, 0, n); });
     }
-    auto* text = reinterpret_cast<char*>(window.data());
-    bytes_.copy(text + (offset_ - all.begin), bytes_.size());
+    auto* text = reinterpret_cast<char*>(window.data()) + (offset_ - all.begin);
+    fabric::for_each_part(bytes_.size(), [&](std::size_t at, std::size_t n) {
+      bytes_.substr(at, n).copy(text + at, n);
+    });
     checksum_ += sum_of_window(all.bytes());
   }
   head.value_bytes = value_bytes_;

@@ -12,6 +12,8 @@
 #include <cstring>
 #include <span>
 
+#include "keyway/locks/fabric/time_slice.h"
+
 namespace keyway::store {
 
 /// What the sums of a store begin with.
@@ -69,6 +71,16 @@ inline std::uint64_t sum_of_bytes(std::span<const std::byte> bytes, std::uint64_
   const detail::Product last = detail::last_block(bytes, left);
   return sum + detail::sum_term(static_cast<std::uint64_t>(last),
                                 static_cast<std::uint64_t>(last >> 64), place);
+}
+
+/// The same of many bytes: others have their turn between parts.
+inline std::uint64_t sum_in_parts(std::span<const std::byte> bytes, std::uint64_t place) {
+  static_assert(fabric::kSliceBytes % kSumBlockBytes == 0);
+  std::uint64_t sum = 0;
+  fabric::for_each_part(bytes.size(), [&](std::size_t at, std::size_t n) {
+    sum += sum_of_bytes(bytes.subspan(at, n), place + at / kSumBlockBytes);
+  });
+  return sum;
 }
 
 /// The terms of bytes 8..15 of a header, as one word, of the expiry, and of the stamp.

@@ -23,9 +23,21 @@ Status check_overwrite(std::uint64_t value_bytes, const Decision& decision) {
   return check_value(overwritten_bytes(value_bytes, decision));
 }
 
-void overwrite(std::string& value, const Decision& decision) {
-  value.resize(overwritten_bytes(value.size(), decision), '\0');
-  value.replace(decision.offset, decision.value.size(), decision.value);
+/// All of it may be long: the value that moves, the zeros, and the bytes.
+void overwrite(std::string& value, const Decision& decision, const Parts& parts) {
+  const std::uint64_t after = overwritten_bytes(value.size(), decision);
+  if (after > value.capacity()) {
+    std::string grown;
+    grown.reserve(std::max(after, 2 * value.capacity()));  // as resize() does: appends are many
+    for_each_part(value.size(), parts,
+                  [&](std::size_t at, std::size_t n) { grown.append(value, at, n); });
+    value.swap(grown);
+  }
+  const std::uint64_t gap = decision.offset - std::min(decision.offset, value.size());
+  for_each_part(gap, parts, [&](std::size_t, std::size_t n) { value.append(n, '\0'); });
+  for_each_part(decision.value.size(), parts, [&](std::size_t at, std::size_t n) {
+    value.replace(decision.offset + at, n, decision.value, at, n);
+  });
 }
 
 Status check_named_once(std::span<const std::string_view> keys) {

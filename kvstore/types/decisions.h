@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "keyway/kvstore/types/types.h"
+#include "keyway/locks/base/parts.h"
 #include "keyway/locks/base/status.h"
 
 namespace keyway::store {
@@ -79,7 +80,7 @@ inline std::uint64_t overwritten_bytes(std::uint64_t value_bytes, const Decision
 }
 /// Whether Decision::overwrite() is possible on a value of this many bytes.
 Status check_overwrite(std::uint64_t value_bytes, const Decision& decision);
-/// Decision::overwrite() of a value that is a string.
-void overwrite(std::string& value, const Decision& decision);
+/// Decision::overwrite() of a value that is a string, in these parts.
+void overwrite(std::string& value, const Decision& decision, const Parts& parts = {});
 
 }  // namespace keyway::store

@@ -6,13 +6,13 @@
 
 namespace keyway::store {
 
-void ElementDraft::overwrite(const Decision& decision, bool counts) {
+void ElementDraft::overwrite(const Decision& decision, bool counts, const Parts& parts) {
   if (!counts) {  // the value comes first, so a lack of memory leaves the draft unchanged
     std::string value;
-    store::overwrite(value, decision);
+    store::overwrite(value, decision, parts);
     return write(std::move(value), decision.expires_at_ms);
   }
-  store::overwrite(element_->value, decision);
+  store::overwrite(element_->value, decision, parts);
   element_->expires_at_ms = decision.expires_at_ms;
   changed_ = true;
 }

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "keyway/locks/base/function_ref.h"
+#include "keyway/locks/base/parts.h"
 #include "keyway/locks/base/status.h"
 
 namespace keyway::store {
@@ -186,8 +187,9 @@ class ElementDraft {
     element_ = Element{std::move(value), expires_at_ms};
     changed_ = true;
   }
-  /// Decision::overwrite() of the element, or of none if the present one does not count.
-  void overwrite(const Decision& decision, bool counts);
+  /// Decision::overwrite() of the element, or of none if the present one does not count; in these
+  /// parts.
+  void overwrite(const Decision& decision, bool counts, const Parts& parts = {});
   void erase() {
     changed_ = changed_ || there();
     element_.reset();

@@ -184,6 +184,9 @@ class BucketChain {
   template <class Access>
   [[gnu::hot]] void put_bytes(Access access, fabric::Address at, std::span<const std::byte> bytes);
   template <class Access>
+  void put_value(Access access, fabric::Address at, std::span<const std::byte> bytes);
+  void put_long_value(fabric::Address at, std::span<const std::byte> bytes);
+  template <class Access>
   void put_header(Access access, fabric::Address at, std::span<const std::byte> header);
   std::uint32_t stamp_of_next_change(const Location& location);
   template <class Access>

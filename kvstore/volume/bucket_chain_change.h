@@ -11,6 +11,7 @@
 #include "keyway/kvstore/layout/stamp.h"
 #include "keyway/kvstore/types/decisions.h"
 #include "keyway/kvstore/volume/bucket_chain.h"
+#include "keyway/locks/fabric/time_slice.h"
 #include "keyway/locks/fabric/with_access.h"
 
 namespace keyway::store {
@@ -55,6 +56,26 @@ void BucketChain<E>::put_bytes(Access access, fabric::Address at,
   }
 }
 
+/// The same of a value, or of a part of one. Others have their turn between parts of a long local
+/// one, which readers refuse until its header is written (K9).
+template <fabric::Endpoint E>
+template <class Access>
+[[gnu::always_inline]] inline void BucketChain<E>::put_value(Access access, fabric::Address at,
+                                                             std::span<const std::byte> bytes) {
+  if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
+    if (bytes.size() > fabric::kSliceBytes) return put_long_value(at, bytes);
+  }
+  put_bytes(access, at, bytes);
+}
+
+template <fabric::Endpoint E>
+[[gnu::noinline]] void BucketChain<E>::put_long_value(fabric::Address at,
+                                                      std::span<const std::byte> bytes) {
+  fabric::for_each_part(bytes.size(), [&](std::size_t from, std::size_t n) {
+    put_bytes(fabric::cpu, at + from, bytes.subspan(from, n));
+  });
+}
+
 /// Writes element bytes to a block.
 template <fabric::Endpoint E>
 template <class Access>
@@ -66,7 +87,7 @@ void BucketChain<E>::put_element(Access access, fabric::Address at, std::string_
                                             decision.expires_at_ms, version, stamp);
     const std::uint64_t key_at = header.key_at();
     put_bytes(access, at + key_at, std::as_bytes(std::span(key)));
-    put_bytes(access, at + key_at + key.size(), std::as_bytes(std::span(decision.value)));
+    put_value(access, at + key_at + key.size(), std::as_bytes(std::span(decision.value)));
     // Most elements of a store on one node have a header of one word.
     if (key_at == sizeof(std::uint64_t)) return ep_.store(access, at, header.first_word());
     std::array<std::byte, kMaxHeaderBytes> first;

@@ -46,7 +46,7 @@ Status BucketChain<E>::overwrite_part(Access access, const Location& location, s
   }
   built_.reserve(after);
   fabric::assign_in_parts(built_, old.bytes);
-  overwrite(built_, decision);
+  overwrite(built_, decision, fabric::kSlices);
   const bool grows = found.live() && after > before;
   return write(access, location, key, Decision::write(built_, decision.expires_at_ms), found,
                grows ? (key.size() + after) / kGrowthShare : 0);
@@ -74,15 +74,23 @@ Code BucketChain<E>::overwrite_in_place(Access access, const Location& location,
   ElementPart old;
   const Code code = reader_.show(access, location.rank, found, {before.begin, before.bytes()}, old);
   if (code != Code::kOk) return code;
-  composed_.resize(kMaxHeaderBytes + window.bytes());
+  composed_.clear();
+  composed_.reserve(kMaxHeaderBytes + window.bytes());
+  composed_.resize(kMaxHeaderBytes);
+  fabric::for_each_part(window.bytes(), [&](std::size_t at, std::size_t n) {
+    composed_.resize(kMaxHeaderBytes + at + n);
+  });
   const auto value = std::span(composed_).subspan(kMaxHeaderBytes);
-  old.bytes.copy(reinterpret_cast<char*>(value.data()), old.bytes.size());
+  auto* const text = reinterpret_cast<char*>(value.data());
+  fabric::for_each_part(old.bytes.size(), [&](std::size_t at, std::size_t n) {
+    old.bytes.substr(at, n).copy(text + at, n);
+  });
   change.apply(value);
   change.write_head(composed_);
   const ElementChange::Extent changed = change.changed();
   begin_in_place(access, at);
   if (changed.bytes() > 0) {
-    put_bytes(access, at + value_at + changed.begin,
+    put_value(access, at + value_at + changed.begin,
               value.subspan(changed.begin - window.begin, changed.bytes()));
   }
   put_header(access, at, std::span(composed_).first(found.head.key_at()));

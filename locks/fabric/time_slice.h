@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "keyway/locks/base/parts.h"
+
 namespace keyway::fabric {
 
 /// Far above the cost of a switch and of most requests, far below what another client notices.
@@ -34,20 +36,30 @@ void set_slice_ns(std::uint64_t ns);
 
 }  // namespace this_fiber
 
+/// Others have their turn between two parts, so bytes of one part cost no reading of the clock.
+inline constexpr Parts kSlices{kSliceBytes, [] { this_fiber::yield_if_due(); }};
+template <class Use>
+void for_each_part(std::size_t bytes, Use&& use) {
+  keyway::for_each_part(bytes, kSlices, use);
+}
+
 /// assign_in_parts() of several parts.
 [[gnu::noinline]] inline void assign_long(std::string& out, std::string_view value) {
   out.clear();
   out.reserve(value.size());
-  for (std::size_t at = 0; at < value.size(); at += kSliceBytes) {
-    out.append(value.substr(at, kSliceBytes));
-    this_fiber::yield_if_due();
-  }
+  for_each_part(value.size(),
+                [&](std::size_t at, std::size_t n) { out.append(value.substr(at, n)); });
 }
 
 /// Copies a value, a long one in parts between which others have their turn.
 inline void assign_in_parts(std::string& out, std::string_view value) {
   if (value.size() > kSliceBytes) return assign_long(out, value);
   out.assign(value);
+}
+inline std::string copy_in_parts(std::string_view value) {
+  std::string copy;
+  assign_in_parts(copy, value);
+  return copy;
 }
 
 }  // namespace keyway::fabric

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "keyway/locks/base/words.h"
+#include "keyway/locks/fabric/time_slice.h"
 #include "keyway/server/commands/engine/arguments.h"
 #include "keyway/server/commands/engine/command.h"
 
@@ -32,7 +33,7 @@ Moved move_or_error(const Call& call, Source source, Target target) {
             : target == Target::kMustBeAbsent && drafts[1].there() ? Moved::kTargetThere
                                                                    : Moved::kDone;
     if (moved != Moved::kDone) return false;
-    drafts[1].write(drafts[0]->value, drafts[0]->expires_at_ms);
+    drafts[1].write(fabric::copy_in_parts(drafts[0]->value), drafts[0]->expires_at_ms);
     if (source == Source::kGoes) drafts[0].erase();
     return true;
   };

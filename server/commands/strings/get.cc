@@ -2,6 +2,7 @@
 
 #include "keyway/locks/base/clock.h"
 #include "keyway/locks/base/words.h"
+#include "keyway/locks/fabric/time_slice.h"
 #include "keyway/server/commands/engine/arguments.h"
 #include "keyway/server/commands/engine/command.h"
 
@@ -52,7 +53,7 @@ std::optional<ExpiryOptions> expiry_options(const Call& call, std::size_t first)
 void run_getdel(const Call& call) {
   reply_old(call, call.session.modify(call.key(), [&](const ElementState* old) -> Decision {
     if (old == nullptr) return Decision::fail(Code::kNotFound);
-    call.session.value() = old->value;
+    fabric::assign_in_parts(call.session.value(), old->value);
     return Decision::erase();
   }));
 }
@@ -75,7 +76,7 @@ void run_getex(const Call& call) {
   const bool past = options->unit && expires_at_ms <= call.session.now_ms(call.key());
   reply_old(call, call.session.modify(call.key(), [&](const ElementState* old) -> Decision {
     if (old == nullptr) return Decision::fail(Code::kNotFound);
-    call.session.value() = old->value;
+    fabric::assign_in_parts(call.session.value(), old->value);
     if (past) return Decision::erase();
     if (old->expires_at_ms == expires_at_ms) return {};
     return Decision::expire(expires_at_ms);
@@ -86,7 +87,7 @@ void run_getset(const Call& call) {
   bool there = false;
   const Status status = call.session.modify(call.key(), [&](const ElementState* old) {
     there = old != nullptr;
-    if (there) call.session.value() = old->value;
+    if (there) fabric::assign_in_parts(call.session.value(), old->value);
     return Decision::write(call.word(2), store::kNoExpiry);
   });
   if (!status.ok()) return call.failed(status);

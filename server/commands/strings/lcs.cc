@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "keyway/locks/base/words.h"
@@ -221,11 +222,11 @@ void reply_matches(const Call& call, const LcsOptions& options, const Lcs& found
 void run_lcs(const Call& call) {
   const auto options = options_or_error(call);
   if (!options) return;
-  const auto values = values_of(call.session, call.words.subspan(1, 2));
+  auto values = values_of(call.session, call.words.subspan(1, 2));
   if (!values.ok()) return call.failed(values.status());
   for (const auto& value : *values) call.looked_up(value.has_value());
-  const std::string a = (*values)[0].value_or("");
-  const std::string b = (*values)[1].value_or("");
+  const std::string a = std::move((*values)[0]).value_or("");
+  const std::string b = std::move((*values)[1]).value_or("");
   // Redis' limit on its table: the same requests are refused here.
   const std::uint64_t cells = (a.size() + 1) * (b.size() + 1);
   if (cells > static_cast<std::uint64_t>(kMaxBytes) / sizeof(std::uint32_t)) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "keyway/locks/base/words.h"
+#include "keyway/locks/fabric/time_slice.h"
 #include "keyway/server/commands/engine/arguments.h"
 #include "keyway/server/commands/engine/command.h"
 
@@ -55,7 +56,7 @@ void set_with_look(const Call& call, const SetOptions& options, std::uint64_t ex
   bool there = false;
   const Status status = call.session.modify(call.key(), [&](const ElementState* old) -> Decision {
     there = old != nullptr;
-    if (there && options.gets) call.session.value() = old->value;
+    if (there && options.gets) fabric::assign_in_parts(call.session.value(), old->value);
     if (!allows(options, old)) return Decision::fail(Code::kMismatch);
     const bool keeps = options.keeps_expiry && there;
     return Decision::write(call.word(2), keeps ? old->expires_at_ms : expires_at_ms);

@@ -5,6 +5,7 @@
 #include "keyway/kvstore/key_operations_impl.h"
 #include "keyway/kvstore/types/decisions.h"
 #include "keyway/locks/base/check.h"
+#include "keyway/locks/fabric/time_slice.h"
 
 namespace keyway::server {
 TransactionKeys::TransactionKeys(std::span<const std::string_view> keys,
@@ -32,6 +33,10 @@ ElementPart part_of(const Element& element, ValueRange range) {
   const std::string_view value = element.value;
   range = range.cut(value.size());
   return {value.substr(range.offset, range.length), value.size(), element.expires_at_ms};
+}
+
+ElementDraft copy_of(const Element& element) {
+  return ElementDraft({fabric::copy_in_parts(element.value), element.expires_at_ms});
 }
 
 }  // namespace
@@ -73,12 +78,12 @@ Status TransactionKeys::carry_out(const Decision& decision, ElementDraft& draft,
   switch (decision.action) {
     case Decision::Action::kWrite:
       if (Status status = store::check_value(decision.value.size()); !status.ok()) return status;
-      draft.write(std::string(decision.value), decision.expires_at_ms);
+      draft.write(fabric::copy_in_parts(decision.value), decision.expires_at_ms);
       return {};
     case Decision::Action::kOverwrite: {
       Status status = store::check_overwrite(live ? draft->value.size() : 0, decision);
       if (!status.ok()) return status;
-      draft.overwrite(decision, live);
+      draft.overwrite(decision, live, fabric::kSlices);
       return {};
     }
     case Decision::Action::kErase: draft.erase(); break;
@@ -135,7 +140,7 @@ Status TransactionKeys::modify_all(std::span<const std::string_view> keys, Eleme
     const auto draft = draft_of(key);
     if (!draft.ok()) return draft.status();
     shared.push_back(*draft);
-    drafts.push_back(is_live(**draft) ? ElementDraft(***draft) : ElementDraft());
+    drafts.push_back(is_live(**draft) ? copy_of(***draft) : ElementDraft());
   }
   if (!body(drafts)) return {Code::kMismatch, "the command's body declined to commit"};
   for (std::size_t i = 0; i < keys.size(); ++i) {
@@ -144,7 +149,7 @@ Status TransactionKeys::modify_all(std::span<const std::string_view> keys, Eleme
       shared[i]->erase();
     } else {
       if (Status status = store::check_value(drafts[i]->value.size()); !status.ok()) return status;
-      shared[i]->write(drafts[i]->value, drafts[i]->expires_at_ms);
+      shared[i]->write(fabric::copy_in_parts(drafts[i]->value), drafts[i]->expires_at_ms);
     }
   }
   return {};

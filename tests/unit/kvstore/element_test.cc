@@ -7,6 +7,7 @@
 
 #include "keyway/kvstore/layout/element_change.h"
 #include "keyway/locks/base/rng.h"
+#include "tests/support/turns.h"
 
 using namespace keyway::store;
 
@@ -232,4 +233,21 @@ TEST_CASE("element: large elements have room for an expiry from the start") {
     CHECK(element_intact(format, bytes));
     CHECK(parse_element(format, bytes).expires_at_ms == 12345);
   }
+}
+
+TEST_CASE("element: the checksum of a long value is made in parts, and is that of the whole") {
+  constexpr std::size_t kParts = 5;
+  const std::string value((kParts - 1) * keyway::fabric::kSliceBytes + 77, 'v');
+  const auto all = std::as_bytes(std::span(value));
+  std::uint64_t sum = 0;
+  CHECK(keyway::test::turns_of([&] { sum = sum_in_parts(all, 9); }) == kParts - 1);
+  CHECK(sum == sum_of_bytes(all, 9));
+  const auto bytes = element(kProven, "key", value);
+  CHECK(keyway::test::turns_of([&] { CHECK(element_intact(kProven, bytes)); }) == kParts - 1);
+  ElementChange change(parse_head(kProven, bytes), value.size(), value, kNoExpiry);
+  std::vector<std::byte> window(change.window().bytes());
+  std::memcpy(window.data(), parse_element(kProven, bytes).value.data() + change.window().begin,
+              change.window_before().bytes());
+  // The bytes, and the sum.
+  CHECK(keyway::test::turns_of([&] { change.apply(window); }) == 2 * (kParts - 1));
 }

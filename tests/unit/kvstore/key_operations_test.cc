@@ -1,6 +1,7 @@
 // KeyOperations on keys that are a map: every operation comes from the primitives alone.
 #include "keyway/kvstore/key_operations.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <map>
 #include <optional>
@@ -151,4 +152,27 @@ TEST_CASE("key operations: several keys in one step") {
   CHECK(value_of(keys, "absent") == "1");
   CHECK(!keys.elements.contains("a"));
   CHECK(keys.transact(names, [](auto) { return false; }) == Code::kMismatch);
+}
+
+TEST_CASE("key operations: an overwrite is the same in parts of any length") {
+  static std::size_t pauses = 0;
+  for (const std::size_t before : {0, 1, 10, 100}) {
+    for (const std::size_t offset : {0, 5, 10, 150}) {
+      const std::string old(before, 'o');
+      const std::string bytes = "0123456789abcdefghijklmnopqrstuvwxyz";
+      const Decision decision = Decision::overwrite(offset, bytes, kNoExpiry);
+      std::string whole = old;
+      overwrite(whole, decision);
+      for (const std::size_t part : {1, 7, 36, 1000}) {
+        std::string value = old;
+        pauses = 0;
+        overwrite(value, decision, {part, [] { ++pauses; }});
+        CHECK(value == whole);
+        CHECK(pauses >= (bytes.size() - 1) / part);
+      }
+      std::string expected = old + std::string(offset - std::min(offset, before), '\0');
+      expected.replace(offset, bytes.size(), bytes);
+      CHECK(whole == expected);
+    }
+  }
 }

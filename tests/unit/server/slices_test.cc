@@ -1,40 +1,22 @@
-// Long commands yield between parts of their work: with slices of no length, each reading of the
-// clock is a turn, and turns can be counted.
+// Long commands yield between parts of their work.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "keyway/locks/base/rng.h"
-#include "keyway/locks/fabric/fiber.h"
 #include "keyway/locks/fabric/time_slice.h"
 #include "keyway/server/commands/keys/glob.h"
+#include "tests/support/turns.h"
 #include "tests/unit/server/peer.h"
 
 namespace keyway::server {
 namespace {
 
-class NoSlices {
- public:
-  NoSlices() { fabric::this_fiber::set_slice_ns(0); }
-  NoSlices(const NoSlices&) = delete;
-  NoSlices& operator=(const NoSlices&) = delete;
-  ~NoSlices() { fabric::this_fiber::set_slice_ns(fabric::kSliceNs); }
-};
-
-/// Does work on a fiber; returns how often it has given its turn.
-std::size_t turns_of(const std::function<void()>& work) {
-  const NoSlices always;
-  fabric::FiberPool pool(1, [&](std::size_t) { work(); });
-  pool.run();
-  std::size_t turns = 0;
-  for (; pool.busy() != 0; ++turns) pool.step();
-  return turns;
-}
+using test::turns_of;
 
 std::size_t turns_of(Peer& peer, const std::string& request) {
   std::string reply;
@@ -61,6 +43,96 @@ TEST_CASE("slices: work on a long value is done in parts") {
   CHECK(turns_of(peer, "set short value") == 0);
   CHECK(turns_of(peer, "get short") == 0);
   CHECK(turns_of(peer, "getrange long 5 9") == 0);
+}
+
+/// Each time that a command copies, fills or sums up a value of kLong bytes.
+constexpr std::size_t kOfEachCopy = kParts - 1;
+
+TEST_CASE("slices: copies of a long value are made in parts, each of them") {
+  auto store = Store::open("local:?memory=64MiB");
+  REQUIRE(store.ok());
+  Peer peer(*store);
+  const std::string value(kLong, 'v');
+  const auto copies = [&](const std::string& request) {
+    peer.ask({"set", "long", value});
+    peer.ask("del new");
+    return turns_of(peer, request) / kOfEachCopy;
+  };
+  const auto copies_of = [&](std::vector<std::string_view> words) {
+    return turns_of([&] { CHECK(peer.ask(words)[0] != '-'); }) / kOfEachCopy;
+  };
+  // The element; with an old value, the copy of that and the reply.
+  CHECK(copies_of({"set", "new", value}) >= 1);
+  CHECK(copies_of({"set", "new", value}) >= 1);
+  CHECK(copies_of({"mset", "new", value, "newer", value}) >= 2);
+  CHECK(copies_of({"set", "new", value, "get"}) >= 3);
+  CHECK(copies("set long x get") >= 2);
+  CHECK(copies("getset long x") >= 2);
+  CHECK(copies("getdel long") >= 2);
+  CHECK(copies("getex long ex 1000") >= 2);
+  // The draft, the other draft, and the element.
+  CHECK(copies("copy long new") >= 3);
+  CHECK(copies("rename long new") >= 3);
+  // The value.
+  CHECK(copies("lcs long nowhere len") >= 1);
+}
+
+TEST_CASE("slices: a long value grows in parts: its copy, the zeros and the bytes behind it") {
+  auto store = Store::open("local:?memory=64MiB");
+  REQUIRE(store.ok());
+  Peer peer(*store);
+  const std::string value(kLong, 'v');
+  const auto grow = [&](std::vector<std::string_view> words, std::size_t parts) {
+    std::string reply;
+    const std::size_t turns = turns_of([&] { reply = peer.ask(words); });
+    INFO(words[0] << " answers " << reply);
+    CHECK(turns >= parts - 4);  // at most four loops, each with a turn less than it has parts
+  };
+  const std::string last = std::to_string(kLong - 1);
+  const std::string last_bit = std::to_string(8 * kLong - 1);
+  grow({"setrange", "zeros", last, "x"}, 2 * kParts);     // zeros, element
+  grow({"setbit", "bits", last_bit, "1"}, 2 * kParts);    // zeros, element
+  grow({"append", "bits", value}, (1 + 1 + 2) * kParts);  // copy, bytes, element
+  const std::string far = std::to_string(2 * kLong);
+  grow({"setrange", "zeros", far, value}, (1 + 1 + 1 + 3) * kParts);  // as APPEND, and zeros
+  CHECK(peer.ask("strlen zeros") == fmt::format(":{}\r\n", 3 * kLong));
+  CHECK(peer.ask("getrange zeros -2 -1") == "$2\r\nvv\r\n");
+  CHECK(peer.ask("bitcount bits 0 " + last) == ":1\r\n");
+}
+
+TEST_CASE("slices: a long value grows in its block in parts") {
+  auto store = Store::open("local:?memory=64MiB");
+  REQUIRE(store.ok());
+  Peer peer(*store);
+  constexpr std::size_t kBytes = 9 * kLong;
+  peer.ask(fmt::format("setrange long {} x", kBytes - 1));
+  peer.ask({"append", "long", std::string(fabric::kSliceBytes * 2, 'y')});  // gets spare room
+  const std::size_t far = kBytes + kLong;
+  // The window, its zeros, and the element: of kLong bytes but for those of APPEND.
+  CHECK(turns_of(peer, fmt::format("setrange long {} z", far)) >= 3 * (kParts - 4));
+  CHECK(turns_of(peer, fmt::format("setrange long {} z", far)) == 0);
+  const std::string value(kLong, 'v');  // and with the bytes that were there before
+  CHECK(turns_of([&] { peer.ask({"setrange", "long", "0", value}); }) >= 4 * (kParts - 4));
+  CHECK(peer.ask(fmt::format("getrange long {} -1", far - 1)) == std::string("$2\r\n\0z\r\n", 8));
+}
+
+TEST_CASE("slices: long values in a transaction are copied in parts") {
+  auto store = Store::open("local:?memory=64MiB");
+  REQUIRE(store.ok());
+  Peer peer(*store);
+  const std::string value(kLong, 'v');
+  const auto copies = [&](std::vector<std::string_view> words) {
+    peer.ask({"set", "long", value});
+    peer.ask("del new");
+    peer.ask("multi");
+    REQUIRE(peer.ask(words) == "+QUEUED\r\n");
+    return turns_of(peer, "exec") / kOfEachCopy;
+  };
+  const std::string last = std::to_string(kLong - 1);
+  CHECK(copies({"set", "new", value}) >= 2);           // draft, element
+  CHECK(copies({"setrange", "new", last, "x"}) >= 2);  // zeros, element
+  CHECK(copies({"append", "long", value}) >= 5);       // draft, its growth, suffix, element of two
+  CHECK(copies({"rename", "long", "new"}) >= 5);       // draft, two more to each, element
 }
 
 TEST_CASE("slices: BITOP looks at a value once, however often it is named") {
