@@ -59,6 +59,25 @@ TEST_CASE("value costs: a change of a part of a value does not touch the rest") 
         std::string("$7\r\n\x8f\x0f\x0f\x0fx\0z\r\n", 13));
 }
 
+TEST_CASE("value costs: GETEX reads the value, and writes none of it") {
+  Large large;
+  const std::string_view at = large.value();
+  const std::string reply = large.peer.ask("GET big");
+  REQUIRE(reply.size() > kLarge);
+  for (const char* line :
+       {"GETEX big EX 1000", "GETEX big EX 1000", "GETEX big PXAT 99999999999999",
+        "GETEX big PERSIST", "GETEX big PERSIST", "GETEX big"}) {
+    INFO(line);
+    std::string got;
+    {
+      const ForbiddenPages read_only(at, 64 * 1024, PROT_READ);
+      got = large.peer.ask(line);
+    }
+    CHECK((got == reply));  // without 4 MiB of a failure's text
+    CHECK(large.value().data() == at.data());
+  }
+}
+
 TEST_CASE("value costs: a look at a part of a value does not touch the rest") {
   Large large;
   large.check({{"STRLEN big", ":4194304\r\n"},
