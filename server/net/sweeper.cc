@@ -19,40 +19,35 @@ std::uint64_t thread_cpu_ns() {
          static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-/// Two bounds of what this fiber has spent of a core: the thread's time on one, which has the
-/// siblings' in it while this fiber waits, and the time without waits, which has that of other
-/// threads in it where there are more of them than cores.
-struct Spent {
-  std::uint64_t thread_ns = 0;
-  std::uint64_t awake_ns = 0;
-
-  static Spent now() {
-    const fabric::this_fiber::Waited waited = fabric::this_fiber::waited();
-    return {thread_cpu_ns(), steady_ns() - waited.lock_ns - waited.network_ns};
-  }
-  std::uint64_t since(const Spent& before) const {
-    return std::min(thread_ns - before.thread_ns, awake_ns - before.awake_ns);
-  }
-};
+std::uint64_t spent_between(const SweepTimes& before, const SweepTimes& after) {
+  return std::min(after.thread - before.thread, after.awake - before.awake);
+}
 
 }  // namespace
 
+SweepTimes SweepTimes::read() {
+  const fabric::this_fiber::Waited waited = fabric::this_fiber::waited();
+  const std::uint64_t now = steady_ns();
+  return {now, thread_cpu_ns(), now - waited.lock_ns - waited.network_ns};
+}
+
 // Up to two turns' allowance is kept, so that a turn that comes late loses nothing.
-Sweeper::Sweeper(std::uint32_t rank, std::uint32_t percent)
+Sweeper::Sweeper(std::uint32_t rank, std::uint32_t percent, SweepTimes (*read)())
     : rank_(rank),
+      read_(read),
       share_(percent,
              2 * std::chrono::nanoseconds(kTurnsApart).count() / 100 * std::uint64_t{percent}),
-      last_turn_ns_(steady_ns()) {}
+      last_turn_ns_(read_().now) {}
 
 std::uint64_t Sweeper::turn(Session& session) {
-  const std::uint64_t now = steady_ns();
+  const std::uint64_t now = read_().now;
   share_.pass(now - last_turn_ns_);
   last_turn_ns_ = now;
   std::uint64_t removed = 0;
   while (share_.allows()) {
-    const Spent before = Spent::now();
+    const SweepTimes before = read_();
     const bool more = part(session, removed);
-    share_.spend(Spent::now().since(before));
+    share_.spend(spent_between(before, read_()));
     if (!more) break;
     fabric::this_fiber::yield_now();
   }

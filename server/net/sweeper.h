@@ -17,11 +17,24 @@
 
 namespace keyway::server {
 
+/// The times of a sweeper, in ns.
+struct SweepTimes {
+  std::uint64_t now = 0;  // monotonic
+  // Two bounds of what the sweeper's fiber has spent of a core: the thread's time on one, which
+  // includes siblings while this fiber waits, and the time without waits, which includes other
+  // threads if there are more of them than cores.
+  std::uint64_t thread = 0;
+  std::uint64_t awake = 0;
+
+  static SweepTimes read();
+};
+
 class Sweeper {
  public:
   static constexpr std::chrono::milliseconds kTurnsApart{100};
 
-  Sweeper(std::uint32_t rank, std::uint32_t percent);
+  /// `read` returns the present times; a test replaces it.
+  Sweeper(std::uint32_t rank, std::uint32_t percent, SweepTimes (*read)() = SweepTimes::read);
 
   /// On a fiber. Returns how many keys it has removed. A part for which there is no memory ends the
   /// turn; the next turn begins with that part.
@@ -34,6 +47,7 @@ class Sweeper {
   bool part(Session& session, std::uint64_t& removed);
 
   std::uint32_t rank_;
+  SweepTimes (*read_)();
   WorkShare share_;
   std::uint64_t last_turn_ns_;
   std::uint64_t from_ = 0;  // the stripe at which the next part begins

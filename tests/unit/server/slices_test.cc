@@ -108,7 +108,7 @@ TEST_CASE("slices: a long value grows in its block in parts") {
   peer.ask(fmt::format("setrange long {} x", kBytes - 1));
   peer.ask({"append", "long", std::string(fabric::kSliceBytes * 2, 'y')});  // gets spare room
   const std::size_t far = kBytes + kLong;
-  // The window, its zeros, and the element: of kLong bytes but for those of APPEND.
+  // The window, its zeros, and the element. APPEND has written some of the kLong bytes.
   CHECK(turns_of(peer, fmt::format("setrange long {} z", far)) >= 3 * (kParts - 4));
   CHECK(turns_of(peer, fmt::format("setrange long {} z", far)) == 0);
   const std::string value(kLong, 'v');  // and with the bytes that were there before
