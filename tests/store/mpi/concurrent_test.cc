@@ -88,7 +88,7 @@ std::uint64_t check_histories(const std::string& lock, std::uint64_t i, const st
   Store store = open_job_store(shape(lock) + more);
   const bool clears = i % 3 == 0;
   const DayClock day;
-  const RecordPlan plan{.rounds = 3,
+  const RecordPlan plan{.rounds = 6,
                         .keys = 2,
                         .operations = 6,
                         .seed = 3 + i,
@@ -142,7 +142,7 @@ void check_transfers(const std::string& lock, const std::string& more) {
     Teller<Session> teller(session, store.process(), 5);
     if (store.process() == 0 && !teller.open_accounts().ok()) wrong = "opening the accounts";
     store.barrier();
-    for (int i = 0; i < 8 && wrong.empty(); ++i) wrong = teller.act().value_or("");
+    for (int i = 0; i < 25 && wrong.empty(); ++i) wrong = teller.act().value_or("");
     store.barrier();
     if (wrong.empty()) wrong = teller.count().value_or("");
   }
