@@ -108,6 +108,12 @@ PLANTED = {
         ({"tests/README.md": "All tests, by altitude: unit.\n", "tests/unit/a.cc": ""},
          ["tests/unit/README.md:1"]),
     ],
+    "maps_are_short": [
+        ({"ARCHITECTURE.md": "a map\n" * 2049}, ["ARCHITECTURE.md:2049"]),
+        ({"README.md": "a map\n" * 111}, ["README.md:111"]),
+        ({"ARCHITECTURE.md": "a map\n" * 2048, "README.md": "a map\n" * 110,
+          "locks/README.md": "The locks, bottom up.\n" * 200}, []),
+    ],
     "files_are_short": [
         ({"kvstore/a.cc": "int x;\n" * 401}, ["kvstore/a.cc:401"]),
         ({"keyway": "true\n" * 500}, ["keyway:500"]),

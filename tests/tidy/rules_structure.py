@@ -163,6 +163,22 @@ def files_are_short(tree):
             yield Finding(file.path, lines, f"{lines} lines, more than {MAX_LINES}: split it")
 
 
+# The map of the house: a newcomer reads all of it. ARCHITECTURE.md in bytes, README.md in lines.
+MAX_ARCHITECTURE = 12 << 10
+MAX_README = 110
+
+
+def maps_are_short(tree):
+    """The documents that everybody reads first stay short."""
+    for file in tree.files:
+        size, lines = len(file.text.encode()), file.text.count("\n")
+        if file.path == "ARCHITECTURE.md" and size > MAX_ARCHITECTURE:
+            yield Finding(file.path, lines, f"{size} bytes, more than {MAX_ARCHITECTURE}: move details "
+                                            "to docs/ or to the folder that they concern")
+        if file.path == "README.md" and lines > MAX_README:
+            yield Finding(file.path, lines, f"{lines} lines, more than {MAX_README}: move details to docs/")
+
+
 def lines_fit(tree):
     """No line of C++ is longer than .clang-format allows."""
     for file in tree.cxx():
@@ -222,4 +238,4 @@ def invariants_are_listed(tree):
 
 
 RULES = (includes_point_down, headers_stay_light, tests_are_registered, folders_have_readmes,
-         files_are_short, lines_fit, headers_are_guarded, invariants_are_listed)
+         files_are_short, maps_are_short, lines_fit, headers_are_guarded, invariants_are_listed)
