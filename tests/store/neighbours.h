@@ -25,14 +25,16 @@ class Neighbours {
       : session_(session), prefix_(fmt::format("neighbour {} ", agent)) {}
 
   /// Writes, erases or reads one of them. Returns the error, or nothing. `may_give_up`: an
-  /// operation may time out, and then has done nothing.
+  /// operation may time out, and then has done nothing, or be in doubt, and then nobody knows the
+  /// state of its key any more.
   std::optional<std::string> act(Rng& rng, bool may_give_up) {
     const std::string key = prefix_ + std::to_string(rng.below(kKeys));
+    if (in_doubt_.contains(key)) return std::nullopt;
     const auto known = model_.find(key);
     switch (rng.below(4)) {
       case 0: {
         const Status status = session_.erase(key);
-        if (gave_up(status, may_give_up)) return std::nullopt;
+        if (gave_up(key, status, may_give_up)) return std::nullopt;
         if (status.ok() != (known != model_.end())) return said("erase", key, status);
         if (known != model_.end()) model_.erase(known);
         return std::nullopt;
@@ -40,7 +42,7 @@ class Neighbours {
       case 1: {
         std::string value;
         const Status status = session_.get(key, value);
-        if (gave_up(status, may_give_up)) return std::nullopt;
+        if (gave_up(key, status, may_give_up)) return std::nullopt;
         if (status.ok() != (known != model_.end())) return said("get", key, status);
         if (status.ok() && value != known->second) return said("get: another value", key, status);
         return std::nullopt;
@@ -49,7 +51,7 @@ class Neighbours {
         constexpr std::array<std::size_t, 4> kSizes{2, 30, 300, 3};
         std::string value(kSizes[rng.below(kSizes.size())], static_cast<char>('a' + rng.below(26)));
         const Status status = session_.put(key, value, {});
-        if (gave_up(status, may_give_up)) return std::nullopt;
+        if (gave_up(key, status, may_give_up)) return std::nullopt;
         if (!status.ok()) return said("put", key, status);
         model_[key] = std::move(value);
         return std::nullopt;
@@ -60,7 +62,7 @@ class Neighbours {
   // A scan by the owner: the elements that it shows, and those that it omits.
   void begin_scan() { shown_.clear(); }
   std::optional<std::string> shown(std::string_view key, std::string_view value) {
-    if (!key.starts_with(prefix_)) return std::nullopt;
+    if (!key.starts_with(prefix_) || in_doubt_.contains(std::string(key))) return std::nullopt;
     const auto known = model_.find(std::string(key));
     if (known == model_.end()) return fmt::format("a scan shows {}, which is not there", key);
     if (known->second != value) return fmt::format("a scan shows another value of {}", key);
@@ -77,8 +79,13 @@ class Neighbours {
  private:
   static constexpr std::uint64_t kKeys = 16;
 
-  static bool gave_up(const Status& status, bool may) {
-    return may && status.code() == Code::kTimeout;
+  bool gave_up(const std::string& key, const Status& status, bool may) {
+    if (!may) return false;
+    if (status.code() == Code::kInDoubt) {
+      model_.erase(key);
+      return in_doubt_.insert(key).second;
+    }
+    return status.code() == Code::kTimeout;
   }
   static std::string said(std::string_view what, std::string_view key, const Status& status) {
     return fmt::format("{} of {}: {}", what, key, status.ok() ? "ok" : status.message());
@@ -88,6 +95,7 @@ class Neighbours {
   std::string prefix_;
   std::map<std::string, std::string> model_;
   std::set<std::string> shown_;
+  std::set<std::string> in_doubt_;
 };
 
 }  // namespace keyway::test

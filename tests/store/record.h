@@ -105,6 +105,7 @@ class Recorder {
         plan_.haste->in_doubt.fetch_add(1, std::memory_order_relaxed);  // a count
         event.answer = Answer::kInDoubt;
         event.answered = Event::kNever;
+        event.ended_ms = Event::kNever / 2;  // it may take effect at any time
         break;
       default: return false;
     }

@@ -109,7 +109,9 @@ class OwnedKey {
   std::unique_ptr<LazySession> session(store::CallSlots* slots) {
     return std::make_unique<LazySession>(
         std::move(*fabric_.endpoint(0)), geometry_, lock_,
-        store::SessionOptions{.timeout = std::chrono::seconds(60), .calls = slots});
+        store::SessionOptions{.timeout = std::chrono::seconds(60),
+                              .calls = slots,
+                              .patience = std::chrono::seconds(20)});
   }
 
   store::Geometry geometry_;
