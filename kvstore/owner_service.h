@@ -25,6 +25,7 @@
 #include "keyway/kvstore/owner/call_slots.h"
 #include "keyway/kvstore/session.h"
 #include "keyway/locks/fabric/endpoint.h"
+#include "keyway/locks/fabric/time_slice.h"
 
 namespace keyway::store {
 
@@ -71,6 +72,8 @@ class OwnerService {
   /// An edit that makes, moves or frees a value longer than this is the caller's: others wait for
   /// this rank.
   static constexpr std::uint64_t kMaxBytes = 64 << 10;
+  // The copy of an edit's value gives no turns: serve() is not left in the middle.
+  static_assert(kMaxBytes <= fabric::kSliceBytes);
 
   static bool is_slow(std::uint64_t bytes_before, const Decision& decision);
   bool serve(Slot& slot);

@@ -6,6 +6,9 @@
 // room, so that appends are amortised.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+
 #include "keyway/kvstore/layout/element_change.h"
 #include "keyway/kvstore/types/decisions.h"
 #include "keyway/kvstore/volume/bucket_chain.h"
@@ -74,12 +77,13 @@ Code BucketChain<E>::overwrite_in_place(Access access, const Location& location,
   ElementPart old;
   const Code code = reader_.show(access, location.rank, found, {before.begin, before.bytes()}, old);
   if (code != Code::kOk) return code;
-  composed_.clear();
-  composed_.reserve(kMaxHeaderBytes + window.bytes());
-  composed_.resize(kMaxHeaderBytes);
-  fabric::for_each_part(window.bytes(), [&](std::size_t at, std::size_t n) {
-    composed_.resize(kMaxHeaderBytes + at + n);
-  });
+  const std::size_t bytes = kMaxHeaderBytes + window.bytes();
+  if (composed_.capacity() < bytes) composed_.clear();
+  composed_.reserve(bytes);
+  const std::size_t kept = std::min(composed_.size(), bytes);
+  fabric::for_each_part(bytes - kept,
+                        [&](std::size_t at, std::size_t n) { composed_.resize(kept + at + n); });
+  composed_.resize(bytes);
   const auto value = std::span(composed_).subspan(kMaxHeaderBytes);
   auto* const text = reinterpret_cast<char*>(value.data());
   fabric::for_each_part(old.bytes.size(), [&](std::size_t at, std::size_t n) {
