@@ -5,6 +5,7 @@
 // *Thread safety.* One session's. The counters of stripes are shared.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -32,7 +33,8 @@ class LockAdvisor {
         geometry_(geometry),
         gate_(gate),
         choice_(gate.kinds() > 1 ? choice : nullptr),
-        patience_(Deadline::within(timeout / kPartForSwitch)),
+        patience_(Deadline::within(
+            std::max(timeout / kPartForSwitch, std::min(timeout, kMinSwitchWait)))),
         sampling_(seed) {}
   LockAdvisor(const LockAdvisor&) = delete;
   LockAdvisor& operator=(const LockAdvisor&) = delete;
@@ -56,6 +58,8 @@ class LockAdvisor {
  private:
   /// The operation that makes a review is done, and its caller waits for the switch: not long.
   static constexpr int kPartForSwitch = 100;
+  /// Enough for the queue of a busy stripe.
+  static constexpr std::chrono::nanoseconds kMinSwitchWait = std::chrono::milliseconds(20);
 
   void leave_sample(const Location& location, locks::Mode mode, bool waited);
   void count_sample();
@@ -146,7 +150,7 @@ StripeReport LockAdvisor<E>::report(std::uint32_t rank, std::uint64_t stripe) {
   if (choice_ == nullptr) return report;
   const StripeView seen = view(counters_of(rank, stripe), word.kind());
   report.samples = seen.samples;
-  report.why = "no acquisition has been sampled since the start or the last switch";
+  report.why = "no acquisition has been sampled since the start, or since the last switch was due";
   if (seen.samples == 0) return report;
   report.reads = seen.workload.reads;
   report.local = seen.workload.local;
