@@ -233,8 +233,8 @@ int serve(Options options) {
   const Ending ending(events, *store, [&] {
     const std::chrono::seconds patience(service.settings.shutdown_s);
     end_within(patience + kGrace,
-               "keywayd: requests still run {} s after the signal to stop: it stops without their "
-               "replies");
+               "keywayd: requests still run {} s after the shutdown began: it stops "
+               "without their replies");
     pace.stop();
     volumes.stop();
     mailbox.stop();

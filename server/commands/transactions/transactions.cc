@@ -260,7 +260,7 @@ CommandRows commands_of_transactions_transactions() {
        .run = run_watch,
        .keys = {1, -1, 1, "RO"},
        .arguments = "key [key ...]",
-       .summary = "Makes the next EXEC fail if one of these keys changes before it."},
+       .summary = "Makes the next EXEC do nothing if one of these keys changes before it."},
       {.name = "unwatch",
        .arity = 1,
        .group = Group::kTransactions,

@@ -137,7 +137,7 @@ class Ending(Started):
         peer = self.busy("--shutdown-timeout", "0")
         peer.terminate()
         self.assertEqual(peer.exit_code(), FORCED, peer.said())
-        self.assertRegex(peer.said(), r"keywayd: requests still run 5 s after the signal to stop: "
+        self.assertRegex(peer.said(), r"keywayd: requests still run 5 s after the shutdown began: "
                                       r"it stops without their replies\n")
 
     def test_who_tells_it_again_does_not_wait(self):
