@@ -48,10 +48,11 @@ inline std::uint64_t hash_of(const History& history) {
   return hash;
 }
 
-/// Enough keys that about four agents meet on each: with more, the search for an order is long.
+/// Enough keys that about four agents meet on each pair: with more, the search for an order is
+/// long.
 inline RecordPlan record_plan(const SimPlan& plan, std::uint32_t rounds) {
   return {
-      .rounds = rounds, .keys = std::max(2u, plan.ranks / 4), .operations = 5, .seed = plan.seed};
+      .rounds = rounds, .keys = std::max(2u, plan.ranks / 2), .operations = 5, .seed = plan.seed};
 }
 
 /// The source of an agent's session: SimStore::session(), or one with a fault.
