@@ -90,15 +90,9 @@ TEST_CASE(
     for (const std::string& lock : every_lock()) {
       CAPTURE(lock, team.fibers);
       Store store = open_crowded(lock);
-      const RecordPlan plan{.rounds = scaled(60),
-                            .keys = 3,
-                            .operations = 6,
-                            .seed = 11,
-                            .ranks = 2,
-                            .sizes = true,
-                            .expiries = true,
-                            .neighbours = true,
-                            .day = &day};
+      RecordPlan plan = varied_plan(scaled(60), 11, 2);
+      plan.neighbours = true;
+      plan.day = &day;
       const History all =
           recorded(team, plan, [&](std::uint32_t) { return std::move(*store.session()); });
       const auto verdict = LinearizabilityChecker::check(all);
@@ -114,14 +108,8 @@ TEST_CASE("concurrent: and those in which the whole store is cleared, for every 
   for (const std::string& lock : every_lock()) {
     CAPTURE(lock);
     Store store = open_crowded(lock);
-    const RecordPlan plan{.rounds = scaled(60),
-                          .keys = 3,
-                          .operations = 6,
-                          .seed = 12,
-                          .ranks = 2,
-                          .sizes = true,
-                          .expiries = true,
-                          .clears = true};
+    RecordPlan plan = varied_plan(scaled(60), 12, 2);
+    plan.clears = true;
     const History all =
         recorded(kTeams[0], plan, [&](std::uint32_t) { return std::move(*store.session()); });
     CHECK(LinearizabilityChecker::violation(all).value_or("") == "");
@@ -135,15 +123,9 @@ TEST_CASE("concurrent: an operation that gave up has done nothing, for every loc
     CAPTURE(lock);
     Store store = open_crowded(lock, "2ms");
     Haste haste{.timeout = std::chrono::milliseconds(2)};
-    const RecordPlan plan{.rounds = std::max(3u, scaled(10)),
-                          .keys = 3,
-                          .operations = 6,
-                          .seed = 13,
-                          .ranks = 2,
-                          .sizes = true,
-                          .expiries = true,
-                          .neighbours = true,
-                          .haste = &haste};
+    RecordPlan plan = varied_plan(std::max(3u, scaled(10)), 13, 2);
+    plan.neighbours = true;
+    plan.haste = &haste;
     const History all =
         recorded(kTeams[0], plan, [&](std::uint32_t) { return std::move(*store.session()); });
     gave_up += haste.gave_up;

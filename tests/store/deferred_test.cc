@@ -127,16 +127,10 @@ TEST_CASE(
       for (const bool clears : {false, true}) {
         CAPTURE(lock, seed, clears);
         LazyStore store(lock, seed);
-        const RecordPlan plan{.rounds = 15,
-                              .keys = 3,
-                              .operations = 6,
-                              .seed = seed,
-                              .ranks = kRanks,
-                              .sizes = true,
-                              .expiries = true,
-                              .neighbours = !clears,
-                              .clears = clears,
-                              .day = &day};
+        RecordPlan plan = varied_plan(15, seed, kRanks);
+        plan.neighbours = !clears;
+        plan.clears = clears;
+        plan.day = &day;
         const History all =
             recorded(kTeam, plan, [&](std::uint32_t me) { return store.session(me); });
         const auto verdict = LinearizabilityChecker::check(all, kFarClocks);
@@ -155,15 +149,9 @@ TEST_CASE("deferred: an operation that gave up has done nothing, for every lock"
     CAPTURE(lock);
     LazyStore store(lock, 1, kTimeout);
     Haste haste{.timeout = kTimeout};
-    const RecordPlan plan{.rounds = std::max(3u, scaled(10)),
-                          .keys = 3,
-                          .operations = 6,
-                          .seed = 14,
-                          .ranks = kRanks,
-                          .sizes = true,
-                          .expiries = true,
-                          .neighbours = true,
-                          .haste = &haste};
+    RecordPlan plan = varied_plan(std::max(3u, scaled(10)), 14, kRanks);
+    plan.neighbours = true;
+    plan.haste = &haste;
     const History all = recorded(kTeam, plan, [&](std::uint32_t me) { return store.session(me); });
     CHECK(haste.gave_up > 0);
     CHECK(LinearizabilityChecker::violation(all).value_or("") == "");

@@ -42,4 +42,9 @@ struct RecordPlan {
   std::atomic<std::uint64_t>* ahead = nullptr;
 };
 
+/// With elements of all sizes, and such as expire.
+inline RecordPlan varied_plan(std::uint32_t rounds, std::uint64_t seed, std::uint32_t ranks) {
+  return {.rounds = rounds, .seed = seed, .ranks = ranks, .sizes = true, .expiries = true};
+}
+
 }  // namespace keyway::test

@@ -136,14 +136,17 @@ class LinearizabilityChecker {
       }
       return ways;
     }
-    const std::int64_t value = state[places_.at(event.key)].value;
+    if (event.op == Op::kIncrement) {  // of the value that is there, or of none
+      for (const std::int64_t before : {state[places_.at(event.key)].value, std::int64_t{0}}) {
+        Event& way = ways.emplace_back(event);
+        way.answer = Answer::kOk;
+        way.result = before + event.argument;
+      }
+      return ways;
+    }
     for (const Answer answer :
          {Answer::kOk, Answer::kNotFound, Answer::kExists, Answer::kMismatch}) {
-      for (const std::int64_t before : {value, std::int64_t{0}}) {
-        Event& way = ways.emplace_back(event);
-        way.answer = answer;
-        way.result = event.op == Op::kIncrement ? before + event.argument : before;
-      }
+      ways.emplace_back(event).answer = answer;
     }
     return ways;
   }
