@@ -149,7 +149,7 @@ TEST_CASE("deferred: an operation that gave up has done nothing, for every lock"
     CAPTURE(lock);
     LazyStore store(lock, 1, kTimeout);
     Haste haste{.timeout = kTimeout};
-    RecordPlan plan = varied_plan(std::max(3u, scaled(10)), 14, kRanks);
+    RecordPlan plan = varied_plan(std::max(6u, scaled(10)), 14, kRanks);
     plan.neighbours = true;
     plan.haste = &haste;
     const History all = recorded(kTeam, plan, [&](std::uint32_t me) { return store.session(me); });
