@@ -33,6 +33,7 @@
 #include "keyway/locks/distributed/footprint.h"
 #include "keyway/locks/distributed/grant_record.h"
 #include "keyway/locks/distributed/lock.h"
+#include "keyway/locks/distributed/seen_versions.h"
 
 namespace keyway::locks {
 
@@ -208,14 +209,15 @@ class FompiRw {
     E& ep = agent.ep;
     const std::uint32_t rank = site.line.rank();
     const bool remote = !ep.is_local(rank);
-    const std::uint64_t known = remote ? agent.versions.of(site.line) : 0;
+    SeenVersions* const seen = remote ? &agent.template cache<SeenVersions>() : nullptr;
+    const std::uint64_t known = remote ? seen->of(site.line) : 0;
     const bool reads = grant.mode == Mode::kRead;
     const fabric::Pending before = reads ? ep.post_fetch_add(fabric::rma, site.line, kReader)
                                          : ep.post_fetch_or(fabric::rma, site.line, kWriter);
     if (remote) post_reads();
     const std::uint64_t word = before.value(ep.flush(rank));
     const bool written = (word & kWriter) != 0;
-    if (remote && !written) agent.versions.learn(site.line, version(word));
+    if (remote && !written) seen->learn(site.line, version(word));
     if (admits(word, grant.mode)) {
       grant.payload = word & ~kInside;
       grant.read_first = kPosts && remote && version(word) == known;  // G4
@@ -253,7 +255,8 @@ class FompiRw {
     } else {
       ep.post_fetch_add(fabric::rma, site.line, kVisit - kWriter);  // G1
       if (!ep.is_local(site.line.rank())) {
-        agent.versions.learn(site.line, version(grant.payload.as<std::uint64_t>()) + 1);  // G4
+        auto& seen = agent.template cache<SeenVersions>();  // made by the acquire
+        seen.learn(site.line, version(grant.payload.as<std::uint64_t>()) + 1);  // G4
       }
     }
     ep.push(site.line.rank());

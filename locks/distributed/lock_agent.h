@@ -12,7 +12,6 @@
 #include "keyway/locks/base/histogram.h"
 #include "keyway/locks/distributed/lock.h"
 #include "keyway/locks/distributed/queue_node.h"
-#include "keyway/locks/distributed/seen_versions.h"
 #include "keyway/locks/fabric/endpoint.h"
 
 namespace keyway::locks {
@@ -50,9 +49,16 @@ class AgentCache {
     }
     return find_or_add<T>(make);
   }
+  /// The same if there is one, else null.
+  template <class T>
+  const T* find() const {
+    const auto slot = std::find_if(slots_.begin(), slots_.end(),
+                                   [](const Slot& each) { return each.type == &kType<T>; });
+    return slot == slots_.end() ? nullptr : static_cast<const T*>(slot->object.get());
+  }
 
  private:
-  static constexpr std::size_t kSeenAtOnce = 2;  // no kind uses more
+  static constexpr std::size_t kSeenAtOnce = 3;  // no kind uses more
   template <class T>
   static constexpr char kType = 0;  // its address names the type
   struct Slot {
@@ -102,7 +108,6 @@ class LockAgent {
   E& ep;
   NodePool<E> nodes;
   const std::uint32_t local_level;
-  SeenVersions versions;
   LockStats stats;
   LockTimes* times = nullptr;  // null: no times are taken
 
@@ -114,6 +119,11 @@ class LockAgent {
   template <class T>
   T& cache() {
     return cache_.of<T>([] { return T(); });
+  }
+  /// The same if a kind has computed one, else null.
+  template <class T>
+  const T* cached() const {
+    return cache_.find<T>();
   }
 
  private:

@@ -50,6 +50,7 @@
 #include "keyway/locks/distributed/rma_rw_read.h"
 #include "keyway/locks/distributed/rma_rw_write.h"
 #include "keyway/locks/distributed/satellite.h"
+#include "keyway/locks/distributed/seen_versions.h"
 
 namespace keyway::locks {
 
@@ -145,7 +146,8 @@ class BasicRmaRw {
   template <fabric::Endpoint E>
   CounterWriter<Word, E> writer(LockAgent<E>& agent, const LockSite& site,
                                 CounterMap::Notes notes) const {
-    return {agent.ep, map(agent), std::move(notes), agent.versions, site, t_r_, t_l1_};
+    return {agent.ep, map(agent), std::move(notes), agent.template cache<SeenVersions>(), site,
+            t_r_,     t_l1_};
   }
   template <fabric::Endpoint E>
   QueueTree<E> tree(LockAgent<E>& agent, const LockSite& site) const {
