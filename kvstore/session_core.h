@@ -80,6 +80,8 @@ struct SessionCore {
   /// stripe is remote. `expected` as for BucketChain::post_first().
   [[gnu::hot]] Result<locks::StripeGrant> enter(const Location& location, locks::Mode mode,
                                                 Deadline until, EntryWord expected = {});
+  [[gnu::hot]] Result<locks::StripeGrant> enter_reached(const Location& location, locks::Mode mode,
+                                                        Deadline until, EntryWord expected);
   /// The same for a local key, without waiting: kBusy if the lock is taken. `waited`: an earlier
   /// try has ended like that.
   Result<locks::StripeGrant> try_enter(const Location& location, locks::Mode mode, bool waited);
@@ -256,6 +258,14 @@ Result<locks::StripeGrant> SessionCore<E>::enter(const Location& location, locks
                                                  Deadline until, EntryWord expected) {
   if (gate.holds_all()) return locks::StripeGrant();
   if (Status status = gate.reach(location.rank, mode, until); !status.ok()) return status;
+  return enter_reached(location, mode, until, expected);
+}
+
+// A function of one result, so that the grant is made where the caller wants it: a copy of it waits
+// for the stores of its members.
+template <fabric::Endpoint E>
+Result<locks::StripeGrant> SessionCore<E>::enter_reached(const Location& location, locks::Mode mode,
+                                                         Deadline until, EntryWord expected) {
   clock.begin(location.rank);
   chain.make_room_for(expected);
   const auto read_line = [&] {

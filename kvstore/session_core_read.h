@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "keyway/kvstore/session_core.h"
 #include "keyway/locks/fabric/with_access.h"
@@ -15,7 +16,7 @@ namespace keyway::store {
 template <class Range, class Use>
 void show_copy(std::string_view value, std::uint64_t expires_at_ms, Range&& range_of, Use&& use) {
   const ValueRange range = range_of(value.size()).cut(value.size());
-  use(ElementPart{value.substr(range.offset, range.length), value.size(), expires_at_ms});
+  use(ElementPart{{value.data() + range.offset, range.length}, value.size(), expires_at_ms});
 }
 
 template <fabric::Endpoint E>
@@ -27,9 +28,9 @@ Status SessionCore<E>::read_at(const Location& location, std::string_view key, R
     const Deadline until = deadline_of(location);
     if (!gate.holds_all()) {
       if constexpr (kRemote) {
-        if (const auto done = read_unlocked(location, key, until, range_of, use)) return *done;
+        if (auto done = read_unlocked(location, key, until, range_of, use)) return *std::move(done);
       } else {
-        if (const auto done = read_local(location, key, range_of, use)) return *done;
+        if (auto done = read_local(location, key, range_of, use)) return *std::move(done);
       }
     }
     auto grant = enter(location, locks::Mode::kRead, until);
@@ -84,7 +85,7 @@ std::optional<Status> SessionCore<E>::read_local(const Location& location, std::
   const Verdict verdict = local.read(location, key, gate.take_written());
   if (verdict == Verdict::kUnknown) return std::nullopt;
   if (verdict == Verdict::kAbsent) return Status(Code::kNotFound);
-  show_copy(local.element().value, local.element().expires_at_ms, range_of, use);
+  show_copy(local.copy().value, local.copy().expires_at_ms, range_of, use);
   return Status();
 }
 

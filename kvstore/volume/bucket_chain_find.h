@@ -27,24 +27,26 @@ Code BucketChain<E>::find(Access access, const Location& location, const Bucket*
   }
 }
 
-/// Words of a remote stripe come with the first line, if they are expected to be useful, and so
-/// does the block of an expected entry.
+/// Under the stripe's lock, so a local line stays as it is. Words of a remote stripe come with the
+/// first line, if they are expected to be useful, and so does the block of an expected entry.
 template <fabric::Endpoint E>
 template <class Access>
 void BucketChain<E>::read_line(Access access, const Location& location, Line& line,
                                EntryWord expected) {
-  const auto words = std::as_writable_bytes(std::span(line.bucket.words));
-  if constexpr (std::is_same_v<Access, fabric::RmaClass>) {
+  if constexpr (std::is_same_v<Access, fabric::CpuClass>) {
+    line.bucket = *reinterpret_cast<const Bucket*>(ep_.view(line.at));
+  } else {
+    const auto words = std::as_writable_bytes(std::span(line.bucket.words));
     const bool first = lines_.size() == 1;
     const bool expects = first && expected.kind() != EntryKind::kEmpty;
     if (expects) post_expected(location.rank, expected);
     if ((first && counters_.post_words(location)) || expects) {
       ep_.post_read(access, line.at, words);
       ep_.flush(location.rank);
-      return;
+    } else {
+      ep_.read(access, line.at, words);
     }
   }
-  ep_.read(access, line.at, words);
 }
 
 template <fabric::Endpoint E>

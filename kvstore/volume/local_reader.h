@@ -71,8 +71,13 @@ class LocalReader {
   bool reads() const { return reads_; }
   /// Whether they look at the stripe's word of changes.
   bool by_changes() const { return reads_ && one_node_; }
-  /// Looks for a key of this node. kUnknown: take the lock. The element of one that is there is
-  /// element(), until the next read.
+  /// A copy of an element's value.
+  struct Copy {
+    std::string_view value;
+    std::uint64_t expires_at_ms = kNoExpiry;
+  };
+  /// Looks for a key of this node. kUnknown: take the lock. A key that is there has a copy(),
+  /// until the next read.
   [[gnu::hot]] Verdict read(const Location& location, std::string_view key, bool has_written) {
     if (has_written) ep_.fence();  // LR3
     if (!one_node_) return read_proven(location, key);
@@ -85,7 +90,7 @@ class LocalReader {
     if (verdict != Verdict::kUnknown) ++accepted_;
     return verdict;
   }
-  const ElementView& element() const { return element_; }
+  const Copy& copy() const { return copy_; }
   /// Reads that had an answer.
   std::uint64_t accepted() const { return accepted_; }
 
@@ -108,6 +113,23 @@ class LocalReader {
       prefetch_line(ep_.view(from) + i);
     }
   }
+  /// Whether the bytes from there on, which were copied by words, are the key's. A processor waits
+  /// where it loads more bytes at a time than it has just stored, so they are compared by words.
+  static bool is_same(const std::byte* at, std::string_view key) {
+    const char* with = key.data();
+    std::size_t left = key.size();
+    for (; left >= kWordBytes; left -= kWordBytes, at += kWordBytes, with += kWordBytes) {
+      std::uint64_t a = 0;
+      std::uint64_t b = 0;
+      std::memcpy(&a, at, sizeof a);
+      std::memcpy(&b, with, sizeof b);
+      if (a != b) return false;
+    }
+    for (; left > 0; --left, ++at, ++with) {
+      if (*at != static_cast<std::byte>(*with)) return false;
+    }
+    return true;
+  }
   bool is_in_heap(std::uint64_t offset, std::uint64_t bytes) const {
     return offset >= geometry_.chunk(0, 0).offset() && offset + bytes <= geometry_.segment_bytes();
   }
@@ -119,7 +141,7 @@ class LocalReader {
   const bool reads_;
   Bucket line_;
   alignas(8) std::array<std::byte, kMaxCopied> copied_;
-  ElementView element_;
+  Copy copy_;
   std::uint64_t accepted_ = 0;
 };
 
@@ -163,10 +185,7 @@ auto LocalReader<E>::judge_inline(std::uint32_t at, std::string_view key) -> Ver
                     entry.key_bytes() + entry.value_bytes() <= kInlineBytes;
   if (!fits) return Verdict::kUnknown;  // LR1
   if (line_.inline_key(at) != key) return Verdict::kAbsent;
-  element_ = {};
-  element_.key = line_.inline_key(at);
-  element_.value = line_.inline_value(at);
-  element_.value_bytes = element_.value.size();
+  copy_ = {line_.inline_value(at), kNoExpiry};
   return Verdict::kThere;
 }
 
@@ -178,28 +197,32 @@ auto LocalReader<E>::judge_block(std::uint32_t rank, EntryWord entry, std::strin
   const std::uint64_t block = class_bytes(entry.size_class());
   if (block > kMaxCopied || !is_in_heap(entry.offset(), block)) return Verdict::kUnknown;
   const fabric::Address from{rank, entry.offset()};
-  const std::uint64_t first = std::min(block, kFirstCopy);
-  prefetch_block(from, first);
-  const auto first_words = [&] {
-    return std::array{ep_.load(fabric::cpu, from), ep_.load(fabric::cpu, from + kWordBytes)};
-  };
-  const std::array<std::uint64_t, 2> before = first_words();
-  std::memcpy(copied_.data(), before.data(), sizeof before);
-  ep_.read(fabric::cpu, from + sizeof before,
-           std::span(copied_).first(first).subspan(sizeof before));
-  const auto header = ElementHeader::of(geometry_.elements(), copied_);
+  prefetch_block(from, std::min(block, kFirstCopy));
+  const ElementFormat& format = geometry_.elements();
+  const std::uint64_t first = ep_.load(fabric::cpu, from);
+  const std::uint64_t second = ep_.load(fabric::cpu, from + kWordBytes);
+  std::memcpy(copied_.data(), &first, sizeof first);
+  std::memcpy(copied_.data() + kWordBytes, &second, sizeof second);
+  const auto header = ElementHeader::of(format, copied_);
   const std::uint64_t bytes = header.total();
   if (header.marked() || bytes > block) return Verdict::kUnknown;
   if (header.key_bytes() != key.size()) return Verdict::kAbsent;  // no change in place changes that
-  if (bytes > first) {
-    ep_.read(fabric::cpu, from + first, std::span(copied_).subspan(first, bytes - first));
+  constexpr std::uint64_t kBoth = 2 * kWordBytes;
+  if (bytes > kBoth) {
+    ep_.read(fabric::cpu, from + kBoth, std::span(copied_).first(bytes).subspan(kBoth));
   }
-  parse_head(geometry_.elements(), std::span(copied_).first(bytes), element_);
+  const std::byte* at = copied_.data() + format.header_bytes();
+  std::uint64_t expires_at_ms = kNoExpiry;
+  if (header.expiry_room()) {
+    std::memcpy(&expires_at_ms, at, sizeof expires_at_ms);
+    at += sizeof expires_at_ms;
+  }
   // A change in place may move the key by the bytes of an expiry, so another key proves nothing
   // yet.
-  const bool is_it = element_.key == key && !clock_.is_past(rank, element_.expires_at_ms);  // LR2
-  if (first_words() != before) return Verdict::kUnknown;
-  element_.value = {element_.key.data() + key.size(), element_.value_bytes};
+  const bool is_it = is_same(at, key) && !clock_.is_past(rank, expires_at_ms);  // LR2
+  if (ep_.load(fabric::cpu, from) != first) return Verdict::kUnknown;
+  if (ep_.load(fabric::cpu, from + kWordBytes) != second) return Verdict::kUnknown;
+  copy_ = {{reinterpret_cast<const char*>(at) + key.size(), header.value_bytes()}, expires_at_ms};
   return is_it ? Verdict::kThere : Verdict::kAbsent;
 }
 
@@ -240,8 +263,13 @@ bool LocalReader<E>::is_proven(fabric::Address from, std::uint64_t block, std::s
   const auto not_newer = [&](std::uint32_t stamp) {
     return !stamp_is_newer(stamp, line_.version());
   };
-  return prove_element(geometry_.elements(), std::span(copied_).first(bytes), key, not_newer,
-                       element_) == Proof::kAccepted;
+  ElementView element;
+  if (prove_element(geometry_.elements(), std::span(copied_).first(bytes), key, not_newer,
+                    element) != Proof::kAccepted) {
+    return false;
+  }
+  copy_ = {element.value, kNoExpiry};
+  return true;
 }
 
 }  // namespace keyway::store

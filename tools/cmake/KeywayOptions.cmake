@@ -31,6 +31,9 @@ target_compile_options(keyway_build_flags INTERFACE -Wall -Wextra -Wpedantic -Ws
 # less time.
 target_compile_options(keyway_build_flags INTERFACE
                        "$<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-expand=1000;--param=ggc-min-heapsize=4000000>")
+# g++ loads two members of 8 bytes as one word of 16. A processor that has just stored them one by one
+# waits until both are in its cache: 3% of a put (docs/performance.md).
+target_compile_options(keyway_build_flags INTERFACE "$<$<CXX_COMPILER_ID:GNU>:-fno-tree-slp-vectorize>")
 # g++ 12 reports accesses out of bounds in std::string's own code that it has inlined. They are false;
 # the sanitizers find true ones.
 target_compile_options(keyway_build_flags INTERFACE
