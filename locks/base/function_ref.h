@@ -2,7 +2,6 @@
 //
 // *What.* A reference to a callable, for interfaces that are compiled once. Unlike std::function it
 // copies nothing and never allocates; so it must not outlive the callable.
-// *Thread safety.* A value; the callable's own rules apply.
 // *Thread safety.* A value; the callable's own rules hold.
 #pragma once
 
