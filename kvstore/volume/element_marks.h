@@ -13,28 +13,32 @@
 #include "keyway/kvstore/volume/bucket_chain.h"
 #include "keyway/kvstore/volume/key_survey.h"
 #include "keyway/locks/fabric/endpoint.h"
+#include "keyway/locks/fabric/gather.h"
 
 namespace keyway::store {
 
 template <fabric::Endpoint E>
 class ElementMarks {
  public:
-  explicit ElementMarks(BucketChain<E>& chain) : chain_(chain) {}
+  ElementMarks(E& ep, BucketChain<E>& chain) : ep_(ep), chain_(chain) {}
   ElementMarks(const ElementMarks&) = delete;
   ElementMarks& operator=(const ElementMarks&) = delete;
 
   /// Marks the elements of these keys that are there, and in a block.
   void post(std::span<const Location> locations, KeySurvey<E>& survey) {
-    for (const auto& candidate : survey.candidates()) {
-      if (!candidate.is_key) continue;
-      chain_.mark(locations[candidate.of].rank, candidate.entry);
-      survey.marked(candidate);
-    }
+    fabric::post_together(ep_, [&] {
+      for (const auto& candidate : survey.candidates()) {
+        if (!candidate.is_key) continue;
+        chain_.mark(locations[candidate.of].rank, candidate.entry);
+        survey.marked(candidate);
+      }
+    });
   }
   /// All marks are complete on return, on all ranks.
   void complete() { chain_.end_marks(); }
 
  private:
+  E& ep_;
   BucketChain<E>& chain_;
 };
 

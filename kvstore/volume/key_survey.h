@@ -20,6 +20,7 @@
 #include "keyway/kvstore/volume/element_reader.h"
 #include "keyway/locks/base/clear_and_shrink.h"
 #include "keyway/locks/fabric/endpoint.h"
+#include "keyway/locks/fabric/gather.h"
 #include "keyway/locks/fabric/with_access.h"
 
 namespace keyway::store {
@@ -128,9 +129,11 @@ void KeySurvey<E>::find_candidates(std::span<const Location> locations) {
     next_lines_.push_back({i, geometry_.bucket(locations[i].rank, locations[i].bucket), {}});
   }
   for (longest_ = 0; !next_lines_.empty(); ++longest_) {
-    for (NextLine& next : next_lines_) {
-      post_read(next.at.rank(), next.at, std::as_writable_bytes(std::span(next.line.words)));
-    }
+    fabric::post_together(ep_, [&] {
+      for (NextLine& next : next_lines_) {
+        post_read(next.at.rank(), next.at, std::as_writable_bytes(std::span(next.line.words)));
+      }
+    });
     ep_.flush_all();
     std::size_t kept = 0;
     for (NextLine& next : next_lines_) {
@@ -164,11 +167,13 @@ void KeySurvey<E>::read_elements(std::span<const Location> locations, KeyOf&& ke
     total += candidate.bytes;
   }
   bytes_.resize(total);
-  for (const Candidate& candidate : candidates_) {
-    const std::uint32_t rank = locations[candidate.of].rank;
-    post_read(rank, {rank, candidate.entry.offset()},
-              std::span(bytes_).subspan(candidate.begin, candidate.bytes));
-  }
+  fabric::post_together(ep_, [&] {
+    for (const Candidate& candidate : candidates_) {
+      const std::uint32_t rank = locations[candidate.of].rank;
+      post_read(rank, {rank, candidate.entry.offset()},
+                std::span(bytes_).subspan(candidate.begin, candidate.bytes));
+    }
+  });
   ep_.flush_all();
 }
 

@@ -21,6 +21,7 @@
 #include "keyway/kvstore/types/types.h"
 #include "keyway/kvstore/volume/key_change.h"
 #include "keyway/locks/fabric/endpoint.h"
+#include "keyway/locks/fabric/gather.h"
 #include "keyway/locks/fabric/with_access.h"
 
 namespace keyway::store {
@@ -213,9 +214,11 @@ void VolumeCounters<E>::read_next_expiries(std::uint32_t rank, std::uint64_t str
                                            std::span<std::uint64_t> out) {
   fabric::with_access(ep_, rank, [&](auto access) {
     std::array<fabric::Pending, kStripesAhead> pending;
-    for (std::size_t i = 0; i < out.size(); ++i) {
-      pending[i] = ep_.post_load(access, geometry_.next_expiry(rank, stripe + i));
-    }
+    fabric::post_together(ep_, [&] {
+      for (std::size_t i = 0; i < out.size(); ++i) {
+        pending[i] = ep_.post_load(access, geometry_.next_expiry(rank, stripe + i));
+      }
+    });
     const fabric::Flushed flushed = ep_.flush(rank);
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = pending[i].value(flushed);
   });
@@ -233,10 +236,12 @@ std::uint64_t VolumeCounters<E>::elements(std::uint32_t rank) {
       std::array<fabric::Pending, kStripesAhead> pending;
       for (std::uint64_t from = 0; from < geometry_.stripes(); from += kStripesAhead) {
         const std::uint64_t n = std::min(kStripesAhead, geometry_.stripes() - from);
-        for (std::uint64_t i = 0; i < n; ++i) {
-          pending[i] =
-              ep_.post_load(access, geometry_.stripe_counters(rank, from + i) + kElementsOffset);
-        }
+        fabric::post_together(ep_, [&] {
+          for (std::uint64_t i = 0; i < n; ++i) {
+            pending[i] =
+                ep_.post_load(access, geometry_.stripe_counters(rank, from + i) + kElementsOffset);
+          }
+        });
         const fabric::Flushed flushed = ep_.flush(rank);
         for (std::uint64_t i = 0; i < n; ++i) total += pending[i].value(flushed);
       }

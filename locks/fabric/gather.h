@@ -1,8 +1,9 @@
-// Several reads of one rank, as one message where a fabric can do that.
+// Several operations on one rank, as one message where a fabric can do that.
 //
 // *What.* Over a network whose messages cost processor time, as TCP's do, sixteen small reads take
-// five times as long as one message that asks for all of them. Other fabrics, and networks whose
-// cards read memory by themselves, post each read.
+// five times as long as one message that asks for all of them, and so do stores and additions.
+// Other fabrics, and networks with cards that read memory by themselves, post each of them.
+//
 // *Thread safety.* As the endpoint's.
 #pragma once
 
@@ -38,6 +39,18 @@ void post_gather(E& ep, std::uint32_t rank, std::span<const Part> parts, std::sp
     ep.post_gather(rank, parts, out);
   } else {
     post_each(ep, rank, parts, out);
+  }
+}
+
+/// Calls post(), which posts operations on any ranks and waits for none of them. Those on one rank
+/// may leave together, at the end of the call, in fewer messages. Bodies of overlap() post like
+/// that anyway. An endpoint that can join them has post_together().
+template <Endpoint E, class Post>
+void post_together(E& ep, Post&& post) {
+  if constexpr (requires { ep.post_together(post); }) {
+    ep.post_together(post);
+  } else {
+    post();
   }
 }
 

@@ -269,7 +269,7 @@ TEST_CASE("operations to a rank that does not answer are given up") {
   });
 }
 
-TEST_CASE("a message of several reads to a rank that does not answer is given up") {
+TEST_CASE("a message of several operations to a rank that does not answer is given up") {
   if constexpr (kOpenMpi) return;  // its flush knows no deadline
   beside_sleeper([](MpiFabric& fabric, Gate& gate, Watchdog& watchdog) {
     MpiEndpoint ep = *fabric.endpoint();
@@ -280,6 +280,11 @@ TEST_CASE("a message of several reads to a rank that does not answer is given up
     const auto too = buffer;
     const std::weak_ptr<std::vector<std::byte>> kept = buffer;
     post_gather(ep, 1, parts, std::span(*buffer));
+    std::array<Pending, 4> added;
+    post_together(ep, [&] {
+      for (std::uint64_t i = 0; i < 4; ++i)
+        added[i] = ep.post_fetch_add(rma, {1, kCount + 8 * i}, i);
+    });
     REQUIRE_FALSE(ep.flush_idle(1, Deadline::within(std::chrono::milliseconds(30))));
     ep.keep(1, buffer);
     buffer.reset();
@@ -290,6 +295,11 @@ TEST_CASE("a message of several reads to a rank that does not answer is given up
     CHECK(ep.answers(1, Deadline::within(std::chrono::minutes(1))));
     CHECK(kept.use_count() == 1);
     CHECK(std::count(too->begin(), too->end(), std::byte{0}) == std::ssize(*too));  // it has come
+    const Flushed flushed = ep.flush(1);
+    for (std::uint64_t i = 0; i < 4; ++i) {
+      CHECK(added[i].value(flushed) == 0);
+      CHECK(ep.load(rma, {1, kCount + 8 * i}) == i);
+    }
   });
 }
 

@@ -52,7 +52,7 @@ GatherTimes gather_times(int target, const MpiWindow& window) {
   std::array<Part, kReads> parts{};
   for (std::uint64_t i = 0; i < kReads; ++i) parts[i] = {kStride * i, kBytes};
   ScatteredType scattered;
-  require_mpi(scattered.set(window, rank, parts), "MPI_Type_create_hindexed");
+  require_mpi(scattered.set(window, rank, parts, MPI_BYTE), "MPI_Type_create_hindexed");
   GatherTimes times;
   times.each_ns = shortest_ns([&] {
     for (std::size_t i = 0; i < kReads; ++i) {

@@ -139,8 +139,12 @@ class MpiEndpoint {
 
   /// As gather.h says.
   void post_gather(std::uint32_t rank, std::span<const Part> parts, std::span<std::byte> out) {
-    if (!gathers_) return post_each(*this, rank, parts, out);
+    if (channel_ == nullptr) return post_each(*this, rank, parts, out);
     channel_->post_gather(rank, parts, out);
+  }
+  void post_together(FunctionRef<void()> post) {
+    if (channel_ == nullptr) return post();
+    channel_->post_together(post);
   }
 
   // --- completion
@@ -254,7 +258,6 @@ class MpiEndpoint {
   std::byte* const* bases_ = nullptr;
   bool one_class_ = false;
   bool crowded_ = false;  // see mpi_wait.h
-  bool gathers_ = false;  // MpiFabric::gathers()
   std::uint32_t rank_ = 0;
   std::uint32_t ranks_ = 0;
   std::uint64_t segment_bytes_ = 0;

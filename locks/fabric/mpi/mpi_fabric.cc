@@ -240,9 +240,8 @@ MpiEndpoint MpiFabric::make_endpoint(SlotHold hold, std::uint32_t agents) const 
   made.hold_ = std::move(hold);
   if (!made.one_class_) {
     made.crowded_ = state.crowded(agents);
-    made.gathers_ = state.gathers;
     made.channel_ = std::make_unique<RmaChannel>(state.mpi, *state.memory, state.service,
-                                                 *state.answers, made.crowded_);
+                                                 *state.answers, made.crowded_, state.gathers);
   }
   return made;
 }

@@ -38,6 +38,7 @@
 #include "keyway/locks/base/status.h"
 #include "keyway/locks/fabric/address.h"
 #include "keyway/locks/fabric/gather.h"
+#include "keyway/locks/fabric/mpi/joined_message.h"
 #include "keyway/locks/fabric/mpi/mpi_window.h"
 #include "keyway/locks/fabric/mpi/rank_answers.h"
 #include "keyway/locks/fabric/mpi/rank_service.h"
@@ -61,7 +62,9 @@ struct InFlight {
   // Each was unset() before the operation was posted that overwrites it.
   std::vector<const std::uint64_t*> results;
   std::vector<MPI_Request> requests;  // reads, and writes that the target answers
-  Question question;                  // none after complete()
+  std::vector<std::unique_ptr<JoinedMessage>> joined;
+  std::size_t handed_out = 0;  // the first of these: their operations have results
+  Question question;           // none after complete()
   // At this number of requests, a write first forgets those that are complete: an agent that only
   // writes, and never flushes, keeps a few.
   std::size_t reap_at = kReapAt;
@@ -76,10 +79,6 @@ struct CompletionWait {
   const RankService* service = nullptr;  // runs between looks
   Deadline deadline = Deadline::never();
 };
-
-/// The operations on a word, all of them MPI_Fetch_and_op: its MPI_NO_OP and MPI_REPLACE are the
-/// only word loads and stores that are atomic with the rest.
-enum class WordOp : std::uint8_t { kLoad, kStore, kAdd, kOr };
 
 class MpiInterface {
  public:
@@ -124,6 +123,8 @@ class MpiInterface {
   /// of all of them. Not with Open MPI.
   void post_gather(const MpiWindow& window, std::uint32_t rank, std::span<const Part> parts,
                    void* out, std::uint64_t bytes, InFlight& in_flight);
+  /// The message stays where it is until complete() has found it complete. Not with Open MPI.
+  void post_joined(const MpiWindow& window, std::uint32_t rank, JoinedMessage& message);
   /// `in` must remain valid, and the same, until a flush of a.rank().
   void post_put(const MpiWindow& window, Address a, const void* in, std::uint64_t bytes,
                 InFlight& in_flight);

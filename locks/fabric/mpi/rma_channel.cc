@@ -1,26 +1,31 @@
 #include "keyway/locks/fabric/mpi/rma_channel.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "keyway/locks/base/check.h"
 #include "keyway/locks/base/clock.h"
+#include "keyway/locks/base/reserve_more.h"
 #include "keyway/locks/fabric/mpi/mpi_library.h"
 
 namespace keyway::fabric {
 
 RmaChannel::RmaChannel(std::shared_ptr<MpiInterface> mpi, const MpiMemory& memory,
-                       const RankService& service, RankAnswers& answers, bool crowded)
+                       const RankService& service, RankAnswers& answers, bool crowded, bool joins)
     : mpi_(std::move(mpi)),
       window_(&memory.window()),
       service_(&service),
       answers_(&answers),
       crowded_(crowded),
       slots_(kResultSlots),
-      peers_(memory.bases().size()) {
+      peers_(memory.bases().size()),
+      joins_(joins && !kOpenMpi),
+      held_(memory.bases().size()) {
   dirty_.reserve(peers_.size());  // what is posted is listed, also at the end of memory
   for (std::size_t rank = 0; rank < peers_.size(); ++rank) {
     peers_[rank].is_remote = memory.bases()[rank] == nullptr;
+    make_room(static_cast<std::uint32_t>(rank));
   }
 }
 
@@ -48,20 +53,151 @@ void RmaChannel::issue(std::uint32_t rank) {
   Peer& peer = peers_[rank];
   if (peer.flushed == peer.issued) peer.posted_ns = steady_ns();
   peer.issued = ++issued_;
-  ++(peer.is_remote ? traffic_.messages : traffic_.loopbacks);
   if (!peer.listed) {
     peer.listed = true;
     dirty_.push_back(rank);
   }
 }
 
-/// The operation that has been posted with this slot shows there when it is complete.
-void RmaChannel::expect(std::uint32_t rank, const Slot& slot) {
-  peers_[rank].in_flight.results.push_back(&slot.result.value);
+/// Operations of each vector that are sent without further memory: all that is held, if it leaves
+/// singly, and one more.
+constexpr std::size_t kRoom = HeldOperations::kKinds * (kMinGathered - 1) + 1;
+
+bool RmaChannel::has_room(std::uint32_t rank) const {
+  const InFlight& in_flight = peers_[rank].in_flight;
+  const auto has = [](const auto& items, std::size_t more) {
+    return items.size() + more <= items.capacity();
+  };
+  return has(in_flight.results, kRoom) && has(in_flight.requests, kRoom) &&
+         (!joins_ || has(in_flight.joined, HeldOperations::kKinds));
+}
+
+void RmaChannel::make_room(std::uint32_t rank) {
+  InFlight& in_flight = peers_[rank].in_flight;
+  reserve_more(in_flight.results, kRoom);
+  reserve_more(in_flight.requests, kRoom);
+  if (joins_) reserve_more(in_flight.joined, HeldOperations::kKinds);
+}
+
+/// Before an operation is posted: there is room for it. Without memory for more, there is after a
+/// flush, since a release must not fail.
+void RmaChannel::prepare(std::uint32_t rank) {
+  constexpr std::size_t kMaxJoined = 64;  // bounds the memory of an agent that never flushes
+  const Peer& peer = peers_[rank];
+  const bool answers = peer.given_up <= peer.flushed;
+  if (peer.in_flight.joined.size() >= kMaxJoined && answers) flush(rank);
+  while (!has_room(rank)) {
+    try {
+      make_room(rank);
+    } catch (const std::bad_alloc&) {
+      flush(rank);
+    }
+  }
+}
+
+/// prepare(), and a slot.
+RmaChannel::Slot& RmaChannel::prepared_slot(Address a) {
+  while (true) {
+    prepare(a.rank());
+    Slot& slot = next_slot(a);
+    if (has_room(a.rank())) return slot;  // else other bodies have had their turn in a flush
+  }
+}
+
+/// Sends an operation alone.
+void RmaChannel::send(std::uint32_t rank, const HeldOperation& operation) {
+  const Address at(rank, operation.offset);
+  InFlight& in_flight = peers_[rank].in_flight;
+  if (operation.unit == Unit::kWord) {
+    auto* const result = static_cast<std::uint64_t*>(operation.out);
+    mpi_->post_word(*window_, operation.op, at,
+                    reinterpret_cast<const std::uint64_t*>(operation.in), result);
+    in_flight.results.push_back(result);
+  } else if (operation.is_load()) {
+    mpi_->post_get(*window_, at, operation.out, operation.bytes, in_flight);
+  } else {
+    const Address whole(rank, operation.offset - operation.before);
+    const std::uint64_t bytes = operation.before + operation.bytes + operation.behind;
+    mpi_->post_put(*window_, whole, operation.in - operation.before, bytes, in_flight);
+  }
+  count_message(rank);
+}
+
+/// Holds an operation, if that is the time for it. Held or not, on return all has been sent that
+/// must come before it.
+bool RmaChannel::hold(std::uint32_t rank, const HeldOperation& operation) {
+  if (!is_holding()) {
+    send_held();  // C3
+    return false;
+  }
+  if (!peers_[rank].is_remote) return false;
+  if (operation.bytes > HeldOperations::kMaxBytes) {
+    if (held_.overlaps(rank, operation.offset, operation.bytes)) send_held(rank);
+    return false;
+  }
+  try {
+    if (held_.must_leave(rank, operation)) {
+      send_held(rank);
+      make_room(rank);
+    }
+    held_.add(rank, operation);
+    return true;
+  } catch (const std::bad_alloc&) {  // it leaves alone, for which there is room
+    if (held_.overlaps(rank, operation.offset, operation.bytes)) send_held(rank);
+    return false;
+  }
+}
+
+void RmaChannel::send_held(std::uint32_t rank) {
+  InFlight& in_flight = peers_[rank].in_flight;
+  const bool joins_writes = held_.joins_writes(rank);
+  held_.take(rank, [&](std::unique_ptr<JoinedMessage> message) {
+    if (message->pays()) {
+      mpi_->post_joined(*window_, rank, *message);
+      count_message(rank);
+      in_flight.joined.push_back(std::move(message));
+      return;
+    }
+    for (std::size_t i = 0; i < message->size(); ++i) {
+      const HeldOperation& operation = message->operation(i);
+      if (joins_writes || !operation.is_edge) send(rank, operation);
+    }
+    held_.give_back(std::move(message));
+  });
+}
+
+/// Calls post(), and then sends what is held, even if an exception leaves it.
+template <class Post>
+void RmaChannel::hold_during(Post&& post) {
+  try {
+    post();
+  } catch (...) {
+    together_ = false;
+    held_.drop_reads();
+    send_held();
+    throw;
+  }
+  together_ = false;
+  send_held();
+}
+
+void RmaChannel::post_together(FunctionRef<void()> post) {
+  if (is_holding()) return post();
+  together_ = true;
+  hold_during(post);
+}
+
+void RmaChannel::overlap(std::size_t n, Overlap::Body body) {
+  const auto run = [&] {
+    overlap_.run(n, body, {[this](std::uint32_t rank) { flush(rank); }, [this] { flush_all(); }});
+  };
+  if (overlap_.in_body() || together_) return run();
+  hold_during(run);
 }
 
 /// Whether all is complete; else the deadline has come, and it is given up.
 bool RmaChannel::complete(std::uint32_t rank, const RankService* service, Deadline deadline) {
+  send_held();
   Peer& peer = peers_[rank];
   traffic_.round_trips += peer.is_remote;
   const CompletionWait wait{.crowded = crowded_,
@@ -77,6 +213,9 @@ bool RmaChannel::complete(std::uint32_t rank, const RankService* service, Deadli
   }
   peer.flushed = peer.issued;
   peer.kept.clear();
+  peer.in_flight.handed_out = 0;
+  for (auto& message : peer.in_flight.joined) held_.give_back(std::move(message));
+  peer.in_flight.joined.clear();
   return true;
 }
 
@@ -118,32 +257,47 @@ void RmaChannel::push(std::uint32_t rank) {
 }
 
 Pending RmaChannel::post_word(WordOp op, Address a, std::uint64_t operand) {
-  Slot& slot = next_slot(a);
+  Slot& slot = prepared_slot(a);
   slot.operand = operand;
-  mpi_->post_word(*window_, op, a, &slot.operand, &slot.result.value);
+  const auto in = std::as_bytes(std::span(&slot.operand, 1));
+  const HeldOperation operation{op,        Unit::kWord, a.offset(),
+                                in.size(), in.data(),   &slot.result.value};
+  if (!hold(a.rank(), operation)) send(a.rank(), operation);
   issue(a.rank());
-  expect(a.rank(), slot);
   return Pending::at(a.rank(), issued_, &slot.result);
 }
 
 Pending RmaChannel::post_compare_swap(Address a, std::uint64_t expected, std::uint64_t desired) {
-  Slot& slot = next_slot(a);
+  Slot& slot = prepared_slot(a);
   slot.operand = desired;
   slot.expected = expected;
+  if (held_.overlaps(a.rank(), a.offset(), sizeof desired)) send_held(a.rank());
   mpi_->post_compare_swap(*window_, a, &slot.expected, &slot.operand, &slot.result.value);
+  peers_[a.rank()].in_flight.results.push_back(&slot.result.value);
+  count_message(a.rank());
   issue(a.rank());
-  expect(a.rank(), slot);
   return Pending::at(a.rank(), issued_, &slot.result);
 }
 
 PendingBytes RmaChannel::post_read(Address a, std::span<std::byte> out) {
-  mpi_->post_get(*window_, a, out.data(), out.size(), peers_[a.rank()].in_flight);
+  prepare(a.rank());
+  const HeldOperation operation{WordOp::kLoad, Unit::kBytes, a.offset(),
+                                out.size(),    nullptr,      out.data()};
+  if (!hold(a.rank(), operation)) send(a.rank(), operation);
   issue(a.rank());
   return {a.rank(), issued_, out};
 }
 
 void RmaChannel::post_gather(std::uint32_t rank, std::span<const Part> parts,
                              std::span<std::byte> out) {
+  if (!joins_ || is_holding()) {
+    for (const Part& part : parts) {
+      if (part.bytes != 0) post_read({rank, part.offset}, out.first(part.bytes));
+      out = out.subspan(part.bytes);
+    }
+    return;
+  }
+  send_held();
   while (!parts.empty()) {
     std::size_t count = 1;
     std::uint64_t bytes = parts.front().bytes;
@@ -160,8 +314,10 @@ void RmaChannel::post_gather(std::uint32_t rank, std::span<const Part> parts,
       bytes = parts.front().bytes;
       if (bytes != 0) post_read({rank, parts.front().offset}, out.first(bytes));
     } else {
+      prepare(rank);
       mpi_->post_gather(*window_, rank, parts.first(count), out.data(), bytes,
                         peers_[rank].in_flight);
+      count_message(rank);
       issue(rank);
     }
     parts = parts.subspan(count);
@@ -170,15 +326,42 @@ void RmaChannel::post_gather(std::uint32_t rank, std::span<const Part> parts,
 }
 
 void RmaChannel::post_write(Address a, std::span<const std::byte> in) {
+  if (is_holding() && peers_[a.rank()].is_remote && in.size() <= HeldOperations::kMaxBytes) {
+    return hold_write(a, in);
+  }
   while (true) {
     const std::span<const std::byte> part = in.first(std::min(in.size(), kMaxWrite));
-    mpi_->post_put(*window_, a, part.data(), part.size(), peers_[a.rank()].in_flight);
-    issue(a.rank());
+    post_part(part_of_write(a, part, Unit::kBytes), a.rank());
     in = in.subspan(part.size());
     if (in.empty()) return;
     a = a + part.size();
     flush(a.rank());
   }
+}
+
+/// The aligned words of a write as such, so that others see them whole.
+void RmaChannel::hold_write(Address a, std::span<const std::byte> in) {
+  if (held_.overlaps(a.rank(), a.offset(), in.size())) send_held(a.rank());
+  constexpr std::size_t kWord = sizeof(std::uint64_t);
+  const std::size_t head = std::min(in.size(), (kWord - a.offset() % kWord) % kWord);
+  const std::size_t middle = (in.size() - head) / kWord * kWord;
+  const auto begin = in.first(head);
+  const auto end = in.subspan(head + middle);
+  HeldOperation words = part_of_write(a + head, in.subspan(head, middle), Unit::kWords);
+  words.before = static_cast<std::uint8_t>(begin.size());
+  words.behind = static_cast<std::uint8_t>(end.size());
+  HeldOperation first = part_of_write(a, begin, Unit::kBytes);
+  HeldOperation last = part_of_write(a + head + middle, end, Unit::kBytes);
+  first.is_edge = last.is_edge = middle != 0;
+  for (const HeldOperation& part : {words, first, last}) {
+    if (part.bytes != 0) post_part(part, a.rank());
+  }
+}
+
+void RmaChannel::post_part(const HeldOperation& part, std::uint32_t rank) {
+  prepare(rank);
+  if (!hold(rank, part)) send(rank, part);
+  issue(rank);
 }
 
 std::uint64_t RmaChannel::word(WordOp op, Address a, std::uint64_t operand) {

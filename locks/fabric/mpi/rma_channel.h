@@ -6,7 +6,9 @@
 // *Thread safety.* Belongs to one agent.
 // *Invariants.* N1 of mpi_endpoint.h. C1: `flushed <= issued` for every rank, and every operation
 // to the rank with a sequence up to `flushed` is complete at the target. C2: nobody waits for the
-// operations up to `given_up`; what they still use belongs to the channel.
+// operations up to `given_up`; what they still use belongs to the channel. C3: when the agent
+// waits, and outside bodies and post_together(), nothing is held: all that was posted has been
+// sent.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +18,9 @@
 #include <span>
 #include <vector>
 
+#include "keyway/locks/base/function_ref.h"
+#include "keyway/locks/fabric/mpi/held_operations.h"
+#include "keyway/locks/fabric/mpi/joined_message.h"
 #include "keyway/locks/fabric/mpi/mpi_interface.h"
 #include "keyway/locks/fabric/mpi/mpi_memory.h"
 #include "keyway/locks/fabric/overlap.h"
@@ -30,19 +35,12 @@ inline constexpr std::uint64_t kResultSlots = 1024;
 /// keeps a copy of what has come until it has replaced the bytes.
 inline constexpr std::size_t kMaxWrite = 16 << 20;
 
-/// Parts and bytes of a message that gathers. Fewer parts are read singly, which takes as long.
-/// MPICH sends the places in the message's header, up to 16 B each, for which InfiniBand has 4 KB.
-/// And longer messages take longer than single reads (64 KiB: half as long; 512 KiB: four times,
-/// between two network namespaces).
-inline constexpr std::size_t kMinGathered = 3;
-inline constexpr std::size_t kMaxGathered = 128;
-inline constexpr std::uint64_t kMaxGatheredBytes = 64 << 10;
-
 class RmaChannel {
  public:
-  /// Memory, service and answers outlive the channel. `crowded` as in mpi_wait.h.
+  /// Memory, service and answers outlive the channel. `crowded` as in mpi_wait.h. `joins`: several
+  /// operations on a rank of another node leave as one message.
   RmaChannel(std::shared_ptr<MpiInterface> mpi, const MpiMemory& memory, const RankService& service,
-             RankAnswers& answers, bool crowded);
+             RankAnswers& answers, bool crowded, bool joins);
   /// Completes the operations in flight: MPI still writes to our slots and the caller's buffers.
   ~RmaChannel();
   RmaChannel(const RmaChannel&) = delete;
@@ -58,8 +56,9 @@ class RmaChannel {
   Pending post_compare_swap(Address a, std::uint64_t expected, std::uint64_t desired);
   PendingBytes post_read(Address a, std::span<std::byte> out);
   void post_write(Address a, std::span<const std::byte> in);
-  /// As gather.h says. Not with Open MPI.
+  /// As gather.h says.
   void post_gather(std::uint32_t rank, std::span<const Part> parts, std::span<std::byte> out);
+  void post_together(FunctionRef<void()> post);
 
   Flushed flush(std::uint32_t rank) {
     if (peers_[rank].flushed < peers_[rank].issued) {
@@ -90,16 +89,18 @@ class RmaChannel {
   void flush_all();
   Traffic traffic() const { return traffic_; }
   /// As Endpoint::overlap().
-  void overlap(std::size_t n, Overlap::Body body) {
-    overlap_.run(n, body, {[this](std::uint32_t rank) { flush(rank); }, [this] { flush_all(); }});
-  }
+  void overlap(std::size_t n, Overlap::Body body);
   /// A wait of the endpoint: on the agent's stack.
   template <class Wait>
   auto wait(Wait&& wait) {
-    return overlap_.wait(wait);
+    return overlap_.wait([&] {
+      send_held();
+      return wait();
+    });
   }
-  /// MPICH sends an operation when it is posted, and the target carries it out when it comes; Open
-  /// MPI may hold it back until the flush.
+  /// MPICH sends an operation when it is posted, or when the agent next waits or has done with its
+  /// bodies, and the target carries it out when it comes; Open MPI may hold it back until the
+  /// flush.
   void push(std::uint32_t rank);
   /// For loops that wait.
   void progress() {
@@ -126,8 +127,30 @@ class RmaChannel {
   };
 
   Slot& next_slot(Address a);
+  Slot& prepared_slot(Address a);
+  void prepare(std::uint32_t rank);
+  bool has_room(std::uint32_t rank) const;
+  void make_room(std::uint32_t rank);
   void issue(std::uint32_t rank);
-  void expect(std::uint32_t rank, const Slot& slot);
+  void count_message(std::uint32_t rank) {
+    ++(peers_[rank].is_remote ? traffic_.messages : traffic_.loopbacks);
+  }
+  /// Whether operations are held: they leave at the end of the bodies, or of post_together().
+  bool is_holding() const { return joins_ && (together_ || overlap_.in_body()); }
+  bool hold(std::uint32_t rank, const HeldOperation& operation);
+  void hold_write(Address a, std::span<const std::byte> in);
+  static HeldOperation part_of_write(Address a, std::span<const std::byte> in, Unit unit) {
+    return {WordOp::kStore, unit, a.offset(), in.size(), in.data(), nullptr};
+  }
+  void post_part(const HeldOperation& part, std::uint32_t rank);
+  template <class Post>
+  void hold_during(Post&& post);
+  void send(std::uint32_t rank, const HeldOperation& operation);
+  void send_held(std::uint32_t rank);
+  /// All. C3.
+  void send_held() {
+    while (held_.any()) send_held(held_.ranks().back());
+  }
   bool complete(std::uint32_t rank, const RankService* service, Deadline deadline);
   std::optional<Flushed> flush_by(std::uint32_t rank, const RankService* service,
                                   Deadline deadline) {
@@ -147,6 +170,9 @@ class RmaChannel {
   std::vector<Slot> slots_;
   std::vector<Peer> peers_;
   std::vector<std::uint32_t> dirty_;
+  const bool joins_;
+  bool together_ = false;  // in post_together()
+  HeldOperations held_;
   Overlap overlap_;
 };
 
