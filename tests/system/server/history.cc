@@ -84,8 +84,9 @@ class Operation {
         e.expected = seen_;
         return exchange(e, ask_({"SET", key, value, "IFEQ", std::to_string(seen_), "GET"}));
       case Op::kIncrement: e.argument = 1; return increment(e, ask_({"INCR", key}));
+      case Op::kSwap:
       case Op::kVanish:
-      case Op::kTouch: break;  // not drawn here: keys have no expiry
+      case Op::kTouch: break;  // not drawn here
     }
     return false;
   }
