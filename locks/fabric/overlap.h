@@ -36,9 +36,9 @@ class Overlap {
   };
 
   /// Runs body(0) .. body(n - 1), n <= kMaxBodies; returns when all have returned. An exception
-  /// that leaves a body is thrown again once the others have returned, the first of them alone. In
-  /// a body the agent counts as on no fiber. From a body, or without memory for stacks, it runs
-  /// them one by one.
+  /// that leaves a body is thrown again once the others have returned, the first of them alone;
+  /// buffers of operations that it has posted are in use until then. In a body the agent counts as
+  /// on no fiber. From a body, or without memory for stacks, it runs them one by one.
   void run(std::size_t n, Body body, const Flushes& flushes);
 
   // --- from the endpoint's operations

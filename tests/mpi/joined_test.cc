@@ -148,6 +148,37 @@ TEST_CASE("joined: bytes of every length arrive, there and back") {
   fabric.barrier();
 }
 
+TEST_CASE("joined: edges of many short writes leave with their words, or whole") {
+  MpiFabric fabric = joining_fabric();
+  MpiEndpoint ep = *fabric.endpoint();
+  fabric.barrier();
+  const std::uint32_t to = next_rank(ep);
+  std::byte fill{1};
+  for (const std::uint64_t bytes : {3, 8, 14, 17, 31}) {
+    for (const std::uint64_t count : {1, 2, 3, 63, 64, 65, 66, 130, 200}) {
+      INFO(count << " of " << bytes);
+      std::vector<std::byte> sent(bytes * count);
+      for (std::byte& b : sent)
+        b = fill = static_cast<std::byte>(std::to_integer<int>(fill) * 5 + 3);
+      const auto at = [](std::uint64_t i) { return kBytesAt + 48 * i + 5; };
+      post_together(ep, [&] {
+        for (std::uint64_t i = 0; i < count; ++i) {
+          ep.post_write(rma, {to, at(i)}, std::span(sent).subspan(bytes * i, bytes));
+        }
+      });
+      ep.flush(to);
+      std::vector<std::byte> back(bytes * count);
+      for (std::uint64_t i = 0; i < count; ++i) {
+        ep.post_read(rma, {to, at(i)}, std::span(back).subspan(bytes * i, bytes));
+      }
+      ep.flush(to);
+      const bool same = back == sent;
+      CHECK(same);
+    }
+  }
+  fabric.barrier();
+}
+
 TEST_CASE("joined: what is written again, or read after a write, leaves in its order") {
   MpiFabric fabric = joining_fabric();
   MpiEndpoint ep = *fabric.endpoint();
@@ -223,6 +254,10 @@ TEST_CASE("joined: operations of one kind are one message, for each rank") {
       ep.post_write(rma, {rank, kBytesAt + 3}, std::span(bytes).first(124));
       ep.post_write(rma, {rank, kBytesAt + 400}, std::span(bytes).first(3));
     });
+    sends(2, 2, [&] {
+      ep.post_write(rma, {rank, kBytesAt + 5}, std::span(bytes).first(100));
+      ep.post_write(rma, {rank, kBytesAt + 205}, std::span(bytes).first(100));
+    });
     sends(2, 8, [&] {  // MPI wants no bytes twice in a message that writes
       for (std::uint64_t i = 0; i < 8; ++i) {
         ep.post_write(rma, {rank, kBytesAt + 64 * (i % 4) + 8 * (i / 4)},
@@ -297,79 +332,6 @@ TEST_CASE("joined: bytes that are read twice, or in part, are read right") {
   for (const Pending& each : words) {
     const std::uint64_t word = each.value(flushed);
     CHECK(std::memcmp(&word, there.data() + 64, sizeof word) == 0);
-  }
-  fabric.barrier();
-}
-
-namespace {
-
-constexpr std::uint64_t kTogether = 24;
-std::uint64_t both_halves(std::uint64_t v) { return (v & 0xffff'ffff) << 32 | (v & 0xffff'ffff); }
-bool is_whole(std::uint64_t v) { return v == both_halves(v); }
-
-}  // namespace
-
-TEST_CASE("joined: words that a processor stores meanwhile are read whole") {
-  MpiFabric fabric = joining_fabric();
-  MpiEndpoint ep = *fabric.endpoint();
-  fabric.barrier();
-  const Address done = word(0, kWords - 1);
-  if (fabric.rank() == 0) {
-    // At least these rounds beside the readers, each of whom says when it has had its own.
-    for (std::uint64_t v = 1; v < 50'000 || ep.load(cpu, done) + 1 < fabric.ranks(); ++v) {
-      for (std::uint64_t i = 0; i < 4 * kTogether; ++i) ep.store(cpu, word(0, i), both_halves(v));
-    }
-  } else {
-    bool whole = true;
-    for (std::uint64_t round = 0; round < 300; ++round) {
-      const std::uint64_t stride = 1 + round % 4;  // also side by side
-      std::array<Pending, kTogether> words;
-      post_together(ep, [&] {
-        for (std::uint64_t i = 0; i < kTogether; ++i) {
-          words[i] = ep.post_load(rma, word(0, stride * i));
-        }
-      });
-      const Flushed flushed = ep.flush(0);
-      for (const Pending& each : words) whole = whole && is_whole(each.value(flushed));
-    }
-    CHECK(whole);
-    ep.fetch_add(rma, done, 1);
-  }
-  fabric.barrier();
-}
-
-TEST_CASE("joined: a processor sees whole words of stores and writes") {
-  MpiFabric fabric = joining_fabric();
-  MpiEndpoint ep = *fabric.endpoint();
-  fabric.barrier();
-  const Address done = word(0, kWords - 1);
-  if (fabric.rank() == 0) {
-    bool whole = true;
-    std::array<std::uint64_t, 8> bytes{};
-    for (int round = 0; round < 50'000 || ep.load(cpu, done) + 1 < fabric.ranks(); ++round) {
-      for (std::uint64_t i = 0; i < 4 * kTogether; ++i) {
-        whole = whole && is_whole(ep.load(cpu, word(0, i)));
-      }
-      ep.read(cpu, {0, kBytesAt}, std::as_writable_bytes(std::span(bytes)));
-      whole = whole && std::all_of(bytes.begin(), bytes.end(), is_whole);
-    }
-    CHECK(whole);
-  } else {
-    for (std::uint64_t round = 1; round <= 2000; ++round) {
-      const std::uint64_t stride = 1 + round % 4;
-      std::array<std::uint64_t, 8> bytes{};
-      bytes.fill(both_halves(round * 0x01020305));
-      post_together(ep, [&] {
-        for (std::uint64_t i = 0; i < kTogether; ++i) {
-          ep.post_store(rma, word(0, stride * i), bytes[0]);
-        }
-        for (std::uint64_t i = 0; i < 4; ++i) {
-          ep.post_write(rma, {0, kBytesAt + 128 * i}, std::as_bytes(std::span(bytes)));
-        }
-      });
-      ep.flush(0);
-    }
-    ep.fetch_add(rma, done, 1);
   }
   fabric.barrier();
 }

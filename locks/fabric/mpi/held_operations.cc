@@ -13,6 +13,13 @@ bool HeldOperations::overlaps(std::uint32_t rank, std::uint64_t offset, std::uin
   });
 }
 
+bool HeldOperations::has_room(std::uint32_t rank, std::span<const HeldOperation> parts) const {
+  return std::all_of(parts.begin(), parts.end(), [&](const HeldOperation& part) {
+    const auto& message = of_rank_[rank][kind_of(part)];
+    return message == nullptr || message->has_room(part.bytes, parts.size());
+  });
+}
+
 /// HO1, and there is an end to what a message can hold.
 bool HeldOperations::must_leave(std::uint32_t rank, const HeldOperation& operation) const {
   const Messages& messages = of_rank_[rank];

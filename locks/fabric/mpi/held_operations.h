@@ -41,10 +41,12 @@ class HeldOperations {
   void add(std::uint32_t rank, const HeldOperation& operation);
   /// Whether words that are to be written on the rank leave as one message; else their writes leave
   /// whole, and their edges need not.
-  bool joins_writes(std::uint32_t rank) const {
+  bool joins_words(std::uint32_t rank) const {
     const auto& words = of_rank_[rank][kWordsWritten];
     return words != nullptr && words->pays();
   }
+  /// Whether there is room for all parts of a write, some of which may be empty.
+  bool has_room(std::uint32_t rank, std::span<const HeldOperation> parts) const;
   /// Those on a rank, as messages, for send(message).
   template <class Send>
   void take(std::uint32_t rank, Send&& send) {

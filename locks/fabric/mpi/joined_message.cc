@@ -22,6 +22,7 @@ void JoinedMessage::begin(WordOp op, Unit unit) {
   op_ = op;
   unit_ = unit;
   bytes_ = 0;
+  edges_ = 0;
   operations_.clear();
   parts_.clear();
   operands_.clear();
@@ -99,6 +100,7 @@ void JoinedMessage::add(const HeldOperation& operation) {
     std::memcpy(operands_.data() + added.at, operation.in, operation.bytes);
   }
   operations_.push_back(added);
+  if (operation.is_edge) ++edges_;
 }
 
 void JoinedMessage::hand_out() {

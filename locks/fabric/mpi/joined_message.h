@@ -70,9 +70,10 @@ class JoinedMessage {
 
   /// Empties it; from now on it has operations of this kind.
   void begin(WordOp op, Unit unit);
-  bool has_room(std::uint64_t bytes) const {
-    return operations_.size() < kMaxOperations && parts_.size() < kMaxGathered &&
-           bytes_ + bytes <= kMaxGatheredBytes;
+  /// For more operations, of this many bytes each.
+  bool has_room(std::uint64_t bytes, std::size_t more = 1) const {
+    return operations_.size() + more <= kMaxOperations && parts_.size() + more <= kMaxGathered &&
+           bytes_ + bytes * more <= kMaxGatheredBytes;
   }
   /// Whether the operation, which is of the kind, can be one of the message (J1).
   bool takes(const HeldOperation& operation) const;
@@ -83,8 +84,12 @@ class JoinedMessage {
   bool overlaps(std::uint64_t offset, std::uint64_t bytes) const;
 
   // --- as a message
-  /// Else its operations are sent singly.
-  bool pays() const { return size() >= kMinGathered || size() > parts_.size(); }
+  /// Else its operations are sent singly. Edges count only if the words of their writes leave as a
+  /// message, too.
+  bool pays(bool edges_count = true) const {
+    const std::size_t counted = size() - (edges_count ? 0 : edges_);
+    return counted >= kMinGathered || size() > parts_.size();
+  }
   WordOp op() const { return op_; }
   Unit unit() const { return unit_; }
   bool has_results() const { return unit_ == Unit::kWord || op_ == WordOp::kLoad; }
@@ -115,6 +120,7 @@ class JoinedMessage {
   WordOp op_ = WordOp::kLoad;
   Unit unit_ = Unit::kWord;
   std::uint64_t bytes_ = 0;
+  std::size_t edges_ = 0;  // of the operations
   std::vector<Operation> operations_;
   std::vector<Part> parts_;
   std::vector<std::byte> operands_;  // none for loads

@@ -1,6 +1,7 @@
 #include "keyway/locks/fabric/mpi/rma_channel.h"
 
 #include <algorithm>
+#include <array>
 #include <new>
 #include <utility>
 
@@ -79,8 +80,8 @@ void RmaChannel::make_room(std::uint32_t rank) {
   if (joins_) reserve_more(in_flight.joined, HeldOperations::kKinds);
 }
 
-/// Before an operation is posted: there is room for it. Without memory for more, there is after a
-/// flush, since a release must not fail.
+/// Before an operation is posted: there is room for it. Without memory for more, there is once the
+/// others are complete, since a release must not fail.
 void RmaChannel::prepare(std::uint32_t rank) {
   constexpr std::size_t kMaxJoined = 64;  // bounds the memory of an agent that never flushes
   const Peer& peer = peers_[rank];
@@ -90,7 +91,7 @@ void RmaChannel::prepare(std::uint32_t rank) {
     try {
       make_room(rank);
     } catch (const std::bad_alloc&) {
-      flush(rank);
+      complete(rank, nullptr, Deadline::never());
     }
   }
 }
@@ -148,11 +149,12 @@ bool RmaChannel::hold(std::uint32_t rank, const HeldOperation& operation) {
   }
 }
 
-void RmaChannel::send_held(std::uint32_t rank) {
+/// `as_copied`: buffers of what is written may be gone, but messages have copies.
+void RmaChannel::send_held(std::uint32_t rank, bool as_copied) {
   InFlight& in_flight = peers_[rank].in_flight;
-  const bool joins_writes = held_.joins_writes(rank);
+  const bool joins_words = as_copied || held_.joins_words(rank);
   held_.take(rank, [&](std::unique_ptr<JoinedMessage> message) {
-    if (message->pays()) {
+    if (message->pays(joins_words) || (as_copied && !message->has_results())) {
       mpi_->post_joined(*window_, rank, *message);
       count_message(rank);
       in_flight.joined.push_back(std::move(message));
@@ -160,7 +162,7 @@ void RmaChannel::send_held(std::uint32_t rank) {
     }
     for (std::size_t i = 0; i < message->size(); ++i) {
       const HeldOperation& operation = message->operation(i);
-      if (joins_writes || !operation.is_edge) send(rank, operation);
+      if (joins_words || !operation.is_edge) send(rank, operation);
     }
     held_.give_back(std::move(message));
   });
@@ -174,7 +176,7 @@ void RmaChannel::hold_during(Post&& post) {
   } catch (...) {
     together_ = false;
     held_.drop_reads();
-    send_held();
+    while (held_.any()) send_held(held_.ranks().back(), /*as_copied=*/true);
     throw;
   }
   together_ = false;
@@ -326,42 +328,51 @@ void RmaChannel::post_gather(std::uint32_t rank, std::span<const Part> parts,
 }
 
 void RmaChannel::post_write(Address a, std::span<const std::byte> in) {
-  if (is_holding() && peers_[a.rank()].is_remote && in.size() <= HeldOperations::kMaxBytes) {
-    return hold_write(a, in);
-  }
+  const std::uint32_t rank = a.rank();
   while (true) {
     const std::span<const std::byte> part = in.first(std::min(in.size(), kMaxWrite));
-    post_part(part_of_write(a, part, Unit::kBytes), a.rank());
+    prepare(rank);
+    const HeldOperation whole = write_of(a, part, Unit::kBytes);
+    if (!hold_write(rank, whole)) send(rank, whole);
+    issue(rank);
     in = in.subspan(part.size());
     if (in.empty()) return;
     a = a + part.size();
-    flush(a.rank());
+    flush(rank);
   }
 }
 
-/// The aligned words of a write as such, so that others see them whole.
-void RmaChannel::hold_write(Address a, std::span<const std::byte> in) {
-  if (held_.overlaps(a.rank(), a.offset(), in.size())) send_held(a.rank());
+/// hold() for a write of bytes. Its aligned words are held as such, so that others see them whole
+/// if they leave with others, and its edges apart. All of them are sent at the same time.
+bool RmaChannel::hold_write(std::uint32_t rank, const HeldOperation& whole) {
   constexpr std::size_t kWord = sizeof(std::uint64_t);
-  const std::size_t head = std::min(in.size(), (kWord - a.offset() % kWord) % kWord);
-  const std::size_t middle = (in.size() - head) / kWord * kWord;
-  const auto begin = in.first(head);
-  const auto end = in.subspan(head + middle);
-  HeldOperation words = part_of_write(a + head, in.subspan(head, middle), Unit::kWords);
-  words.before = static_cast<std::uint8_t>(begin.size());
-  words.behind = static_cast<std::uint8_t>(end.size());
-  HeldOperation first = part_of_write(a, begin, Unit::kBytes);
-  HeldOperation last = part_of_write(a + head + middle, end, Unit::kBytes);
-  first.is_edge = last.is_edge = middle != 0;
-  for (const HeldOperation& part : {words, first, last}) {
-    if (part.bytes != 0) post_part(part, a.rank());
-  }
-}
+  const std::size_t head = std::min<std::size_t>(whole.bytes, -whole.offset % kWord);
+  const std::size_t middle = (whole.bytes - head) / kWord * kWord;
+  const bool leaves = !is_holding() || !peers_[rank].is_remote;
+  if (leaves || middle == 0 || whole.bytes > HeldOperations::kMaxBytes) return hold(rank, whole);
 
-void RmaChannel::post_part(const HeldOperation& part, std::uint32_t rank) {
-  prepare(rank);
-  if (!hold(rank, part)) send(rank, part);
-  issue(rank);
+  const Address at(rank, whole.offset);
+  const std::span in(whole.in, whole.bytes);
+  HeldOperation words = write_of(at + head, in.subspan(head, middle), Unit::kWords);
+  words.before = static_cast<std::uint8_t>(head);
+  words.behind = static_cast<std::uint8_t>(whole.bytes - head - middle);
+  HeldOperation first = write_of(at, in.first(head), Unit::kBytes);
+  HeldOperation last = write_of(at + head + middle, in.subspan(head + middle), Unit::kBytes);
+  first.is_edge = last.is_edge = true;
+  const std::array parts = {words, first, last};
+  try {
+    if (held_.overlaps(rank, whole.offset, whole.bytes) || !held_.has_room(rank, parts)) {
+      send_held(rank);
+      make_room(rank);
+    }
+    for (const HeldOperation& part : parts) {
+      if (part.bytes != 0) held_.add(rank, part);
+    }
+    return true;
+  } catch (const std::bad_alloc&) {  // it leaves alone, behind its parts
+    send_held(rank);
+    return false;
+  }
 }
 
 std::uint64_t RmaChannel::word(WordOp op, Address a, std::uint64_t operand) {

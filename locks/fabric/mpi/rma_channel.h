@@ -138,15 +138,14 @@ class RmaChannel {
   /// Whether operations are held: they leave at the end of the bodies, or of post_together().
   bool is_holding() const { return joins_ && (together_ || overlap_.in_body()); }
   bool hold(std::uint32_t rank, const HeldOperation& operation);
-  void hold_write(Address a, std::span<const std::byte> in);
-  static HeldOperation part_of_write(Address a, std::span<const std::byte> in, Unit unit) {
+  bool hold_write(std::uint32_t rank, const HeldOperation& whole);
+  static HeldOperation write_of(Address a, std::span<const std::byte> in, Unit unit) {
     return {WordOp::kStore, unit, a.offset(), in.size(), in.data(), nullptr};
   }
-  void post_part(const HeldOperation& part, std::uint32_t rank);
   template <class Post>
   void hold_during(Post&& post);
   void send(std::uint32_t rank, const HeldOperation& operation);
-  void send_held(std::uint32_t rank);
+  void send_held(std::uint32_t rank, bool as_copied = false);
   /// All. C3.
   void send_held() {
     while (held_.any()) send_held(held_.ranks().back());
