@@ -49,6 +49,7 @@ TEST_CASE("held: a body that waits has sent what it and the others have posted")
     std::array<bool, kBodies> answered{};
     ep.overlap(kBodies, [&](std::size_t i) {
       ep.post_store(rma, word(last, i), 1);
+      ep.push(last);
       if (i == 0) return;  // another waits for what this one has posted
       const std::uint64_t awaited = i == 1 ? 0 : i;
       answered[i] = !ep.wait_until(word(0, awaited), is_set, soon()).expired;
