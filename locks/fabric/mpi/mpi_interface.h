@@ -184,6 +184,9 @@ class MpiInterface {
   bool is_answered(const InFlight::Question& question) const KW_REQUIRES(mutex_) {
     return question.answer != unset_;
   }
+  template <class Post>
+  void with_places(const MpiWindow& window, std::uint32_t rank, std::span<const Part> parts,
+                   MPI_Datatype unit, Post&& post) KW_REQUIRES(mutex_);
   void start(const MpiWindow& window, WordOp op, Address a, const std::uint64_t* operand,
              std::uint64_t* result) KW_REQUIRES(mutex_);
   void check(int code, std::string_view operation, std::uint32_t rank, std::uint64_t offset) {

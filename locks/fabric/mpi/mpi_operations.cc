@@ -65,6 +65,16 @@ void MpiInterface::post_get(const MpiWindow& window, Address a, void* out, std::
   });
 }
 
+/// Calls post(type) with the datatype of these parts, which consist of `unit`.
+template <class Post>
+void MpiInterface::with_places(const MpiWindow& window, std::uint32_t rank,
+                               std::span<const Part> parts, MPI_Datatype unit, Post&& post) {
+  const std::uint64_t first = parts.front().offset;
+  check(scattered_.set(window, rank, parts, unit), "MPI_Type_create_hindexed", rank, first);
+  post(scattered_.handle());
+  check(scattered_.free(), "MPI_Type_free", rank, first);
+}
+
 // A request of MPI_Rget for scattered bytes is complete before they have come (measured; MPICH's
 // UCX device makes them an MPI_Get, and hands out a request of nothing: pmodels/mpich issue 7896).
 // One of MPI_Rget_accumulate is not.
@@ -73,43 +83,41 @@ void MpiInterface::post_gather(const MpiWindow& window, std::uint32_t rank,
                                InFlight& in_flight) {
   const MutexLock guard(mutex_);
   count_entry();
-  const std::uint64_t first = parts.front().offset;
   // Before the datatype is made: it may throw. A null request that is left is complete.
   MPI_Request& request = in_flight.requests.emplace_back(MPI_REQUEST_NULL);
-  check(scattered_.set(window, rank, parts, MPI_BYTE), "MPI_Type_create_hindexed", rank, first);
-  check(MPI_Rget_accumulate(nullptr, 0, MPI_BYTE, out, static_cast<int>(bytes), MPI_BYTE,
-                            static_cast<int>(rank), 0, 1, scattered_.handle(), MPI_NO_OP,
-                            window.handle, &request),
-        "MPI_Rget_accumulate", rank, first);
-  check(scattered_.free(), "MPI_Type_free", rank, first);
+  with_places(window, rank, parts, MPI_BYTE, [&](MPI_Datatype places) {
+    check(MPI_Rget_accumulate(nullptr, 0, MPI_BYTE, out, static_cast<int>(bytes), MPI_BYTE,
+                              static_cast<int>(rank), 0, 1, places, MPI_NO_OP, window.handle,
+                              &request),
+          "MPI_Rget_accumulate", rank, parts.front().offset);
+  });
 }
 
 // As post_gather(). Words are named as such, so that the target's processor reads and writes each
-// of them at once.
+// of them at once: scattered bytes it moves one by one.
 void MpiInterface::post_joined(const MpiWindow& window, std::uint32_t rank,
                                JoinedMessage& message) {
   const MutexLock guard(mutex_);
   count_entry();
-  const std::uint64_t first = message.parts().front().offset;
   const bool words = message.unit() != Unit::kBytes;
   const MPI_Datatype unit = words ? MPI_UINT64_T : MPI_BYTE;
   const auto count =
       static_cast<int>(words ? message.bytes() / sizeof(std::uint64_t) : message.bytes());
   const int operands = message.op() == WordOp::kLoad ? 0 : count;
   const int target = static_cast<int>(rank);
-  check(scattered_.set(window, rank, message.parts(), unit), "MPI_Type_create_hindexed", rank,
-        first);
-  if (message.has_results()) {
-    check(MPI_Rget_accumulate(message.operands(), operands, unit, message.results(), count, unit,
-                              target, 0, 1, scattered_.handle(), mpi_op(message.op()),
-                              window.handle, &message.request()),
-          "MPI_Rget_accumulate", rank, first);
-  } else {
-    check(MPI_Raccumulate(message.operands(), operands, unit, target, 0, 1, scattered_.handle(),
-                          mpi_op(message.op()), window.handle, &message.request()),
-          "MPI_Raccumulate", rank, first);
-  }
-  check(scattered_.free(), "MPI_Type_free", rank, first);
+  const std::uint64_t first = message.parts().front().offset;
+  with_places(window, rank, message.parts(), unit, [&](MPI_Datatype places) {
+    if (message.has_results()) {
+      check(MPI_Rget_accumulate(message.operands(), operands, unit, message.results(), count, unit,
+                                target, 0, 1, places, mpi_op(message.op()), window.handle,
+                                &message.request()),
+            "MPI_Rget_accumulate", rank, first);
+    } else {
+      check(MPI_Raccumulate(message.operands(), operands, unit, target, 0, 1, places,
+                            mpi_op(message.op()), window.handle, &message.request()),
+            "MPI_Raccumulate", rank, first);
+    }
+  });
 }
 
 void MpiInterface::post_put(const MpiWindow& window, Address a, const void* in, std::uint64_t bytes,
