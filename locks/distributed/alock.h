@@ -55,7 +55,7 @@ class ALock {
   void release(LockAgent<E>& agent, const LockSite& site, Grant& grant) const {
     AlockCore<E> core(rules_, agent, site.line);
     const auto hold = grant.payload.as<AlockHold>();
-    if (core.release(hold.node, hold.budget, false, [] {})) {
+    if (core.release(hold.node(), hold.budget(), false, [] {})) {
       agent.stats.handed_over(agent.ep.is_local(site.line.rank()) ? agent.local_level : 1);
     }
   }
@@ -85,8 +85,8 @@ class ALock {
       return timed_out(dump(agent, site));
     }
     ++(mode == Mode::kRead ? agent.stats.reads : agent.stats.writes);
-    Grant grant{.mode = mode, .payload = AlockHold{entry->node, entry->budget}};
-    record_grant(agent, site, grant, agent.nodes.address(entry->node).word());
+    Grant grant{.mode = mode, .payload = entry->hold};
+    record_grant(agent, site, grant, agent.nodes.address(entry->hold.node()).word());
     return grant;
   }
 

@@ -58,10 +58,19 @@ struct AlockRules {
   static Result<AlockRules> take(LockParams& params);
 };
 
-/// The payload of a grant that came from a core.
-struct AlockHold {
-  std::uint32_t node = 0;
-  std::uint32_t budget = 0;  // left to the cohort, this one included
+/// The payload of a grant that came from a core. One word, which a grant takes over as it is
+/// stored: a processor that loads 8 bytes which it has just stored as 4 and 4 waits for both
+/// stores.
+class AlockHold {
+ public:
+  AlockHold() = default;
+  AlockHold(std::uint32_t node, std::uint32_t budget) : word_(std::uint64_t{budget} << 32 | node) {}
+  std::uint32_t node() const { return static_cast<std::uint32_t>(word_); }
+  /// Left to the cohort, this one included.
+  std::uint32_t budget() const { return static_cast<std::uint32_t>(word_ >> 32); }
+
+ private:
+  std::uint64_t word_ = 0;
 };
 
 template <fabric::Endpoint E>
@@ -71,9 +80,8 @@ class AlockCore {
   /// An agent at the front with exclusive access among the agents of a core.
   struct Entry {
     Outcome outcome = Outcome::kBusy;
-    std::uint32_t node = 0;
-    std::uint32_t budget = 0;  // left to the cohort, this one included
-    bool held_on = false;      // passed on within the cohort, by a holder that set it
+    AlockHold hold;
+    bool held_on = false;  // passed on within the cohort, by a holder that set it
   };
 
   AlockCore(const AlockRules& rules, LockAgent<E>& agent, fabric::Address line)
@@ -126,12 +134,12 @@ auto AlockCore<E>::acquire(Deadline deadline) -> Result<Entry> {
   if (entered.how != Entered::How::kFirst) ++agent_.stats.contended;
   if (entered.how == Entered::How::kExpired) return Entry{.outcome = Outcome::kExpired};
   const auto budget = static_cast<std::uint32_t>(entered.payload >> 1);
-  if (budget != 0) return Entry{Outcome::kEntered, *node, budget, (entered.payload & 1) != 0};
+  if (budget != 0) return Entry{Outcome::kEntered, {*node, budget}, (entered.payload & 1) != 0};
   if (!yield(*node)) [[unlikely]] {
     if (entered.how == Entered::How::kFirst) ++agent_.stats.contended;
     if (!wait_for_turn(*node, deadline)) return Entry{.outcome = Outcome::kExpired};
   }
-  return Entry{Outcome::kEntered, *node, full_budget()};
+  return Entry{Outcome::kEntered, {*node, full_budget()}};
 }
 
 /// A leader that has yielded; false, with the queue passed on, if the deadline passes first.
@@ -150,7 +158,7 @@ auto AlockCore<E>::try_acquire() -> Result<Entry> {
     agent_.nodes.recycle(*node);
     return Entry{.outcome = Outcome::kBusy};
   }
-  if (yield(*node) || may_enter()) return Entry{Outcome::kEntered, *node, full_budget()};
+  if (yield(*node) || may_enter()) return Entry{Outcome::kEntered, {*node, full_budget()}};
   back_out(*node);
   return Entry{.outcome = Outcome::kBusy};
 }

@@ -89,7 +89,7 @@ class ALockRw {
     const Line<E> line(agent.ep, site.line);
     if (grant.mode == Mode::kWrite) {
       const auto hold = grant.payload.as<AlockHold>();
-      return leave_queue(agent, site, hold.node, hold.budget, true);
+      return leave_queue(agent, site, hold.node(), hold.budget(), true);
     }
     agent.ep.order(site.line.rank());  // L3
     line.count(minus(kInside));
@@ -199,7 +199,7 @@ class ALockRw {
     if (entry->outcome == Outcome::kEntered) {
       if (entry->held_on || begins_phase(agent, line, deadline))
         return exclusive(agent, site, *entry);
-      leave_queue(agent, site, entry->node, entry->budget, false);
+      leave_queue(agent, site, entry->hold.node(), entry->hold.budget(), false);
     }
     ++agent.stats.timeouts;
     return timed_out(dump(agent, site));
@@ -231,7 +231,7 @@ class ALockRw {
         if (line.nobody(inside)) return exclusive(agent, site, *entry);
         line.lower();
       }
-      leave_queue(agent, site, entry->node, entry->budget, false);
+      leave_queue(agent, site, entry->hold.node(), entry->hold.budget(), false);
     }
     ++agent.stats.try_failures;
     return Code::kBusy;
@@ -253,8 +253,8 @@ class ALockRw {
   static Grant exclusive(LockAgent<E>& agent, const LockSite& site,
                          const typename AlockCore<E>::Entry& entry) {
     ++agent.stats.writes;
-    Grant grant{.mode = Mode::kWrite, .payload = AlockHold{entry.node, entry.budget}};
-    record_grant(agent, site, grant, agent.nodes.address(entry.node).word());
+    Grant grant{.mode = Mode::kWrite, .payload = entry.hold};
+    record_grant(agent, site, grant, agent.nodes.address(entry.hold.node()).word());
     return grant;
   }
 

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -77,16 +78,35 @@ class GrantPayload {
       kBytes&& std::is_trivially_copyable_v<T>&& std::has_unique_object_representations_v<T>;
 
   GrantPayload() = default;
+  // Word by word, so that a grant is not copied as one block: a processor that loads 16 bytes which
+  // it has just stored in parts waits for these stores, at each acquire.
+  GrantPayload(const GrantPayload& from) : words_{from.words_[0], from.words_[1]} {}
+  GrantPayload& operator=(const GrantPayload& from) {
+    words_ = {from.words_[0], from.words_[1]};
+    return *this;
+  }
   template <class T>
   requires kFits<T> GrantPayload(const T& state) {
-    std::memcpy(words_.data(), &state, sizeof state);
+    if constexpr (sizeof state == sizeof(std::uint32_t)) {
+      words_[0] = std::bit_cast<std::uint32_t>(state);
+    } else if constexpr (sizeof state == sizeof(std::uint64_t)) {
+      words_[0] = std::bit_cast<std::uint64_t>(state);
+    } else {
+      std::memcpy(words_.data(), &state, sizeof state);
+    }
   }
   template <class T>
   requires kFits<T> T as()
   const {
-    T state;
-    std::memcpy(static_cast<void*>(&state), words_.data(), sizeof state);
-    return state;
+    if constexpr (sizeof(T) == sizeof(std::uint32_t)) {
+      return std::bit_cast<T>(static_cast<std::uint32_t>(words_[0]));
+    } else if constexpr (sizeof(T) == sizeof(std::uint64_t)) {
+      return std::bit_cast<T>(words_[0]);
+    } else {
+      T state;
+      std::memcpy(static_cast<void*>(&state), words_.data(), sizeof state);
+      return state;
+    }
   }
   /// Equal for equal payloads.
   const std::array<std::uint64_t, kBytes / 8>& words() const { return words_; }
