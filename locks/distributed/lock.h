@@ -87,10 +87,8 @@ class GrantPayload {
   }
   template <class T>
   requires kFits<T> GrantPayload(const T& state) {
-    if constexpr (sizeof state == sizeof(std::uint32_t)) {
-      words_[0] = std::bit_cast<std::uint32_t>(state);
-    } else if constexpr (sizeof state == sizeof(std::uint64_t)) {
-      words_[0] = std::bit_cast<std::uint64_t>(state);
+    if constexpr (kIsWord<T>) {
+      words_[0] = std::bit_cast<Word<T>>(state);
     } else {
       std::memcpy(words_.data(), &state, sizeof state);
     }
@@ -98,10 +96,8 @@ class GrantPayload {
   template <class T>
   requires kFits<T> T as()
   const {
-    if constexpr (sizeof(T) == sizeof(std::uint32_t)) {
-      return std::bit_cast<T>(static_cast<std::uint32_t>(words_[0]));
-    } else if constexpr (sizeof(T) == sizeof(std::uint64_t)) {
-      return std::bit_cast<T>(words_[0]);
+    if constexpr (kIsWord<T>) {
+      return std::bit_cast<T>(static_cast<Word<T>>(words_[0]));
     } else {
       T state;
       std::memcpy(static_cast<void*>(&state), words_.data(), sizeof state);
@@ -112,6 +108,11 @@ class GrantPayload {
   const std::array<std::uint64_t, kBytes / 8>& words() const { return words_; }
 
  private:
+  template <class T>
+  using Word = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  template <class T>
+  static constexpr bool kIsWord = sizeof(T) == sizeof(Word<T>);
+
   std::array<std::uint64_t, kBytes / 8> words_{};
 };
 
